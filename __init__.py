@@ -1,0 +1,1 @@
+"""clopt: a compiler from ONNX to OpenCL, built on xDSL."""

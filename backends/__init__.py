@@ -1,0 +1,1 @@
+"""From the IR to text or to a running program."""

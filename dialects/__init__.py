@@ -1,0 +1,1 @@
+"""What the IR can say: operations, types, attributes and their verifiers."""

@@ -1,0 +1,1 @@
+"""From other formats to the IR."""

@@ -1,0 +1,1 @@
+"""Rewrites of the IR, one file per pass."""
