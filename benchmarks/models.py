@@ -1,0 +1,120 @@
+"""Exports the benchmark networks to ONNX files: `python benchmarks/models.py [names] [--size N]`.
+
+The files land in a cache folder beside this script and are only written when they are missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import logging
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+CACHE = Path(__file__).resolve().parent / ".models"
+NAMES = (
+    "mobilenet_v1",
+    "mobilenet_v2",
+    "resnet18",
+    "resnet50",
+    "squeezenet1_1",
+    "efficientnet_lite0",
+    "vit_tiny",
+    "text_encoder",
+    "yolo",
+    "unet",
+)
+
+
+def model_path(name: str, size: int = 224, variant: str = "", folder: Path = CACHE) -> Path:
+    """Where the exported network is, or will be."""
+    suffix = f"_{variant}" if variant else ""
+    return folder / f"{name}_{size}{suffix}.onnx"
+
+
+def export(
+    name: str,
+    size: int = 224,
+    opset: int | None = None,
+    legacy: bool = False,
+    folder: Path = CACHE,
+    force: bool = False,
+) -> Path:
+    """Export one network unless its file exists, and return the path.
+
+    `opset` None is the exporter's own choice; `legacy` selects the TorchScript exporter, which
+    keeps batch norms apart and writes old opsets.
+    """
+    variant = "_".join(
+        part for part in ("legacy" if legacy else "", f"op{opset}" if opset else "") if part
+    )
+    path = model_path(name, size, variant, folder)
+    if path.exists() and not force:
+        return path
+    import networks
+    import torch
+
+    model = networks.build(name, size)
+    inputs = networks.NETWORKS[name].inputs(size)
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".part")
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            model,
+            tuple(inputs.values()),
+            str(temporary),
+            input_names=list(inputs),
+            opset_version=opset,
+            dynamo=not legacy,
+            external_data=False,
+            verbose=False,
+            **({"training": torch.onnx.TrainingMode.PRESERVE} if legacy else {}),
+        )
+    temporary.rename(path)
+    return path
+
+
+def sample_inputs(path: Path, seed: int = 0) -> dict[str, np.ndarray]:
+    """Seeded inputs for an exported network, by reading the graph's inputs."""
+    import onnx
+
+    rng = np.random.default_rng(seed)
+    arrays: dict[str, np.ndarray] = {}
+    for value in onnx.load(path, load_external_data=False).graph.input:
+        kind = value.type.tensor_type
+        shape = tuple(d.dim_value for d in kind.shape.dim)
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+        if np.issubdtype(dtype, np.floating):
+            arrays[value.name] = rng.standard_normal(shape).astype(dtype)
+        elif value.name == "mask":
+            arrays[value.name] = (np.arange(shape[-1]) < shape[-1] * 3 // 4).astype(dtype)[None]
+        else:
+            arrays[value.name] = rng.integers(0, 8192, shape).astype(dtype)
+    return arrays
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=list(NAMES), metavar="name")
+    parser.add_argument("--size", type=int, default=224)
+    parser.add_argument("--opset", type=int, help="opset version (default: the exporter's)")
+    parser.add_argument("--legacy", action="store_true", help="TorchScript exporter")
+    parser.add_argument("--folder", type=Path, default=CACHE)
+    parser.add_argument("--force", action="store_true", help="export again")
+    args = parser.parse_args()
+    unknown = sorted(set(args.names) - set(NAMES))
+    if unknown:
+        parser.error(f"unknown network {unknown[0]}; choose from {', '.join(NAMES)}")
+    for name in args.names:
+        path = export(name, args.size, args.opset, args.legacy, args.folder, args.force)
+        print(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()

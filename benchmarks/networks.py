@@ -1,0 +1,429 @@
+"""PyTorch definitions of the benchmark networks, with seeded, calibrated weights.
+
+The architectures follow the papers named at each class; none needs torchvision or a download.
+Weights are drawn from one seed and the running statistics of every batch norm are measured on
+random images and then disturbed, so folding a batch norm wrongly shows in the outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+IMAGE_SIZE = 224
+TOKENS = 128
+
+
+def conv_bn(
+    cin: int,
+    cout: int,
+    kernel: int = 3,
+    stride: int = 1,
+    groups: int = 1,
+    act: type[nn.Module] | None = nn.ReLU,
+) -> nn.Sequential:
+    """A convolution with `same` padding for odd kernels, a batch norm and an activation."""
+    layers: list[nn.Module] = [
+        nn.Conv2d(cin, cout, kernel, stride, kernel // 2, groups=groups, bias=False),
+        nn.BatchNorm2d(cout),
+    ]
+    if act is not None:
+        layers.append(act())
+    return nn.Sequential(*layers)
+
+
+class Classifier(nn.Module):
+    """Global average pooling and a linear layer on top of a feature extractor."""
+
+    def __init__(self, features: nn.Module, channels: int, classes: int = 1000) -> None:
+        super().__init__()
+        self.features = features
+        self.head = nn.Linear(channels, classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = F.adaptive_avg_pool2d(self.features(x), 1)
+        return self.head(torch.flatten(x, 1))
+
+
+def mobilenet_v1() -> nn.Module:
+    """MobileNetV1, width 1.0 (arXiv 1704.04861, table 1)."""
+    rows = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)]
+    rows += [(512, 1)] * 5 + [(1024, 2), (1024, 1)]
+    layers: list[nn.Module] = [conv_bn(3, 32, 3, 2)]
+    cin = 32
+    for cout, stride in rows:
+        layers += [conv_bn(cin, cin, 3, stride, groups=cin), conv_bn(cin, cout, 1)]
+        cin = cout
+    return Classifier(nn.Sequential(*layers), cin)
+
+
+class InvertedResidual(nn.Module):
+    """Expand, depthwise, project; with the identity added where the shapes agree."""
+
+    def __init__(self, cin: int, cout: int, stride: int, expand: int, kernel: int = 3) -> None:
+        super().__init__()
+        hidden = cin * expand
+        self.residual = stride == 1 and cin == cout
+        layers: list[nn.Module] = []
+        if expand != 1:
+            layers.append(conv_bn(cin, hidden, 1, act=nn.ReLU6))
+        layers.append(conv_bn(hidden, hidden, kernel, stride, groups=hidden, act=nn.ReLU6))
+        layers.append(conv_bn(hidden, cout, 1, act=None))
+        self.body = nn.Sequential(*layers)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.body(x) if self.residual else self.body(x)
+
+
+def inverted_residuals(rows: list[tuple[int, int, int, int, int]]) -> nn.Module:
+    """A network of inverted residuals; a row is (expansion, channels, repeats, stride, kernel)."""
+    layers: list[nn.Module] = [conv_bn(3, 32, 3, 2, act=nn.ReLU6)]
+    cin = 32
+    for expand, cout, repeats, stride, kernel in rows:
+        for i in range(repeats):
+            layers.append(InvertedResidual(cin, cout, stride if i == 0 else 1, expand, kernel))
+            cin = cout
+    layers.append(conv_bn(cin, 1280, 1, act=nn.ReLU6))
+    return Classifier(nn.Sequential(*layers), 1280)
+
+
+def mobilenet_v2() -> nn.Module:
+    """MobileNetV2, width 1.0 (arXiv 1801.04381, table 2)."""
+    return inverted_residuals(
+        [
+            (1, 16, 1, 1, 3),
+            (6, 24, 2, 2, 3),
+            (6, 32, 3, 2, 3),
+            (6, 64, 4, 2, 3),
+            (6, 96, 3, 1, 3),
+            (6, 160, 3, 2, 3),
+            (6, 320, 1, 1, 3),
+        ]
+    )
+
+
+def efficientnet_lite0() -> nn.Module:
+    """EfficientNet-lite0: EfficientNet-B0 without squeeze-and-excite, with ReLU6."""
+    return inverted_residuals(
+        [
+            (1, 16, 1, 1, 3),
+            (6, 24, 2, 2, 3),
+            (6, 40, 2, 2, 5),
+            (6, 80, 3, 2, 3),
+            (6, 112, 3, 1, 5),
+            (6, 192, 4, 2, 5),
+            (6, 320, 1, 1, 3),
+        ]
+    )
+
+
+class ResidualBlock(nn.Module):
+    """A basic (two 3x3) or bottleneck (1x1, 3x3, 1x1) residual block."""
+
+    def __init__(self, cin: int, width: int, stride: int, bottleneck: bool) -> None:
+        super().__init__()
+        cout = width * 4 if bottleneck else width
+        if bottleneck:
+            self.body = nn.Sequential(
+                conv_bn(cin, width, 1),
+                conv_bn(width, width, 3, stride),
+                conv_bn(width, cout, 1, act=None),
+            )
+        else:
+            self.body = nn.Sequential(
+                conv_bn(cin, width, 3, stride), conv_bn(width, cout, 3, act=None)
+            )
+        same = stride == 1 and cin == cout
+        self.shortcut = nn.Identity() if same else conv_bn(cin, cout, 1, stride, act=None)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.relu(self.body(x) + self.shortcut(x))
+
+
+def resnet(repeats: tuple[int, int, int, int], bottleneck: bool) -> nn.Module:
+    """ResNet (arXiv 1512.03385, table 1), stride on the 3x3 of a bottleneck."""
+    layers: list[nn.Module] = [conv_bn(3, 64, 7, 2), nn.MaxPool2d(3, 2, 1)]
+    cin = 64
+    for stage, count in enumerate(repeats):
+        for i in range(count):
+            stride = 2 if stage > 0 and i == 0 else 1
+            layers.append(ResidualBlock(cin, 64 << stage, stride, bottleneck))
+            cin = (64 << stage) * (4 if bottleneck else 1)
+    return Classifier(nn.Sequential(*layers), cin)
+
+
+class Fire(nn.Module):
+    """SqueezeNet's fire module: a 1x1 squeeze, then 1x1 and 3x3 side by side."""
+
+    def __init__(self, cin: int, squeeze: int, expand: int) -> None:
+        super().__init__()
+        self.squeeze = nn.Conv2d(cin, squeeze, 1)
+        self.expand1 = nn.Conv2d(squeeze, expand, 1)
+        self.expand3 = nn.Conv2d(squeeze, expand, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = F.relu(self.squeeze(x))
+        return torch.cat([F.relu(self.expand1(x)), F.relu(self.expand3(x))], 1)
+
+
+def squeezenet1_1() -> nn.Module:
+    """SqueezeNet 1.1 (arXiv 1602.07360); its poolings use ceil_mode."""
+    pool: Callable[[], nn.Module] = lambda: nn.MaxPool2d(3, 2, ceil_mode=True)  # noqa: E731
+    return nn.Sequential(
+        nn.Conv2d(3, 64, 3, 2),
+        nn.ReLU(),
+        pool(),
+        Fire(64, 16, 64),
+        Fire(128, 16, 64),
+        pool(),
+        Fire(128, 32, 128),
+        Fire(256, 32, 128),
+        pool(),
+        Fire(256, 48, 192),
+        Fire(384, 48, 192),
+        Fire(384, 64, 256),
+        Fire(512, 64, 256),
+        nn.Conv2d(512, 1000, 1),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(1),
+    )
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention; `mask` is added to the scores."""
+
+    def __init__(self, dim: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(dim, 3 * dim)
+        self.out = nn.Linear(dim, dim)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        batch, tokens, dim = x.shape
+        qkv = self.qkv(x).reshape(batch, tokens, 3, self.heads, dim // self.heads)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+        scores = q @ k.transpose(-1, -2) * (dim // self.heads) ** -0.5
+        if mask is not None:
+            scores = scores + mask
+        x = torch.softmax(scores, -1) @ v
+        return self.out(x.transpose(1, 2).reshape(batch, tokens, dim))
+
+
+class EncoderLayer(nn.Module):
+    """A transformer encoder layer, normalised before (ViT) or after (BERT) each part."""
+
+    def __init__(self, dim: int, heads: int, hidden: int, norm_first: bool) -> None:
+        super().__init__()
+        self.attention = Attention(dim, heads)
+        self.norm1 = nn.LayerNorm(dim, eps=1e-6)
+        self.norm2 = nn.LayerNorm(dim, eps=1e-6)
+        self.mlp = nn.Sequential(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(hidden, dim))
+        self.norm_first = norm_first
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        if self.norm_first:
+            x = x + self.attention(self.norm1(x), mask)
+            return x + self.mlp(self.norm2(x))
+        x = self.norm1(x + self.attention(x, mask))
+        return self.norm2(x + self.mlp(x))
+
+
+class VisionTransformer(nn.Module):
+    """ViT-tiny (arXiv 2010.11929) cut to four layers: patch 16, width 192, 3 heads."""
+
+    def __init__(self, size: int, dim: int = 192, depth: int = 4, heads: int = 3) -> None:
+        super().__init__()
+        self.patch = nn.Conv2d(3, dim, 16, 16)
+        self.token = nn.Parameter(torch.randn(1, 1, dim))
+        self.position = nn.Parameter(torch.randn(1, (size // 16) ** 2 + 1, dim))
+        self.layers = nn.ModuleList(
+            [EncoderLayer(dim, heads, 4 * dim, norm_first=True) for _ in range(depth)]
+        )
+        self.norm = nn.LayerNorm(dim, eps=1e-6)
+        self.head = nn.Linear(dim, 1000)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.patch(x).flatten(2).transpose(1, 2)
+        x = torch.cat([self.token.expand(x.shape[0], -1, -1), x], 1) + self.position
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(self.norm(x)[:, 0])
+
+
+class TextEncoder(nn.Module):
+    """A BERT-like encoder of two layers: token embedding, attention mask, pooled output."""
+
+    def __init__(self, dim: int = 512, depth: int = 2, heads: int = 8, words: int = 8192) -> None:
+        super().__init__()
+        self.words = nn.Embedding(words, dim)
+        self.position = nn.Parameter(torch.randn(1, TOKENS, dim))
+        self.norm = nn.LayerNorm(dim, eps=1e-6)
+        self.layers = nn.ModuleList(
+            [EncoderLayer(dim, heads, 4 * dim, norm_first=False) for _ in range(depth)]
+        )
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        bias = (1.0 - mask[:, None, None, :].to(torch.float32)) * -10000.0
+        x = self.norm(self.words(tokens) + self.position)
+        for layer in self.layers:
+            x = layer(x, bias)
+        return x, torch.tanh(self.pooler(x[:, 0]))
+
+
+class CrossStage(nn.Module):
+    """A cross-stage-partial block: half of the channels pass through residual blocks."""
+
+    def __init__(self, channels: int, repeats: int) -> None:
+        super().__init__()
+        half = channels // 2
+        self.left = conv_bn(channels, half, 1, act=nn.SiLU)
+        self.right = conv_bn(channels, half, 1, act=nn.SiLU)
+        self.blocks = nn.ModuleList(
+            [
+                nn.Sequential(
+                    conv_bn(half, half, 1, act=nn.SiLU), conv_bn(half, half, 3, act=nn.SiLU)
+                )
+                for _ in range(repeats)
+            ]
+        )
+        self.out = conv_bn(channels, channels, 1, act=nn.SiLU)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.left(x)
+        for block in self.blocks:
+            y = y + block(y)
+        return self.out(torch.cat([y, self.right(x)], 1))
+
+
+class Yolo(nn.Module):
+    """A small YOLO-like detector: three strides, 3 anchors x (80 classes + 5) channels each."""
+
+    def __init__(self, width: int = 16) -> None:
+        super().__init__()
+        down: Callable[[int, int], nn.Module] = lambda i, o: conv_bn(i, o, 3, 2, act=nn.SiLU)  # noqa: E731
+        w = width
+        self.stem = nn.Sequential(down(3, w), down(w, 2 * w), CrossStage(2 * w, 1))
+        self.stage3 = nn.Sequential(down(2 * w, 4 * w), CrossStage(4 * w, 2))
+        self.stage4 = nn.Sequential(down(4 * w, 8 * w), CrossStage(8 * w, 2))
+        self.stage5 = nn.Sequential(down(8 * w, 16 * w), CrossStage(16 * w, 1))
+        self.pools = nn.ModuleList([nn.MaxPool2d(5, 1, 2) for _ in range(3)])
+        self.mix5 = conv_bn(64 * w, 8 * w, 1, act=nn.SiLU)
+        self.mix4 = conv_bn(16 * w, 4 * w, 1, act=nn.SiLU)
+        self.mix3 = conv_bn(8 * w, 4 * w, 3, act=nn.SiLU)
+        self.heads = nn.ModuleList([nn.Conv2d(c * w, 255, 1) for c in (4, 4, 8)])
+
+    def forward(self, x: Tensor) -> Tensor:
+        c3 = self.stage3(self.stem(x))
+        c4 = self.stage4(c3)
+        pyramid = [self.stage5(c4)]
+        for pool in self.pools:
+            pyramid.append(pool(pyramid[-1]))
+        p5 = self.mix5(torch.cat(pyramid, 1))
+        p4 = self.mix4(torch.cat([F.interpolate(p5, scale_factor=2.0, mode="nearest"), c4], 1))
+        p3 = self.mix3(torch.cat([F.interpolate(p4, scale_factor=2.0, mode="nearest"), c3], 1))
+        boxes = []
+        for head, p in zip(self.heads, (p3, p4, p5), strict=True):
+            y = head(p)
+            batch, _, height, width = y.shape
+            y = y.reshape(batch, 3, 85, height, width).permute(0, 1, 3, 4, 2)
+            boxes.append(torch.sigmoid(y).reshape(batch, -1, 85))
+        return torch.cat(boxes, 1)
+
+
+class UNet(nn.Module):
+    """A U-Net (arXiv 1505.04597) with two transposed convolutions and one bilinear resize."""
+
+    def __init__(self, width: int = 16, classes: int = 4) -> None:
+        super().__init__()
+        w = width
+        double: Callable[[int, int], nn.Module] = lambda i, o: nn.Sequential(  # noqa: E731
+            conv_bn(i, o), conv_bn(o, o)
+        )
+        self.enc = nn.ModuleList([double(3, w), double(w, 2 * w), double(2 * w, 4 * w)])
+        self.bottom = double(4 * w, 8 * w)
+        self.up2 = nn.ConvTranspose2d(8 * w, 4 * w, 2, 2)
+        self.up1 = nn.ConvTranspose2d(4 * w, 2 * w, 4, 2, 1)
+        self.up0 = nn.Conv2d(2 * w, w, 1)
+        self.dec = nn.ModuleList([double(2 * w, w), double(4 * w, 2 * w), double(8 * w, 4 * w)])
+        self.head = nn.Conv2d(w, classes, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        e0 = self.enc[0](x)
+        e1 = self.enc[1](F.max_pool2d(e0, 2))
+        e2 = self.enc[2](F.max_pool2d(e1, 2))
+        x = self.bottom(F.max_pool2d(e2, 2))
+        x = self.dec[2](torch.cat([self.up2(x), e2], 1))
+        x = self.dec[1](torch.cat([self.up1(x), e1], 1))
+        x = F.interpolate(x, scale_factor=2.0, mode="bilinear", align_corners=False)
+        return self.head(self.dec[0](torch.cat([self.up0(x), e0], 1)))
+
+
+@dataclass(frozen=True)
+class Network:
+    """A benchmark network: how to build it for an image size, and whether it reads text."""
+
+    build: Callable[[int], nn.Module]
+    text: bool = False
+
+    def inputs(self, size: int, batch: int = 1, seed: int = 0) -> dict[str, Tensor]:
+        """Seeded inputs by name."""
+        generator = torch.Generator().manual_seed(seed)
+        if not self.text:
+            return {"image": torch.randn(batch, 3, size, size, generator=generator)}
+        tokens = torch.randint(0, 8192, (batch, TOKENS), generator=generator)
+        mask = (torch.arange(TOKENS)[None, :] < TOKENS - 28).to(torch.int64).expand(batch, -1)
+        return {"tokens": tokens, "mask": mask.contiguous()}
+
+
+NETWORKS: dict[str, Network] = {
+    "mobilenet_v1": Network(lambda _: mobilenet_v1()),
+    "mobilenet_v2": Network(lambda _: mobilenet_v2()),
+    "resnet18": Network(lambda _: resnet((2, 2, 2, 2), bottleneck=False)),
+    "resnet50": Network(lambda _: resnet((3, 4, 6, 3), bottleneck=True)),
+    "squeezenet1_1": Network(lambda _: squeezenet1_1()),
+    "efficientnet_lite0": Network(lambda _: efficientnet_lite0()),
+    "vit_tiny": Network(VisionTransformer),
+    "text_encoder": Network(lambda _: TextEncoder(), text=True),
+    "yolo": Network(lambda _: Yolo()),
+    "unet": Network(lambda _: UNet()),
+}
+
+
+def _initialise(module: nn.Module) -> None:
+    if isinstance(module, nn.Conv2d | nn.ConvTranspose2d):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, nn.Linear):
+        nn.init.normal_(module.weight, std=module.in_features**-0.5)
+    elif isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
+        nn.init.uniform_(module.weight, 0.5, 1.5)
+        nn.init.normal_(module.bias, std=0.2)
+        return
+    bias = getattr(module, "bias", None)
+    if isinstance(bias, Tensor):
+        nn.init.normal_(bias, std=0.1)
+
+
+def build(name: str, size: int = IMAGE_SIZE, seed: int = 0) -> nn.Module:
+    """The named network in eval mode, seeded, with outputs of order one."""
+    torch.manual_seed(seed)
+    network = NETWORKS[name]
+    model = network.build(size)
+    model.apply(_initialise)
+    norms = [m for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
+    if norms:
+        for norm in norms:
+            norm.momentum = None
+        with torch.no_grad():
+            model.train()(network.inputs(64, batch=8, seed=seed + 1)["image"])
+            for norm in norms:
+                mean, var = norm.running_mean, norm.running_var
+                assert mean is not None and var is not None
+                mean += 0.1 * var.sqrt() * torch.randn_like(mean)
+                var *= torch.empty_like(var).uniform_(0.8, 1.25)
+    return model.eval()
