@@ -1,1 +1,21 @@
 """clopt: a compiler from ONNX to OpenCL, built on xDSL."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .api import CompiledModel, compile, load
+    from .errors import CloptError
+
+__all__ = ["CloptError", "CompiledModel", "compile", "load"]
+
+# Imported on first use: `import clopt` alone must stay cheap.
+_HOMES = {"CloptError": "errors", "CompiledModel": "api", "compile": "api", "load": "api"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

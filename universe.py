@@ -1,0 +1,40 @@
+"""What clopt adds to xDSL: dialects, passes and targets, each imported on first use.
+
+To add one, add a row: its name, then `module:Class` with the module's path inside clopt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from xdsl.universe import Universe
+
+DIALECTS: dict[str, str] = {
+    "cl": "dialects.cl:CL",
+    "nn": "dialects.nn:NN",
+    "tir": "dialects.tir:TIR",
+}
+
+PASSES: dict[str, str] = {}
+
+TARGETS: dict[str, str] = {}
+
+
+def _load(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f".{module}", __package__), name)
+
+
+def _factories(table: dict[str, str]) -> dict[str, Callable[[], Any]]:
+    return {name: partial(_load, place) for name, place in table.items()}
+
+
+CLOPT_UNIVERSE = Universe(
+    all_dialects=_factories(DIALECTS),
+    all_passes=_factories(PASSES),
+    all_targets=_factories(TARGETS),
+)
+"""The entry point of the group `xdsl.universe`: with it, a stock `xdsl-opt` runs our passes."""

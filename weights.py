@@ -1,0 +1,118 @@
+"""The arrays a module names: weights never stand in the IR's text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .errors import CloptError
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+STORABLE = frozenset(
+    "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split()
+)
+"""The numpy types a weight can have."""
+
+_DIGITS = 16  # 64 bits: among 10,000 weights two different ones share a key once in 10^11 models
+
+
+class Weights:
+    """Maps a key, derived from the content, to a read-only array, which may be memory-mapped.
+
+    Two equal arrays (same type, shape and bytes) share one key, so comparing keys compares
+    tensors, and the same model gives the same keys in every process.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, Array] = {}
+        self._hints: dict[str, str] = {}
+
+    def add(self, array: Array, hint: str = "") -> str:
+        """Store `array` and return its key; `hint` is a name for people (an initialiser's)."""
+        if array.dtype.name not in STORABLE:
+            raise CloptError(
+                f"The weight {hint or 'without a name'} has the type {array.dtype}; "
+                f"use one of {', '.join(sorted(STORABLE))}."
+            )
+        key = _content_key(array)
+        if key not in self._arrays:
+            view = array.view()
+            view.flags.writeable = False
+            self._arrays[key] = view
+            self._hints[key] = hint
+        return key
+
+    def get(self, key: str) -> Array:
+        """The array called `key`."""
+        if key not in self._arrays:
+            raise CloptError(
+                f'The weight "{key}" is not in the store of {len(self)} weights; '
+                "pass the store that was filled together with this module."
+            )
+        return self._arrays[key]
+
+    def hint(self, key: str) -> str:
+        """The name for people given when `key` was stored first, or an empty string."""
+        return self._hints.get(key, "")
+
+    def keys(self) -> Iterator[str]:
+        """The keys, in the order of storing."""
+        return iter(self._arrays)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._arrays
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def subset(self, keys: Iterator[str]) -> Weights:
+        """A store of the same arrays under `keys` alone."""
+        chosen = Weights()
+        for key in keys:
+            chosen._arrays[key] = self.get(key)
+            chosen._hints[key] = self.hint(key)
+        return chosen
+
+    def save(self, path: str | Path) -> None:
+        """Write every array to one safetensors file."""
+        from safetensors.numpy import save_file
+
+        arrays = {key: np.asarray(self._arrays[key], order="C") for key in sorted(self._arrays)}
+        save_file(arrays, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Weights:
+        """Read a file that `save` wrote; refuse a truncated or a foreign one."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        store = cls()
+        try:
+            arrays = load_file(path)
+        except OSError as error:
+            raise CloptError(f"Cannot read the weights file {path}: {error.strerror}.") from error
+        except SafetensorError as error:
+            raise CloptError(
+                f"The weights file {path} is damaged ({error}); compile the model again."
+            ) from error
+        for key, array in arrays.items():
+            if _content_key(array) != key:
+                raise CloptError(
+                    f'The weights file {path} is damaged (the content of "{key}" has changed); '
+                    "compile the model again."
+                )
+            array.flags.writeable = False
+            store._arrays[key] = array
+        return store
+
+
+def _content_key(array: Array) -> str:
+    """`w_` and hexadecimal digits that depend on the array's type, shape and bytes alone."""
+    digest = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
+    digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+    return f"w_{digest.hexdigest()[:_DIGITS]}"
