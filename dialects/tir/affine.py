@@ -1,0 +1,246 @@
+"""Range-aware arithmetic on index expressions.
+
+Reshapes, packed layouts and tiled loops produce sums with `floordiv` and `mod` by constants. Knowing how
+far each dimension runs, most of them fold away: `(i * 8 + j) floordiv 8` is `i` where `j` runs below 8.
+The rules are the usual identities of Euclidean division; each is stated where it is applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+_Kind = AffineBinaryOpKind
+
+Extents = Sequence[int | None]
+"""How many values each dimension takes, from 0; None where it is unknown (a loaded index)."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """`constant + sum of coefficient * atom`; an atom is a dimension, a floordiv or a mod."""
+
+    terms: Mapping[AffineExpr, int]
+    constant: int
+
+    def __add__(self, other: Linear) -> Linear:
+        terms = dict(self.terms)
+        for atom, coefficient in other.terms.items():
+            terms[atom] = terms.get(atom, 0) + coefficient
+        return Linear(
+            {atom: k for atom, k in terms.items() if k != 0}, self.constant + other.constant
+        )
+
+    def scaled(self, factor: int) -> Linear:
+        """This form times a constant."""
+        if factor == 0:
+            return Linear({}, 0)
+        return Linear({a: k * factor for a, k in self.terms.items()}, self.constant * factor)
+
+    def expr(self) -> AffineExpr:
+        """The same value as an expression: terms in order of appearance, the constant last."""
+        total: AffineExpr | None = None
+        for atom, coefficient in self.terms.items():
+            term = atom if coefficient == 1 else atom * coefficient
+            total = term if total is None else AffineBinaryOpExpr(_Kind.Add, total, term)
+        if total is None:
+            return AffineExpr.constant(self.constant)
+        return total + self.constant if self.constant else total
+
+
+Bounds = tuple[int | None, int | None]
+"""The least and the greatest value, None where there is no bound."""
+
+
+def simplify(expr: AffineExpr, extents: Extents) -> AffineExpr:
+    """The same value for all dimensions within `extents`, with as few divisions as the rules find."""
+    return linear(expr, extents).expr()
+
+
+def bounds(expr: AffineExpr, extents: Extents) -> Bounds:
+    """Least and greatest value of `expr` over `extents`, both inclusive (interval arithmetic)."""
+    return _bounds(linear(expr, extents), extents)
+
+
+def linear(expr: AffineExpr, extents: Extents) -> Linear:
+    """The normalised form of `expr`."""
+    match expr:
+        case AffineConstantExpr():
+            return Linear({}, expr.value)
+        case AffineDimExpr():
+            if extents[expr.position] == 1:
+                return Linear({}, 0)
+            return Linear({expr: 1}, 0)
+        case AffineBinaryOpExpr():
+            return _linear_binary(expr, extents)
+        case _:
+            raise ValueError(f"no dimension or constant: {expr}")
+
+
+def _linear_binary(expr: AffineBinaryOpExpr, extents: Extents) -> Linear:
+    lhs, rhs = linear(expr.lhs, extents), linear(expr.rhs, extents)
+    match expr.kind:
+        case _Kind.Add:
+            return _recombine(lhs + rhs, extents)
+        case _Kind.Mul:
+            return rhs.scaled(lhs.constant) if not lhs.terms else lhs.scaled(rhs.constant)
+        case _Kind.FloorDiv:
+            return _floordiv(lhs, rhs.constant, extents)
+        case _Kind.CeilDiv:
+            shifted = lhs + Linear({}, rhs.constant - 1)
+            return _floordiv(shifted, rhs.constant, extents)
+        case _Kind.Mod:
+            return _mod(lhs, rhs.constant, extents)
+
+
+def _split(form: Linear, divisor: int) -> tuple[Linear, Linear]:
+    """`form = divisor * quotient + rest`, taking the terms that divide evenly."""
+    quotient = {a: k // divisor for a, k in form.terms.items() if k % divisor == 0}
+    rest = {a: k for a, k in form.terms.items() if k % divisor}
+    return (
+        Linear(quotient, form.constant // divisor),
+        Linear(rest, form.constant % divisor),
+    )
+
+
+def _common_factor(form: Linear, divisor: int) -> int:
+    """The greatest factor of all coefficients and of the divisor."""
+    factor = divisor
+    for coefficient in form.terms.values():
+        factor = gcd(factor, coefficient)
+    return factor
+
+
+def _floordiv(form: Linear, divisor: int, extents: Extents) -> Linear:
+    if divisor == 1:
+        return form
+    # (c q + r) floordiv c = q + r floordiv c
+    quotient, rest = _split(form, divisor)
+    low, high = _bounds(rest, extents)
+    if low is not None and high is not None and low // divisor == high // divisor:
+        return quotient + Linear({}, low // divisor)
+    # (g r + s) floordiv (g c) = r floordiv c, for 0 <= s < g
+    factor = _common_factor(rest, divisor)
+    if factor > 1:
+        rest = Linear({a: k // factor for a, k in rest.terms.items()}, rest.constant // factor)
+        return quotient + _floordiv(rest, divisor // factor, extents)
+    inner = _single_atom(rest, _Kind.FloorDiv)
+    if inner is not None:
+        # (x floordiv a) floordiv b = x floordiv (a b)
+        return quotient + _floordiv(
+            linear(inner.lhs, extents), _constant(inner.rhs) * divisor, extents
+        )
+    atom = AffineBinaryOpExpr(_Kind.FloorDiv, rest.expr(), AffineExpr.constant(divisor))
+    return quotient + Linear({atom: 1}, 0)
+
+
+def _mod(form: Linear, divisor: int, extents: Extents) -> Linear:
+    if divisor == 1:
+        return Linear({}, 0)
+    # (c q + r) mod c = r mod c
+    _, rest = _split(form, divisor)
+    low, high = _bounds(rest, extents)
+    if low is not None and high is not None and low // divisor == high // divisor:
+        return rest + Linear({}, -(low // divisor) * divisor)
+    # (g r + s) mod (g c) = g (r mod c) + s, for 0 <= s < g
+    factor = _common_factor(rest, divisor)
+    if factor > 1:
+        inner = Linear({a: k // factor for a, k in rest.terms.items()}, rest.constant // factor)
+        remainder = Linear({}, rest.constant % factor)
+        return _mod(inner, divisor // factor, extents).scaled(factor) + remainder
+    nested = _single_atom(rest, _Kind.Mod)
+    if nested is not None and _constant(nested.rhs) % divisor == 0:
+        # (x mod (a c)) mod c = x mod c
+        return _mod(linear(nested.lhs, extents), divisor, extents)
+    atom = AffineBinaryOpExpr(_Kind.Mod, rest.expr(), AffineExpr.constant(divisor))
+    return Linear({atom: 1}, 0)
+
+
+def _recombine(form: Linear, extents: Extents) -> Linear:
+    """`c (x floordiv c) + x mod c = x`, where the sum holds both halves."""
+    for atom, k in form.terms.items():
+        if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is _Kind.Mod):
+            continue
+        c = _constant(atom.rhs)
+        for other, other_k in form.terms.items():
+            whole = _quotient_partner(other, atom, c)
+            if whole is not None and other_k == k * c:
+                rest = Linear(
+                    {a: n for a, n in form.terms.items() if a is not atom and a is not other},
+                    form.constant,
+                )
+                return _recombine(rest + linear(whole, extents).scaled(k), extents)
+    return form
+
+
+def _quotient_partner(
+    candidate: AffineExpr, remainder: AffineBinaryOpExpr, divisor: int
+) -> AffineExpr | None:
+    """What `divisor * candidate + remainder` adds up to, where candidate is the matching quotient."""
+    if not (
+        isinstance(candidate, AffineBinaryOpExpr)
+        and candidate.kind is _Kind.FloorDiv
+        and _constant(candidate.rhs) == divisor
+    ):
+        return None
+    if candidate.lhs == remainder.lhs:
+        return remainder.lhs
+    inner = candidate.lhs
+    # x mod c was simplified from (x mod (a c)) mod c
+    if (
+        isinstance(inner, AffineBinaryOpExpr)
+        and inner.kind is _Kind.Mod
+        and inner.lhs == remainder.lhs
+        and _constant(inner.rhs) % divisor == 0
+    ):
+        return inner
+    return None
+
+
+def _single_atom(form: Linear, kind: AffineBinaryOpKind) -> AffineBinaryOpExpr | None:
+    if form.constant == 0 and len(form.terms) == 1:
+        ((atom, coefficient),) = form.terms.items()
+        if coefficient == 1 and isinstance(atom, AffineBinaryOpExpr) and atom.kind is kind:
+            return atom
+    return None
+
+
+def _constant(expr: AffineExpr) -> int:
+    assert isinstance(expr, AffineConstantExpr), "division is by a constant"
+    return expr.value
+
+
+def _bounds(form: Linear, extents: Extents) -> Bounds:
+    low: int | None = form.constant
+    high: int | None = form.constant
+    for atom, k in form.terms.items():
+        first, last = _atom_bounds(atom, extents)
+        if k < 0:
+            first, last = last, first
+        low = None if low is None or first is None else low + k * first
+        high = None if high is None or last is None else high + k * last
+    return low, high
+
+
+def _atom_bounds(atom: AffineExpr, extents: Extents) -> Bounds:
+    if isinstance(atom, AffineDimExpr):
+        extent = extents[atom.position]
+        return (None, None) if extent is None else (0, max(extent - 1, 0))
+    assert isinstance(atom, AffineBinaryOpExpr)
+    divisor = _constant(atom.rhs)
+    low, high = _bounds(linear(atom.lhs, extents), extents)
+    if atom.kind is _Kind.Mod:
+        return 0, divisor - 1
+    return (
+        None if low is None else low // divisor,
+        None if high is None else high // divisor,
+    )
