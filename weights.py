@@ -80,7 +80,8 @@ class Weights:
 
     def save(self, path: str | Path) -> None:
         """Write every array to one safetensors file."""
-        from safetensors.numpy import save_file
+        # The package's own annotations are incomplete.
+        from safetensors.numpy import save_file  # pyright: ignore[reportUnknownVariableType]
 
         arrays = {key: np.asarray(self._arrays[key], order="C") for key in sorted(self._arrays)}
         save_file(arrays, path)
@@ -89,7 +90,7 @@ class Weights:
     def load(cls, path: str | Path) -> Weights:
         """Read a file that `save` wrote; refuse a truncated or a foreign one."""
         from safetensors import SafetensorError
-        from safetensors.numpy import load_file
+        from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType]
 
         store = cls()
         try:

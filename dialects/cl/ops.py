@@ -1,0 +1,237 @@
+"""The commands of a queue program and the buffers they work on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FixedBitwidthType,
+    FlatSymbolRefAttrConstr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    VarConstraint,
+    base,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+
+def byte_count(type_: Attribute) -> int:
+    """Bytes of a buffer of `type_`: a memref of static shape over elements of known width."""
+    if not isinstance(type_, MemRefType):
+        raise VerifyException(f"a buffer has a memref type, not {type_}")
+    buffer = cast("MemRefType", type_)
+    if not buffer.has_static_shape():
+        raise VerifyException(f"a buffer has a static shape, not {type_}")
+    element = buffer.element_type
+    if not isinstance(element, FixedBitwidthType):
+        raise VerifyException(f"a buffer cannot hold elements of type {element}")
+    return buffer.element_count() * element.size
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """A buffer that holds the array `key` of the weights store; it is uploaded once.
+
+    `cl.constant "w_0123456789abcdef" : memref<64x3x7x7xf32>`
+    """
+
+    name = "cl.constant"
+    key = prop_def(StringAttr)
+    result = result_def(MemRefType)
+    assembly_format = "$key attr-dict `:` type($result)"
+
+    def __init__(self, key: str, type: MemRefType):
+        super().__init__(properties={"key": StringAttr(key)}, result_types=[type])
+
+    def verify_(self) -> None:
+        byte_count(self.result.type)
+
+
+@irdl_op_definition
+class AllocOp(IRDLOperation):
+    """A buffer for an intermediate result: `cl.alloc : memref<1x64x56x56xf32>`."""
+
+    name = "cl.alloc"
+    result = result_def(MemRefType)
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type: MemRefType):
+        super().__init__(result_types=[type])
+
+    def verify_(self) -> None:
+        byte_count(self.result.type)
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """The same bytes under another type: `cl.view %t : memref<4x4xf32> to memref<16xf32>`."""
+
+    name = "cl.view"
+    source = operand_def(MemRefType)
+    result = result_def(MemRefType)
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue, type: MemRefType):
+        super().__init__(operands=[source], result_types=[type])
+
+    def verify_(self) -> None:
+        before, after = byte_count(self.source.type), byte_count(self.result.type)
+        if before != after:
+            raise VerifyException(
+                f"a view has the bytes of its source, but {self.source.type} has {before} "
+                f"and {self.result.type} has {after}"
+            )
+
+
+@irdl_op_definition
+class EnqueueKernelOp(IRDLOperation):
+    """Launches a kernel over the NDRange that the kernel itself states.
+
+    `cl.enqueue_kernel @conv(%x, %w, %y) : memref<…>, memref<…>, memref<…>`
+    """
+
+    name = "cl.enqueue_kernel"
+    kernel = prop_def(FlatSymbolRefAttrConstr)
+    args = var_operand_def(MemRefType)
+    assembly_format = "$kernel `(` $args `)` attr-dict (`:` type($args)^)?"
+
+    def __init__(self, kernel: str, args: Sequence[SSAValue]):
+        super().__init__(operands=[args], properties={"kernel": SymbolRefAttr(kernel)})
+
+    @property
+    def kernel_name(self) -> str:
+        """The name of the kernel."""
+        return self.kernel.root_reference.data
+
+
+@irdl_op_definition
+class EnqueueCopyOp(IRDLOperation):
+    """Copies one whole buffer to another: `cl.enqueue_copy %t, %y : memref<4xf32>`."""
+
+    T: ClassVar = VarConstraint("T", base(MemRefType))
+
+    name = "cl.enqueue_copy"
+    source = operand_def(T)
+    destination = operand_def(T)
+    assembly_format = "$source `,` $destination attr-dict `:` type($source)"
+
+    def __init__(self, source: SSAValue, destination: SSAValue):
+        super().__init__(operands=[source, destination])
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """The end of a program."""
+
+    name = "cl.return"
+    assembly_format = "attr-dict"
+    traits = traits_def(IsTerminator())
+
+    def __init__(self):
+        super().__init__()
+
+
+@irdl_op_definition
+class KernelOp(IRDLOperation):
+    """A kernel whose body is elsewhere, as in a saved program: what a launch has to know of it.
+
+    `cl.kernel @conv(memref<4xf32>, memref<4xf32>) outputs [1] global [64] local [8]`
+    """
+
+    name = "cl.kernel"
+    sym_name = prop_def(SymbolNameConstraint())
+    arg_types = prop_def(ArrayAttr)
+    outputs = prop_def(DenseArrayBase)
+    global_size = prop_def(DenseArrayBase)
+    local_size = prop_def(DenseArrayBase)
+    traits = traits_def(SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        arg_types: Sequence[Attribute],
+        outputs: Sequence[int],
+        global_size: Sequence[int],
+        local_size: Sequence[int],
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "arg_types": ArrayAttr(arg_types),
+                "outputs": DenseArrayBase.from_list(i64, outputs),
+                "global_size": DenseArrayBase.from_list(i64, global_size),
+                "local_size": DenseArrayBase.from_list(i64, local_size),
+            }
+        )
+
+    def verify_(self) -> None:
+        for type_ in self.arg_types:
+            byte_count(type_)
+        for i in ints(self.outputs):
+            if not 0 <= i < len(self.arg_types):
+                raise VerifyException(f"output {i} is not one of {len(self.arg_types)} parameters")
+        verify_ndrange(ints(self.global_size), ints(self.local_size))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> KernelOp:
+        name = parser.parse_symbol_name().data
+        arg_types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        lists: list[list[int]] = []
+        for keyword in ("outputs", "global", "local"):
+            parser.parse_keyword(keyword)
+            lists.append(
+                parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+            )
+        op = cls(name, arg_types, *lists)
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.arg_types, printer.print_attribute)
+        printer.print_string(f" outputs {list(ints(self.outputs))}")
+        printer.print_string(f" global {list(ints(self.global_size))}")
+        printer.print_string(f" local {list(ints(self.local_size))}")
+        printer.print_op_attributes(self.attributes)
+
+
+def ints(array: DenseArrayBase) -> tuple[int, ...]:
+    """The integers of an attribute."""
+    return tuple(cast("DenseArrayBase[IntegerType]", array).get_values())
+
+
+def verify_ndrange(global_size: Sequence[int], local_size: Sequence[int]) -> None:
+    """OpenCL's rule for launches: one to three dimensions, work-groups that divide the range."""
+    if not 1 <= len(global_size) <= 3 or len(local_size) != len(global_size):
+        raise VerifyException(
+            f"a launch has one to three dimensions, global {list(global_size)} and local "
+            f"{list(local_size)} disagree with that"
+        )
+    for total, group in zip(global_size, local_size, strict=True):
+        if total < 1 or group < 1 or total % group:
+            raise VerifyException(
+                f"the local size {list(local_size)} does not divide the global size "
+                f"{list(global_size)}"
+            )
