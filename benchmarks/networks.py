@@ -423,7 +423,8 @@ def build(name: str, size: int = IMAGE_SIZE, seed: int = 0) -> nn.Module:
             model.train()(network.inputs(64, batch=8, seed=seed + 1)["image"])
             for norm in norms:
                 mean, var = norm.running_mean, norm.running_var
-                assert mean is not None and var is not None
+                assert mean is not None
+                assert var is not None
                 mean += 0.1 * var.sqrt() * torch.randn_like(mean)
                 var *= torch.empty_like(var).uniform_(0.8, 1.25)
     return model.eval()

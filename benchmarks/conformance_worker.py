@@ -1,0 +1,246 @@
+"""Runs conformance cases, one after the other, inside a process that may crash or hang."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import conformance_cases
+import numpy as np
+import onnx
+from conformance_cases import Case
+from onnx import numpy_helper
+
+Run = Callable[[onnx.ModelProto, Sequence[Sequence[Any]]], list[list[Any]]]
+
+# Operands that decide the shape or the kind of the result. An ahead-of-time compiler needs their
+# values; where such an operand is an input of the model, the case is run a second time with the
+# input bound as an initialiser, and a success is counted apart.
+SHAPE_OPERANDS: dict[str, tuple[int, ...]] = {
+    "AffineGrid": (1,),
+    "BlackmanWindow": (0,),
+    "CenterCropPad": (1,),
+    "Clip": (1, 2),
+    "ConstantOfShape": (0,),
+    "CumProd": (1,),
+    "CumSum": (1,),
+    "DFT": (1, 2),
+    "Dropout": (1, 2),
+    "Expand": (1,),
+    "HammingWindow": (0,),
+    "HannWindow": (0,),
+    "Loop": (0, 1),
+    "MelWeightMatrix": (0, 1, 2, 3, 4),
+    "OneHot": (1, 2),
+    "Pad": (1, 2, 3),
+    "Range": (0, 1, 2),
+    "ReduceL1": (1,),
+    "ReduceL2": (1,),
+    "ReduceLogSum": (1,),
+    "ReduceLogSumExp": (1,),
+    "ReduceMax": (1,),
+    "ReduceMean": (1,),
+    "ReduceMin": (1,),
+    "ReduceProd": (1,),
+    "ReduceSum": (1,),
+    "ReduceSumSquare": (1,),
+    "Reshape": (1,),
+    "Resize": (1, 2, 3),
+    "STFT": (1, 3),
+    "Slice": (1, 2, 3, 4),
+    "Split": (1,),
+    "SplitToSequence": (1,),
+    "Squeeze": (1,),
+    "Tile": (1,),
+    "TopK": (1,),
+    "Trilu": (1,),
+    "Unsqueeze": (1,),
+    "Upsample": (1,),
+}
+
+
+def feeds(model: onnx.ModelProto, inputs: Sequence[Any]) -> dict[str, Any]:
+    """The inputs of a case by name; a model may list its initialisers as inputs too."""
+    names = [value.name for value in model.graph.input]
+    if len(names) > len(inputs):
+        held = {tensor.name for tensor in model.graph.initializer}
+        names = [name for name in names if name not in held]
+    return dict(zip(names, inputs, strict=False))
+
+
+def fix_shapes(model: onnx.ModelProto, inputs: Sequence[Any]) -> onnx.ModelProto:
+    """A copy of the model whose unknown input dimensions are those of the case's data."""
+    fixed = onnx.ModelProto()
+    fixed.CopyFrom(model)
+    arrays = feeds(model, inputs)
+    for value in fixed.graph.input:
+        array = arrays.get(value.name)
+        if not isinstance(array, np.ndarray) or not value.type.HasField("tensor_type"):
+            continue
+        shape = value.type.tensor_type.shape
+        known = value.type.tensor_type.HasField("shape")
+        if known and all(d.HasField("dim_value") for d in shape.dim):
+            continue
+        del shape.dim[:]
+        shape.SetInParent()
+        for extent in array.shape:
+            shape.dim.add().dim_value = extent
+    return fixed
+
+
+def bind_shape_operands(model: onnx.ModelProto, inputs: Sequence[Any]) -> onnx.ModelProto | None:
+    """A copy whose shape-deciding inputs are initialisers, or None if there are none."""
+    arrays = feeds(model, inputs)
+    bound = {
+        node.input[i]
+        for node in model.graph.node
+        for i in SHAPE_OPERANDS.get(node.op_type, ())
+        if i < len(node.input) and isinstance(arrays.get(node.input[i]), np.ndarray)
+    }
+    if not bound:
+        return None
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    kept = [value for value in copy.graph.input if value.name not in bound]
+    del copy.graph.input[:]
+    copy.graph.input.extend(kept)
+    for name in sorted(bound):
+        copy.graph.initializer.append(numpy_helper.from_array(arrays[name], name))
+    return copy
+
+
+def clopt_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
+    """Compile for an OpenCL device and run every data set on it."""
+    import clopt
+
+    def run(model: onnx.ModelProto, sets: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        compiled = clopt.compile(fix_shapes(model, sets[0]), device=device)
+        return [list(compiled.run(feeds(model, inputs))) for inputs in sets]
+
+    return run, (clopt.CloptError,)
+
+
+def tinygrad_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
+    """tinygrad's ONNX frontend; the parent process has set DEV and the OpenCL vendor."""
+    from tinygrad import Tensor
+    from tinygrad.nn.onnx import OnnxRunner
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, list):
+            return [plain(item) for item in value]
+        return value.numpy() if isinstance(value, Tensor) else np.asarray(value)
+
+    def run(model: onnx.ModelProto, sets: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        runner = OnnxRunner(Tensor(model.SerializeToString(), device="PYTHON"))
+        return [[plain(y) for y in runner(feeds(model, x)).values()] for x in sets]
+
+    return run, (NotImplementedError,)
+
+
+def onnxruntime_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
+    """onnxruntime on the CPU; the newest IR and opsets are let through."""
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    refused = onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented
+
+    def run(model: onnx.ModelProto, sets: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        model.ir_version = min(model.ir_version, 13)
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+        return [list(session.run(None, feeds(model, inputs))) for inputs in sets]
+
+    return run, (refused,)
+
+
+RUNNERS = {
+    "clopt": clopt_runner,
+    "tinygrad": tinygrad_runner,
+    "onnxruntime": onnxruntime_runner,
+}
+
+
+def mismatch(got: Any, expected: Any, rtol: float, atol: float) -> str | None:
+    """Why an output differs from the expected one, or None; types and shapes must be equal."""
+    if isinstance(expected, list) or isinstance(got, list):
+        if not (isinstance(expected, list) and isinstance(got, list)) or len(got) != len(expected):
+            return "a sequence of another length"
+        parts = (mismatch(g, e, rtol, atol) for g, e in zip(got, expected, strict=True))
+        return next((part for part in parts if part), None)
+    if expected is None or got is None:
+        return None if got is expected else "an optional output differs"
+    if not isinstance(got, np.ndarray):
+        return f"a {type(got).__name__} instead of an array"
+    if got.shape != expected.shape:
+        return f"shape {got.shape} instead of {expected.shape}"
+    if expected.dtype.kind in "OUS":
+        return None if np.array_equal(got.astype(str), expected.astype(str)) else "other strings"
+    if got.dtype != expected.dtype:
+        return f"type {got.dtype} instead of {expected.dtype}"
+    if got.dtype.name == "bfloat16":
+        rtol = max(rtol, 2**-6)
+    if got.dtype.kind == "V" or got.dtype.name == "bfloat16":
+        got, expected = got.astype(np.float32), expected.astype(np.float32)
+    if np.allclose(got, expected, rtol=rtol, atol=atol, equal_nan=True):
+        return None
+    bad = ~np.isclose(got, expected, rtol=rtol, atol=atol, equal_nan=True)
+    where = tuple(int(i) for i in np.argwhere(bad)[0])
+    values = f"{got[where]} for {expected[where]}"
+    return f"{int(bad.sum())} of {bad.size} differ, first at {where}: {values}"
+
+
+def attempt(
+    run: Run, model: onnx.ModelProto, case: Case, refused: tuple[type[Exception], ...]
+) -> tuple[str, str]:
+    """The status and message of one model against the data of a case."""
+    try:
+        results = run(model, [inputs for inputs, _ in case.data])
+    except refused as error:
+        return "unsupported", f"{error}"
+    except Exception as error:
+        return "error", f"{type(error).__name__}: {error}"
+    for got, (_, expected) in zip(results, case.data, strict=True):
+        if len(got) != len(expected):
+            return "wrong", f"{len(got)} outputs instead of {len(expected)}"
+        for index, (g, e) in enumerate(zip(got, expected, strict=True)):
+            reason = mismatch(g, e, case.rtol, case.atol)
+            if reason:
+                return "wrong", f"output {index}: {reason}"
+    return "pass", ""
+
+
+def check(run: Run, case: Case, refused: tuple[type[Exception], ...]) -> tuple[str, str]:
+    """The status of a case, trying the form with bound shape operands when it is refused."""
+    model = onnx.load_from_string(case.model)
+    status, message = attempt(run, model, case, refused)
+    if status == "unsupported":
+        bound = bind_shape_operands(model, case.data[0][0])
+        if bound is not None:
+            again, reason = attempt(run, bound, case, refused)
+            if again != "unsupported":
+                return ("pass-bound" if again == "pass" else again), reason
+    return status, message
+
+
+def work(connection: Connection, rival: str, device: str) -> None:
+    """Serve cases: a path comes in, (status, message, seconds) goes out."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    run, refused = RUNNERS[rival](device)
+    connection.send("ready")
+    while True:
+        path: Path | None = connection.recv()
+        if path is None:
+            return
+        case = conformance_cases.load(path)
+        start = time.perf_counter()
+        status, message = check(run, case, refused)
+        message = re.sub(r"\s+", " ", message)[:200]
+        connection.send((status, message, time.perf_counter() - start))
