@@ -1,0 +1,170 @@
+// RUN: clopt %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
+
+// CHECK: cl.enqueue_kernel @id reads %t before it is written
+builtin.module {
+  cl.kernel @id(memref<4xf32>, memref<4xf32>) outputs [1] global [4] local [1]
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<4xf32>
+    cl.enqueue_kernel @id(%t, %y) : memref<4xf32>, memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: cl.enqueue_copy reads %v before it is written
+builtin.module {
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<2x2xf32>
+    %v = cl.view %t : memref<2x2xf32> to memref<4xf32>
+    cl.enqueue_copy %v, %y : memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: cl.enqueue_kernel @id writes %x, which is an input
+builtin.module {
+  cl.kernel @id(memref<4xf32>, memref<4xf32>) outputs [1] global [4] local [1]
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    cl.enqueue_kernel @id(%x, %x) : memref<4xf32>, memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: cl.enqueue_copy writes %w, which is a constant
+builtin.module {
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    %w = cl.constant "w_0" : memref<4xf32>
+    cl.enqueue_copy %x, %w : memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: cl.enqueue_kernel @absent: the module has no such kernel
+builtin.module {
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    cl.enqueue_kernel @absent(%x, %y) : memref<4xf32>, memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: the arguments (memref<4xf32>) do not match the kernel's parameters (memref<4xf32>, memref<4xf32>)
+builtin.module {
+  cl.kernel @id(memref<4xf32>, memref<4xf32>) outputs [1] global [4] local [1]
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    cl.enqueue_kernel @id(%y) : memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: the output "y" is never written
+builtin.module {
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: 2 parameters cannot have 3 inputs
+builtin.module {
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 3 {
+    cl.enqueue_copy %x, %y : memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: a view has the bytes of its source, but memref<4xf32> has 16 and memref<4xf16> has 8
+builtin.module {
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    %v = cl.view %x : memref<4xf32> to memref<4xf16>
+    cl.enqueue_copy %x, %y : memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: a buffer has a static shape, not memref<?xf32>
+builtin.module {
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<?xf32>
+    cl.enqueue_copy %x, %y : memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: a program ends with cl.return
+builtin.module {
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    cl.enqueue_copy %x, %y : memref<4xf32>
+    "test.termop"() : () -> ()
+  }
+}
+
+// -----
+
+// CHECK: arith.constant is no command of a queue program
+builtin.module {
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    cl.enqueue_copy %x, %y : memref<4xf32>
+    %c = arith.constant 1 : i32
+    cl.return
+  }
+}
+
+// -----
+
+// CHECK: the local size [3] does not divide the global size [8]
+builtin.module {
+  cl.kernel @k(memref<4xf32>) outputs [0] global [8] local [3]
+}
+
+// -----
+
+// CHECK: a launch has one to three dimensions
+builtin.module {
+  cl.kernel @k(memref<4xf32>) outputs [0] global [8, 8] local [8]
+}
+
+// -----
+
+// CHECK: output 1 is not one of 1 parameters
+builtin.module {
+  cl.kernel @k(memref<4xf32>) outputs [1] global [8] local [8]
+}
+
+// -----
+
+// CHECK: "lanes" is no fact of a target
+builtin.module {
+  "test.op"() {t = #cl.target<"mine", {lanes = 4 : i64}>} : () -> ()
+}
+
+// -----
+
+// CHECK: vector_width is of type int
+builtin.module {
+  "test.op"() {t = #cl.target<"mine", {vector_width = "four"}>} : () -> ()
+}
+
+// -----
+
+// CHECK: register_cols (10) is a multiple of vector_width (8)
+builtin.module {
+  "test.op"() {t = #cl.target<"mine", {register_cols = 10 : i64}>} : () -> ()
+}
