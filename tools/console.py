@@ -1,0 +1,126 @@
+"""What the command lines share: how they fail, how they count progress, how they parse options."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ..errors import CloptError
+
+EXIT_USER_ERROR = 1
+
+Options: TypeAlias = list[tuple[tuple[str, ...], dict[str, Any]]]
+"""Rows of argparse: the flags and the settings of one option."""
+
+MODEL_OPTIONS: Options = [
+    (
+        ("--dim",),
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "NAME=VALUE",
+            "help": "bind a symbolic dimension of an ONNX model; repeat for more",
+        },
+    ),
+    (
+        ("--target",),
+        {
+            "dest": "device_target",
+            "metavar": "NAME",
+            "help": "compile for this device description, for example pocl or adreno-7xx",
+        },
+    ),
+]
+"""The options of every tool that compiles a model."""
+
+
+class user_errors:
+    """Turn a user's mistake into one sentence on stderr and exit code 1.
+
+    Anything that is not a `CloptError` (or the terminal going away) is a bug of clopt: it keeps
+    its traceback, and a last line asks for a report.
+    """
+
+    def __init__(self, tool: str) -> None:
+        self.tool = tool
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        match error:
+            case None | SystemExit():
+                return
+            case CloptError():
+                print(f"{self.tool}: {error}", file=sys.stderr)
+                sys.exit(EXIT_USER_ERROR)
+            case KeyboardInterrupt():
+                sys.exit(130)
+            case BrokenPipeError():
+                # Python would complain once more when it flushes stdout at exit.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                sys.exit(EXIT_USER_ERROR)
+            case _:
+                error.add_note(f"{self.tool}: this is a bug in clopt; please report it.")
+
+
+@contextmanager
+def progress(message: str) -> Generator[None]:
+    """Show `message` with a spinner while the body runs; nothing when stderr is not a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(message):
+        yield
+
+
+def table(*columns: str, title: str | None = None) -> Table:
+    """An empty table in the style of all our tools."""
+    return Table(*columns, title=title, title_justify="left", box=box.SIMPLE)
+
+
+def read_bytes(path: str | None) -> bytes:
+    """The content of an input file, or of stdin when there is no path."""
+    if path is None:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise CloptError(f"{path}: cannot read this file: {error.strerror}.") from error
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a file completely or not at all."""
+    target = Path(path)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, target)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise CloptError(f"{path}: cannot write this file: {error.strerror}.") from error
+
+
+def parse_dims(items: Sequence[str]) -> Mapping[str, int]:
+    """`name=value` pairs of `--dim`, checked."""
+    dims: dict[str, int] = {}
+    for item in items:
+        name, equals, value = item.partition("=")
+        if not (name and equals and value.isdecimal() and int(value) > 0):
+            raise CloptError(f"--dim {item}: write name=value with a positive whole number.")
+        dims[name] = int(value)
+    return dims

@@ -1,0 +1,270 @@
+"""`clopt`: run passes over a module and print what comes out.
+
+An `mlir-opt` for our dialects: reads MLIR text or an ONNX model, runs the pipeline of `-p`, prints
+MLIR or OpenCL C. A mistake in the input is one sentence on stderr and exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import PassPipeline
+from xdsl.universe import Universe
+from xdsl.utils.exceptions import DiagnosticException, ShrinkException, VerifyException
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from ..context import CloptContext
+from ..errors import CloptError
+from ..universe import CLOPT_UNIVERSE
+from ..weights import Weights
+from .console import MODEL_OPTIONS, Options, parse_dims, read_bytes, user_errors, write_whole
+from .expectations import check
+from .instrument import Instrument, module_text, print_times
+from .pipeline import parse_passes, print_passes
+from .source import Source, SourceError, SourceModule
+
+SPLIT = "// -----"
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+OPTIONS: Options = [
+    (("-t",), {"dest": "target", "default": "mlir", "help": "output: mlir or opencl-c"}),
+    (
+        ("-p", "--passes"),
+        {"default": "", "help": "passes and pipelines, comma-separated; --list-passes"},
+    ),
+    (
+        ("--list-passes",),
+        {"action": "store_true", "help": "list the passes and pipelines and leave"},
+    ),
+    (
+        ("--weights",),
+        {"metavar": "FILE", "help": "safetensors file with the arrays that the input names"},
+    ),
+    (("--save-weights",), {"metavar": "FILE", "help": "write the arrays that the output names"}),
+    (
+        ("--print-ir-after-all",),
+        {"action": "store_true", "help": "print the IR after each pass (stderr)"},
+    ),
+    (
+        ("--print-ir-after",),
+        {
+            "type": _names,
+            "default": [],
+            "metavar": "PASS,...",
+            "help": "print the IR after these passes (stderr)",
+        },
+    ),
+    (
+        ("--dump-dir",),
+        {"metavar": "DIR", "help": "write the IR after each pass to a numbered file"},
+    ),
+    (
+        ("--elide-larger-than",),
+        {
+            "type": int,
+            "metavar": "N",
+            "help": "leave out constants of more than N elements; when not given: "
+            f"{Instrument.elide_larger_than} in dumps, no limit in the output",
+        },
+    ),
+    (
+        ("--verify-diagnostics",),
+        {
+            "action": "store_true",
+            "help": "succeed when exactly the errors announced by expected-error comments occur",
+        },
+    ),
+]
+
+
+class _Piece(NamedTuple):
+    """A part of the input that is compiled on its own."""
+
+    source: Source
+    content: bytes
+    instrument: Instrument
+
+
+class CloptMain(xDSLOptMain):
+    """The driver: xDSL's, with our universe, ONNX input, diagnostics and instrumentation."""
+
+    version_format = "clopt (xdsl {xdsl_version})"
+    context: CloptContext
+
+    def register_all_dialects(self) -> None:
+        self.ctx = self.context = CloptContext()
+        known = set(self.ctx.registered_dialect_names)
+        for name, make in Universe.get_multiverse().all_dialects.items():
+            if name not in known:
+                self.ctx.register_dialect(name, make)
+
+    def register_all_frontends(self) -> None:
+        super().register_all_frontends()
+        self.available_frontends["onnx"] = self._import_onnx
+
+    # Entry points exist only once clopt is installed; a bare checkout registers itself here.
+    def register_all_passes(self) -> None:
+        super().register_all_passes()
+        self.available_passes |= CLOPT_UNIVERSE.all_passes
+
+    def register_all_targets(self) -> None:
+        super().register_all_targets()
+        self.available_targets |= CLOPT_UNIVERSE.all_targets
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        # xDSL's `-t/--target` names the output language; with us `--target` names the device.
+        super().register_all_arguments(arg_parser)
+        group = arg_parser.add_argument_group("clopt", conflict_handler="resolve")
+        for flags, settings in OPTIONS + MODEL_OPTIONS:
+            group.add_argument(*flags, **settings)
+
+    def setup_pipeline(self) -> None:
+        passes = parse_passes(self.args.passes, self.available_passes)
+        self.pipeline = PassPipeline(passes)
+        for name in self.args.print_ir_after:
+            if name not in {p.name for p in passes}:
+                raise CloptError(f"--print-ir-after={name}: this pass is not in the pipeline.")
+
+    def run(self) -> None:
+        """Compile every piece of the input; leave with exit code 1 when one had an error."""
+        if self.args.list_passes:
+            return print_passes(self.available_passes)
+        if self.args.weights:
+            self.context.weights = Weights.load(self.args.weights)
+        texts: list[str] = []
+        complaints: list[str] = []
+        pieces = self._pieces()
+        for piece in pieces:
+            errors: list[SourceError] = []
+            try:
+                texts.append(self._compile(piece))
+            except SourceError as error:
+                errors.append(error)
+            announced = self.args.verify_diagnostics
+            complaints += check(piece.source, errors) if announced else map(str, errors)
+        for complaint in complaints:
+            print(f"clopt: {complaint}", file=sys.stderr)
+        if self.args.time_passes:
+            print_times([row for piece in pieces for row in piece.instrument.times])
+        self._write(f"{SPLIT}\n".join(texts), bool(complaints))
+        if complaints:
+            sys.exit(1)
+
+    def _pieces(self) -> list[_Piece]:
+        name = self.args.input_file or "<stdin>"
+        content = read_bytes(self.args.input_file)
+        if self._frontend != "mlir":
+            return [_Piece(Source(name), content, self._instrument(""))]
+        parts = content.split(SPLIT.encode()) if self.args.split_input_file else [content]
+        pieces: list[_Piece] = []
+        line = 0
+        for index, part in enumerate(parts, 1):
+            source = Source(name, part.decode(errors="replace"), line)
+            folder = str(index) if len(parts) > 1 else ""
+            pieces.append(_Piece(source, part, self._instrument(folder)))
+            line += part.count(b"\n")
+        return pieces
+
+    def _instrument(self, folder: str) -> Instrument:
+        everything = self.args.print_ir_after_all or self.args.print_between_passes
+        limit = self.args.elide_larger_than
+        return Instrument(
+            verify=not self.args.disable_verify,
+            print_after=None if everything else frozenset(self.args.print_ir_after),
+            dump_dir=Path(self.args.dump_dir, folder) if self.args.dump_dir else None,
+            elide_larger_than=Instrument.elide_larger_than if limit is None else limit,
+        )
+
+    @property
+    def _frontend(self) -> str:
+        file = self.args.input_file
+        kind = self.args.frontend or (Path(file).suffix.removeprefix(".") if file else "mlir")
+        if kind not in self.available_frontends:
+            known = " and ".join(f".{name}" for name in self.available_frontends)
+            raise CloptError(f"{file}: clopt reads {known} files; name the format with -f.")
+        if kind == "mlir" and self.args.dim:
+            raise CloptError(f"{file or '<stdin>'}: --dim binds dimensions of ONNX models only.")
+        return kind
+
+    def _import_onnx(self, stream: IO[bytes]) -> ModuleOp:
+        from ..frontends.onnx import import_onnx
+
+        # The path, where there is one: external data lies beside the model.
+        model = Path(self.args.input_file) if self.args.input_file else stream.read()
+        return import_onnx(model, self.context.weights, parse_dims(self.args.dim))
+
+    def _read(self, piece: _Piece) -> SourceModule:
+        if self._frontend == "mlir":
+            implicit = not self.args.no_implicit_module
+            return SourceModule.parse(self.ctx, piece.source, implicit)
+        try:
+            module = self.available_frontends[self._frontend](BytesIO(piece.content))
+        except CloptError as error:
+            message = str(error).removeprefix(f"{piece.source.name}: ")
+            raise SourceError(piece.source.name, 0, message) from error
+        return SourceModule(module, piece.source)
+
+    def _compile(self, piece: _Piece) -> str:
+        with piece.instrument.timed("read"):
+            source = self._read(piece)
+            if not self.args.disable_verify:
+                source.verify()
+        module = source.module
+        self._set_target(module)
+        try:
+            replace(self.pipeline, callback=piece.instrument).apply(self.ctx, module)
+            with piece.instrument.timed("print"):
+                return self._print(module)
+        except ShrinkException:
+            print("Success, can shrink")
+            sys.exit(0)
+        except (CloptError, DiagnosticException) as error:
+            name = piece.source.name
+            broken = isinstance(error, VerifyException)
+            found = source.locate(error) if broken else SourceError(name, 0, str(error))
+            message = f"{piece.instrument.stage}: {found.sentence}"
+            raise SourceError(name, found.line, message) from error
+
+    def _set_target(self, module: ModuleOp) -> None:
+        if self.args.device_target:
+            from ..backends.targets import load_target
+            from ..dialects.cl.target import set_target
+
+            set_target(module, load_target(self.args.device_target))
+
+    def _print(self, module: ModuleOp) -> str:
+        if self.args.target == "mlir" and self.args.elide_larger_than is not None:
+            return module_text(module, self.args.elide_larger_than)
+        return self.output_resulting_program(module)
+
+    def _write(self, text: str, failed: bool) -> None:
+        if self.args.output_file is None:
+            sys.stdout.write(text)
+        elif not failed:
+            write_whole(self.args.output_file, text)
+        if self.args.save_weights and not failed:
+            self.context.weights.save(self.args.save_weights)
+        if self.args.shrink:
+            print("Failure, can't shrink")
+            sys.exit(1)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run `clopt` with `args`, or with the arguments of the process."""
+    with user_errors("clopt"):
+        CloptMain("Run passes over MLIR text or an ONNX model.", args).run()
+
+
+if __name__ == "__main__":
+    main()

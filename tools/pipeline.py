@@ -1,0 +1,59 @@
+"""From the text of `-p` to passes; named pipelines are written like passes."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+
+from rich.console import Console
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError
+
+from ..errors import CloptError
+from .console import table
+
+PassFactories = Mapping[str, Callable[[], type[ModulePass]]]
+
+
+def parse_passes(text: str, available: PassFactories) -> tuple[ModulePass, ...]:
+    """The passes that `text` names, in order, each named pipeline replaced by its passes."""
+    try:
+        specs = tuple(parse_pipeline(text))
+    except ArgSpecParseError as error:
+        reason = str(error).strip().rsplit("\n", 1)[-1].strip(" ^-")
+        raise CloptError(f'-p "{text}": this is not a pipeline: {reason}.') from error
+    return tuple(p for spec in specs for p in _expand(spec, available))
+
+
+def _expand(spec: ArgSpec, available: PassFactories) -> Iterable[ModulePass]:
+    if spec.name in available:
+        try:
+            return (available[spec.name]().from_spec(spec),)
+        except ValueError as error:
+            raise CloptError(f'-p "{spec}": {str(error).rstrip(".")}.') from error
+    from ..passes.pipelines import PIPELINES
+
+    if spec.name in PIPELINES:
+        if spec.parameters:
+            raise CloptError(f'-p "{spec}": the pipeline {spec.name} takes no options.')
+        return PIPELINES[spec.name]
+    close = difflib.get_close_matches(spec.name, [*available, *PIPELINES], n=1)
+    hint = f"did you mean {close[0]}?" if close else "clopt --list-passes shows them all."
+    raise CloptError(f"-p: there is no pass or pipeline called {spec.name}; {hint}")
+
+
+def print_passes(passes: PassFactories) -> None:
+    """Tables of the named pipelines and of `passes`, each with its first sentence."""
+    from ..passes.pipelines import PIPELINES
+
+    console = Console()
+    rows = table("pipeline", "passes")
+    for name, members in PIPELINES.items():
+        rows.add_row(name, ", ".join(str(p) for p in members))
+    console.print(rows)
+    rows = table("pass", "what it does")
+    for name, load in passes.items():
+        rows.add_row(name, (inspect.getdoc(load()) or "").split("\n\n")[0])
+    console.print(rows)
