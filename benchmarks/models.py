@@ -11,6 +11,7 @@ import io
 import logging
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,8 @@ def export(
     folder.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".part")
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
+    # Without this the old exporter folds batch norms away, and nothing would test ours.
+    extra: dict[str, Any] = {"training": torch.onnx.TrainingMode.PRESERVE} if legacy else {}
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         torch.onnx.export(
@@ -73,7 +76,7 @@ def export(
             dynamo=not legacy,
             external_data=False,
             verbose=False,
-            **({"training": torch.onnx.TrainingMode.PRESERVE} if legacy else {}),
+            **extra,
         )
     temporary.rename(path)
     return path
