@@ -1,0 +1,373 @@
+"""Attributes of the nn dialect, and short ways to build and read the built-in ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    UnitAttr,
+    f64,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.utils.str_enum import StrEnum
+
+from .types import AnyFloatType, is_float
+
+
+@irdl_attr_definition
+class WeightAttr(ParametrizedAttribute):
+    """Names an array of the Weights store; the hint is its name in the original model."""
+
+    name = "nn.weight"
+    key: StringAttr
+    hint: StringAttr
+
+    def __init__(self, key: str, hint: str = ""):
+        super().__init__(StringAttr(key), StringAttr(hint))
+
+
+class UnaryKind(StrEnum):
+    """The elementwise functions of one tensor."""
+
+    NEG = "neg"
+    ABS = "abs"
+    SIGN = "sign"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    ROUND = "round"
+    SQRT = "sqrt"
+    RSQRT = "rsqrt"
+    RECIPROCAL = "reciprocal"
+    EXP = "exp"
+    LOG = "log"
+    SIN = "sin"
+    COS = "cos"
+    TAN = "tan"
+    ASIN = "asin"
+    ACOS = "acos"
+    ATAN = "atan"
+    SINH = "sinh"
+    COSH = "cosh"
+    TANH = "tanh"
+    ASINH = "asinh"
+    ACOSH = "acosh"
+    ATANH = "atanh"
+    ERF = "erf"
+    RELU = "relu"
+    SIGMOID = "sigmoid"
+    GELU = "gelu"
+    GELU_TANH = "gelu_tanh"
+    SILU = "silu"
+    SOFTPLUS = "softplus"
+    SOFTSIGN = "softsign"
+    MISH = "mish"
+    HARD_SWISH = "hard_swish"
+    LEAKY_RELU = "leaky_relu"
+    ELU = "elu"
+    SELU = "selu"
+    CELU = "celu"
+    HARD_SIGMOID = "hard_sigmoid"
+    THRESHOLDED_RELU = "thresholded_relu"
+    SHRINK = "shrink"
+    SWISH = "swish"
+    LOGICAL_NOT = "logical_not"
+    BITWISE_NOT = "bitwise_not"
+    ISNAN = "isnan"
+    ISINF = "isinf"
+
+
+class BinaryKind(StrEnum):
+    """The elementwise functions of two tensors; `div` of integers truncates toward zero."""
+
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    POW = "pow"
+    MOD = "mod"
+    FMOD = "fmod"
+    MIN = "min"
+    MAX = "max"
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+    BIT_AND = "bit_and"
+    BIT_OR = "bit_or"
+    BIT_XOR = "bit_xor"
+    SHL = "shl"
+    SHR = "shr"
+    PRELU = "prelu"
+
+
+class CompareKind(StrEnum):
+    """The elementwise comparisons."""
+
+    EQ = "eq"
+    NE = "ne"
+    LT = "lt"
+    LE = "le"
+    GT = "gt"
+    GE = "ge"
+
+
+class PoolKind(StrEnum):
+    """What a pooling window computes."""
+
+    MAX = "max"
+    AVERAGE = "average"
+    LP = "lp"
+
+
+class ReduceKind(StrEnum):
+    """What a reduction computes over its axes."""
+
+    SUM = "sum"
+    MEAN = "mean"
+    MAX = "max"
+    MIN = "min"
+    PROD = "prod"
+    L1 = "l1"
+    L2 = "l2"
+    LOG_SUM = "log_sum"
+    LOG_SUM_EXP = "log_sum_exp"
+    SUM_SQUARE = "sum_square"
+
+
+class ArgReduceKind(StrEnum):
+    """Which extreme element's index is taken."""
+
+    MAX = "max"
+    MIN = "min"
+
+
+class PadMode(StrEnum):
+    """Where padded elements come from."""
+
+    CONSTANT = "constant"
+    REFLECT = "reflect"
+    EDGE = "edge"
+    WRAP = "wrap"
+
+
+class ScatterReduction(StrEnum):
+    """How a scattered update combines with the element it meets."""
+
+    NONE = "none"
+    ADD = "add"
+    MUL = "mul"
+    MIN = "min"
+    MAX = "max"
+
+
+class ResizeMode(StrEnum):
+    """How resize interpolates."""
+
+    NEAREST = "nearest"
+    LINEAR = "linear"
+    CUBIC = "cubic"
+
+
+class CoordinateMode(StrEnum):
+    """How resize maps an output coordinate to an input coordinate (ONNX Resize)."""
+
+    HALF_PIXEL = "half_pixel"
+    HALF_PIXEL_SYMMETRIC = "half_pixel_symmetric"
+    PYTORCH_HALF_PIXEL = "pytorch_half_pixel"
+    ALIGN_CORNERS = "align_corners"
+    ASYMMETRIC = "asymmetric"
+    TF_CROP_AND_RESIZE = "tf_crop_and_resize"
+    TF_HALF_PIXEL_FOR_NN = "tf_half_pixel_for_nn"
+
+
+class NearestMode(StrEnum):
+    """How a nearest resize rounds an input coordinate (ONNX Resize)."""
+
+    ROUND_PREFER_FLOOR = "round_prefer_floor"
+    ROUND_PREFER_CEIL = "round_prefer_ceil"
+    FLOOR = "floor"
+    CEIL = "ceil"
+
+
+class BlockOrder(StrEnum):
+    """Whether depth_to_space has the block offset (dcr) or the depth (crd) outermost."""
+
+    DCR = "dcr"
+    CRD = "crd"
+
+
+@irdl_attr_definition
+class UnaryKindAttr(EnumAttribute[UnaryKind], SpacedOpaqueSyntaxAttribute):
+    """`#nn<unary_kind relu>`."""
+
+    name = "nn.unary_kind"
+
+
+@irdl_attr_definition
+class BinaryKindAttr(EnumAttribute[BinaryKind], SpacedOpaqueSyntaxAttribute):
+    """`#nn<binary_kind add>`."""
+
+    name = "nn.binary_kind"
+
+
+@irdl_attr_definition
+class CompareKindAttr(EnumAttribute[CompareKind], SpacedOpaqueSyntaxAttribute):
+    """`#nn<compare_kind eq>`."""
+
+    name = "nn.compare_kind"
+
+
+@irdl_attr_definition
+class PoolKindAttr(EnumAttribute[PoolKind], SpacedOpaqueSyntaxAttribute):
+    """`#nn<pool_kind max>`."""
+
+    name = "nn.pool_kind"
+
+
+@irdl_attr_definition
+class ReduceKindAttr(EnumAttribute[ReduceKind], SpacedOpaqueSyntaxAttribute):
+    """`#nn<reduce_kind sum>`."""
+
+    name = "nn.reduce_kind"
+
+
+@irdl_attr_definition
+class ArgReduceKindAttr(EnumAttribute[ArgReduceKind], SpacedOpaqueSyntaxAttribute):
+    """`#nn<arg_reduce_kind max>`."""
+
+    name = "nn.arg_reduce_kind"
+
+
+@irdl_attr_definition
+class PadModeAttr(EnumAttribute[PadMode], SpacedOpaqueSyntaxAttribute):
+    """`#nn<pad_mode constant>`."""
+
+    name = "nn.pad_mode"
+
+
+@irdl_attr_definition
+class ScatterReductionAttr(EnumAttribute[ScatterReduction], SpacedOpaqueSyntaxAttribute):
+    """`#nn<scatter_reduction none>`."""
+
+    name = "nn.scatter_reduction"
+
+
+@irdl_attr_definition
+class ResizeModeAttr(EnumAttribute[ResizeMode], SpacedOpaqueSyntaxAttribute):
+    """`#nn<resize_mode linear>`."""
+
+    name = "nn.resize_mode"
+
+
+@irdl_attr_definition
+class CoordinateModeAttr(EnumAttribute[CoordinateMode], SpacedOpaqueSyntaxAttribute):
+    """`#nn<coordinate_mode half_pixel>`."""
+
+    name = "nn.coordinate_mode"
+
+
+@irdl_attr_definition
+class NearestModeAttr(EnumAttribute[NearestMode], SpacedOpaqueSyntaxAttribute):
+    """`#nn<nearest_mode floor>`."""
+
+    name = "nn.nearest_mode"
+
+
+@irdl_attr_definition
+class BlockOrderAttr(EnumAttribute[BlockOrder], SpacedOpaqueSyntaxAttribute):
+    """`#nn<block_order dcr>`."""
+
+    name = "nn.block_order"
+
+
+ATTRIBUTES: list[type[Attribute]] = [
+    WeightAttr,
+    UnaryKindAttr,
+    BinaryKindAttr,
+    CompareKindAttr,
+    PoolKindAttr,
+    ReduceKindAttr,
+    ArgReduceKindAttr,
+    PadModeAttr,
+    ScatterReductionAttr,
+    ResizeModeAttr,
+    CoordinateModeAttr,
+    NearestModeAttr,
+    BlockOrderAttr,
+]
+
+
+I64 = IntegerAttr.constr(i64)
+"""Constrains a property to one 64-bit integer."""
+
+I64_ARRAY = DenseArrayBase.constr(i64)
+"""Constrains a property to 64-bit integers."""
+
+F64 = FloatAttr.constr(f64)
+"""Constrains a property to one double."""
+
+F64_ARRAY = DenseArrayBase.constr(f64)
+"""Constrains a property to doubles."""
+
+
+def int_array(values: Sequence[int]) -> Attribute:
+    """`array<i64: …>`."""
+    return DenseArrayBase.from_list(i64, [int(v) for v in values])
+
+
+def float_array(values: Sequence[float]) -> Attribute:
+    """`array<f64: …>`."""
+    return DenseArrayBase.from_list(f64, [float(v) for v in values])
+
+
+def integer(value: int) -> Attribute:
+    """`value : i64`."""
+    return IntegerAttr(int(value), i64)
+
+
+def real(value: float) -> Attribute:
+    """`value : f64`."""
+    return FloatAttr(float(value), f64)
+
+
+def flag(value: bool) -> Attribute | None:
+    """A unit attribute, or nothing for False."""
+    return UnitAttr() if value else None
+
+
+def scalar(value: float | bool, element_type: Attribute) -> Attribute:
+    """A scalar attribute of a tensor's element type."""
+    if is_float(element_type):
+        return FloatAttr(float(value), cast(AnyFloatType, element_type))
+    return IntegerAttr(int(value), cast(IntegerType, element_type))
+
+
+def ints(attr: Attribute | None) -> tuple[int, ...]:
+    """The values of an i64 array (or one integer); nothing for an absent one."""
+    if attr is None:
+        return ()
+    if isinstance(attr, IntegerAttr):
+        return (attr.value.data,)
+    return tuple(int(v) for v in cast(DenseArrayBase[IntegerType], attr).get_values())
+
+
+def floats(attr: Attribute | None) -> tuple[float, ...]:
+    """The values of an f64 array (or one float); nothing for an absent one."""
+    if attr is None:
+        return ()
+    if isinstance(attr, FloatAttr):
+        return (attr.value.data,)
+    return tuple(float(v) for v in cast(DenseArrayBase[IntegerType], attr).get_values())
+
+
+def number(attr: Attribute) -> int | float:
+    """The value of a scalar integer or float attribute."""
+    return cast("IntegerAttr | FloatAttr", attr).value.data

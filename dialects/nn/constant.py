@@ -1,0 +1,136 @@
+"""Constants: small ones stand in the IR, large ones are named and live in the Weights store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+import numpy as np
+from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, prop_def, result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import WeightAttr
+from .base import NNOp, Properties
+from .types import Array, Tensor, array_type, is_bool, is_float, numpy_dtype, tensor_type
+
+INLINE_BYTES = 1024
+"""The largest constant that stands in the IR."""
+
+
+class WeightStore(Protocol):
+    """What constants need of clopt.weights.Weights."""
+
+    def add(self, array: Array, hint: str = "") -> str:
+        """Store an array, return its key."""
+        ...
+
+    def get(self, key: str) -> Array:
+        """The array of a key."""
+        ...
+
+
+@irdl_op_definition
+class ConstantOp(NNOp):
+    """A constant tensor: `dense<…>` inline, or `#nn.weight<"key", "hint">` in Weights."""
+
+    name = "nn.constant"
+    value = prop_def(DenseIntOrFPElementsAttr | WeightAttr)
+    result = result_def(TensorType)
+
+    def __init__(self, value: Attribute, type: Tensor | None = None):
+        if type is None:
+            (type,) = self.infer([], {"value": value})
+        super(NNOp, self).__init__(properties={"value": value}, result_types=[type])
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        value = properties["value"]
+        if not isinstance(value, DenseIntOrFPElementsAttr):
+            raise VerifyException("the type of a named weight must be stated")
+        return [cast(Tensor, value.type)]
+
+    def verify_(self) -> None:
+        type = tensor_type(self.result)
+        if not type.has_static_shape():
+            raise VerifyException(f"{type} has a dynamic dimension, nn shapes are static")
+        numpy_dtype(type.element_type)
+        if isinstance(self.value, DenseIntOrFPElementsAttr) and self.value.type != type:
+            raise VerifyException(f"value of type {self.value.type} in a constant of type {type}")
+
+    def print(self, printer: Printer) -> None:
+        """Print `dense<…> : type` or `#nn.weight<…> : type`, a discardable dictionary first."""
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        if isinstance(self.value, WeightAttr):
+            printer.print_attribute(self.value)
+        elif _is_finite(self.value):
+            self.value.print_without_type(printer)
+        else:
+            # Inside a list of elements, xDSL reads 0x7F800000 as a decimal number, not as bits.
+            printer.print_string(f'dense<"0x{self.value.data.data.hex().upper()}">')
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        """The inverse of print."""
+        attributes = parser.parse_optional_attr_dict()
+        value = parser.parse_attribute()
+        if isinstance(value, DenseIntOrFPElementsAttr):
+            op = ConstantOp(value)
+        else:
+            parser.parse_punctuation(":")
+            op = cls.build(properties={"value": value}, result_types=[parser.parse_type()])
+        op.attributes |= attributes
+        return op
+
+    @staticmethod
+    def from_array(array: Array, weights: WeightStore | None = None, hint: str = "") -> ConstantOp:
+        """A constant holding a numpy array; stored in `weights` when it is large."""
+        return ConstantOp(constant_attr(array, weights, hint), array_type(array))
+
+
+def _is_finite(value: DenseIntOrFPElementsAttr) -> bool:
+    element_type = value.get_element_type()
+    if not is_float(element_type):
+        return True
+    return bool(np.isfinite(np.frombuffer(value.data.data, numpy_dtype(element_type))).all())
+
+
+def dense(array: Array) -> Attribute:
+    """The inline attribute of an array."""
+    # xDSL's parser writes true as the byte -1; the same bytes make equal constants.
+    stored = -array.astype(np.int8) if array.dtype == np.bool_ else array
+    return DenseIntOrFPElementsAttr(array_type(array), BytesAttr(stored.tobytes()))
+
+
+def constant_attr(array: Array, weights: WeightStore | None = None, hint: str = "") -> Attribute:
+    """The value attribute of an array: inline up to INLINE_BYTES, else stored in `weights`."""
+    if weights is None or array.nbytes <= INLINE_BYTES:
+        return dense(array)
+    return WeightAttr(weights.add(array, hint), hint)
+
+
+def attr_array(attr: Attribute, type: Tensor, weights: WeightStore | None = None) -> Array | None:
+    """The array of a value attribute; None for a named weight without a store."""
+    if isinstance(attr, WeightAttr):
+        return None if weights is None else weights.get(attr.key.data)
+    data = cast("DenseIntOrFPElementsAttr", attr).data.data
+    dtype = numpy_dtype(type.element_type)
+    array = np.frombuffer(data, np.uint8 if is_bool(type.element_type) else dtype)
+    if is_bool(type.element_type):
+        array = array != 0
+    if array.size == 1:
+        return np.broadcast_to(array.reshape(()), type.get_shape())
+    return array.reshape(type.get_shape())
+
+
+def constant_value(value: SSAValue, weights: WeightStore | None = None) -> Array | None:
+    """The array a value is known to hold, a read-only view; None when it is not a constant."""
+    if not isinstance(value.owner, ConstantOp):
+        return None
+    return attr_array(value.owner.value, tensor_type(value), weights)

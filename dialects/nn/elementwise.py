@@ -1,0 +1,274 @@
+"""Elementwise operations: unary, clip, binary, compare, where, cast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import (
+    F64_ARRAY,
+    BinaryKind,
+    BinaryKindAttr,
+    CompareKind,
+    CompareKindAttr,
+    UnaryKind,
+    UnaryKindAttr,
+    float_array,
+    floats,
+    number,
+    scalar,
+)
+from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_same_element
+from .types import (
+    Tensor,
+    broadcast,
+    is_bool,
+    is_float,
+    is_integer,
+    is_unsigned,
+    numpy_dtype,
+    tensor_type,
+    with_shape,
+)
+
+Domain: TypeAlias = Literal["number", "signed", "float", "integer", "bool"]
+"""The element types a function takes; `number` is float or integer, `signed` excludes unsigned."""
+
+
+def in_domain(element_type: Attribute, domain: Domain) -> bool:
+    """Whether an element type belongs to a domain."""
+    match domain:
+        case "number":
+            return is_float(element_type) or is_integer(element_type)
+        case "signed":
+            return in_domain(element_type, "number") and not is_unsigned(element_type)
+        case "float":
+            return is_float(element_type)
+        case "integer":
+            return is_integer(element_type)
+        case "bool":
+            return is_bool(element_type)
+
+
+@dataclass(frozen=True)
+class UnaryRow:
+    """One elementwise function: its parameters' names, what it takes, whether it answers i1."""
+
+    params: tuple[str, ...] = ()
+    domain: Domain = "float"
+    result_bool: bool = False
+
+
+UNARY: dict[UnaryKind, UnaryRow] = {
+    **{kind: UnaryRow() for kind in UnaryKind},
+    UnaryKind.NEG: UnaryRow(domain="signed"),
+    UnaryKind.ABS: UnaryRow(domain="number"),
+    UnaryKind.SIGN: UnaryRow(domain="number"),
+    UnaryKind.RELU: UnaryRow(domain="signed"),
+    UnaryKind.LEAKY_RELU: UnaryRow(("alpha",)),
+    UnaryKind.ELU: UnaryRow(("alpha",)),
+    UnaryKind.SELU: UnaryRow(("alpha", "gamma")),
+    UnaryKind.CELU: UnaryRow(("alpha",)),
+    UnaryKind.HARD_SIGMOID: UnaryRow(("alpha", "beta")),
+    UnaryKind.THRESHOLDED_RELU: UnaryRow(("alpha",)),
+    UnaryKind.SHRINK: UnaryRow(("bias", "lambd"), domain="number"),
+    UnaryKind.SWISH: UnaryRow(("alpha",)),
+    UnaryKind.LOGICAL_NOT: UnaryRow(domain="bool"),
+    UnaryKind.BITWISE_NOT: UnaryRow(domain="integer"),
+    UnaryKind.ISNAN: UnaryRow(result_bool=True),
+    UnaryKind.ISINF: UnaryRow(("detect_negative", "detect_positive"), result_bool=True),
+}
+
+BINARY: dict[BinaryKind, Domain] = {
+    **{kind: "number" for kind in BinaryKind},
+    BinaryKind.AND: "bool",
+    BinaryKind.OR: "bool",
+    BinaryKind.XOR: "bool",
+    BinaryKind.BIT_AND: "integer",
+    BinaryKind.BIT_OR: "integer",
+    BinaryKind.BIT_XOR: "integer",
+    BinaryKind.SHL: "integer",
+    BinaryKind.SHR: "integer",
+}
+
+
+def _require_domain(type: Tensor, domain: Domain, kind: str) -> None:
+    require(
+        in_domain(type.element_type, domain),
+        f"{kind} takes {domain} elements but got {type.element_type}",
+    )
+
+
+@irdl_op_definition
+class UnaryOp(NNOp):
+    """An elementwise function; `params` are those its row in UNARY names, in that order."""
+
+    name = "nn.unary"
+    x = operand_def(TensorType)
+    kind = prop_def(UnaryKindAttr)
+    params = opt_prop_def(F64_ARRAY)
+    result = result_def(TensorType)
+    assembly_format = KIND_FORMAT
+
+    def __init__(self, x: SSAValue, kind: UnaryKind | str, params: Sequence[float] = ()):
+        super().__init__(
+            [x],
+            {
+                "kind": UnaryKindAttr(UnaryKind(kind)),
+                "params": float_array(params) if params else None,
+            },
+        )
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        (x,) = operand_types
+        kind = cast(UnaryKindAttr, properties["kind"]).data
+        row = UNARY[kind]
+        _require_domain(x, row.domain, kind)
+        given = len(floats(properties.get("params")))
+        if given != len(row.params):
+            raise VerifyException(f"{kind} needs {len(row.params)} params but has {given}")
+        return [TensorType(i1 if row.result_bool else x.element_type, x.get_shape())]
+
+
+@irdl_op_definition
+class ClipOp(NNOp):
+    """min(max(x, low), high); an absent bound is infinite."""
+
+    name = "nn.clip"
+    x = operand_def(TensorType)
+    low = opt_prop_def(IntegerAttr | FloatAttr)
+    high = opt_prop_def(IntegerAttr | FloatAttr)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, x: SSAValue, low: float | None = None, high: float | None = None):
+        type = tensor_type(x).element_type
+        super().__init__(
+            [x],
+            {
+                "low": None if low is None else scalar(low, type),
+                "high": None if high is None else scalar(high, type),
+            },
+        )
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        (x,) = operand_types
+        _require_domain(x, "number", "clip")
+        for bound in ("low", "high"):
+            attr = cast("IntegerAttr | FloatAttr | None", properties.get(bound))
+            if attr is not None and attr.type != x.element_type:
+                raise VerifyException(
+                    f"{bound} has type {attr.type} but the elements are {x.element_type}"
+                )
+        return [x]
+
+    def bounds(self) -> tuple[float | None, float | None]:
+        """The bounds as Python numbers."""
+        return (
+            None if self.low is None else number(self.low),
+            None if self.high is None else number(self.high),
+        )
+
+
+@irdl_op_definition
+class BinaryOp(NNOp):
+    """An elementwise function of two tensors with numpy broadcasting.
+
+    `div` of integers truncates toward zero, `mod` has the divisor's sign, `fmod` the dividend's;
+    `prelu` is a where a >= 0, else a * b.
+    """
+
+    name = "nn.binary"
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    kind = prop_def(BinaryKindAttr)
+    result = result_def(TensorType)
+    assembly_format = KIND_FORMAT
+
+    def __init__(self, a: SSAValue, b: SSAValue, kind: BinaryKind | str):
+        super().__init__([a, b], {"kind": BinaryKindAttr(BinaryKind(kind))})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        a, b = operand_types
+        kind = cast(BinaryKindAttr, properties["kind"]).data
+        require_same_element(operand_types)
+        _require_domain(a, BINARY[kind], kind)
+        return [with_shape(a, broadcast(a.get_shape(), b.get_shape()))]
+
+
+@irdl_op_definition
+class CompareOp(NNOp):
+    """An elementwise comparison with numpy broadcasting."""
+
+    name = "nn.compare"
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    kind = prop_def(CompareKindAttr)
+    result = result_def(TensorType)
+    assembly_format = KIND_FORMAT
+
+    def __init__(self, a: SSAValue, b: SSAValue, kind: CompareKind | str):
+        super().__init__([a, b], {"kind": CompareKindAttr(CompareKind(kind))})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        a, b = operand_types
+        require_same_element(operand_types)
+        return [TensorType(i1, broadcast(a.get_shape(), b.get_shape()))]
+
+
+@irdl_op_definition
+class WhereOp(NNOp):
+    """`a` where the condition holds, else `b`, with numpy broadcasting."""
+
+    name = "nn.where"
+    condition = operand_def(TensorType)
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, condition: SSAValue, a: SSAValue, b: SSAValue):
+        super().__init__([condition, a, b], {})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        condition, a, b = operand_types
+        _require_domain(condition, "bool", "the condition of where")
+        require_same_element([a, b])
+        return [with_shape(a, broadcast(condition.get_shape(), a.get_shape(), b.get_shape()))]
+
+
+@irdl_op_definition
+class CastOp(NNOp):
+    """Conversion of elements: float to integer truncates, anything to i1 is `!= 0`."""
+
+    name = "nn.cast"
+    x = operand_def(TensorType)
+    to = prop_def(Attribute)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, x: SSAValue, to: Attribute):
+        super().__init__([x], {"to": to})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        (x,) = operand_types
+        numpy_dtype(properties["to"])
+        return [TensorType(properties["to"], x.get_shape())]

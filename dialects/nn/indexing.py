@@ -1,0 +1,196 @@
+"""Gathers and scatters; negative indices count from the end of their axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import I64, ScatterReduction, ScatterReductionAttr, integer, ints
+from .base import (
+    FORMAT,
+    NNOp,
+    Properties,
+    axis_of,
+    normalize_axis,
+    require,
+    require_same_element,
+)
+from .types import Tensor, is_integer, shape_of, with_shape
+
+
+def _require_indices(type: Tensor) -> None:
+    require(is_integer(type.element_type), f"indices must be integers but are {type.element_type}")
+
+
+def _require_element_indices(x: Tensor, indices: Tensor, axis: int) -> None:
+    """Indices of the elementwise forms: rank of x, no longer than x outside the axis."""
+    _require_indices(indices)
+    shape, other = x.get_shape(), indices.get_shape()
+    require(len(shape) == len(other), f"indices have rank {len(other)}, input rank {len(shape)}")
+    for i, (n, m) in enumerate(zip(shape, other, strict=True)):
+        require(i == axis or m <= n, f"indices reach over dimension {i}: {m} of {n}")
+
+
+@irdl_op_definition
+class GatherOp(NNOp):
+    """Slices of x along an axis, chosen by indices (ONNX Gather)."""
+
+    name = "nn.gather"
+    x = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    axis = prop_def(I64)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, x: SSAValue, indices: SSAValue, axis: int = 0):
+        axis = normalize_axis(axis, len(shape_of(x)))
+        super().__init__([x, indices], {"axis": integer(axis)})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        x, indices = operand_types
+        _require_indices(indices)
+        shape = x.get_shape()
+        axis = axis_of(properties["axis"], len(shape))
+        return [with_shape(x, (*shape[:axis], *indices.get_shape(), *shape[axis + 1 :]))]
+
+
+@irdl_op_definition
+class GatherElementsOp(NNOp):
+    """result[i, j, ..] = x[i, indices[i, j, ..], ..] for axis 1 (ONNX GatherElements)."""
+
+    name = "nn.gather_elements"
+    x = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    axis = prop_def(I64)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, x: SSAValue, indices: SSAValue, axis: int = 0):
+        axis = normalize_axis(axis, len(shape_of(x)))
+        super().__init__([x, indices], {"axis": integer(axis)})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        x, indices = operand_types
+        axis = axis_of(properties["axis"], x.get_num_dims())
+        _require_element_indices(x, indices, axis)
+        return [with_shape(x, indices.get_shape())]
+
+
+@irdl_op_definition
+class GatherNDOp(NNOp):
+    """Slices of x addressed by the last dimension of indices (ONNX GatherND)."""
+
+    name = "nn.gather_nd"
+    x = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    batch_dims = prop_def(I64, default_value=integer(0))
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, x: SSAValue, indices: SSAValue, batch_dims: int = 0):
+        super().__init__([x, indices], {"batch_dims": integer(batch_dims)})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        x, indices = operand_types
+        _require_indices(indices)
+        shape, at = x.get_shape(), indices.get_shape()
+        (batch,) = ints(properties["batch_dims"])
+        require(len(shape) >= 1 and len(at) >= 1, "operands of gather_nd must have rank 1 or more")
+        require(0 <= batch < min(len(shape), len(at)), f"batch_dims {batch} is not below the ranks")
+        require(shape[:batch] == at[:batch], f"the first {batch} dimensions of the operands differ")
+        depth = at[-1]
+        if not 1 <= depth <= len(shape) - batch:
+            raise VerifyException(
+                f"index vectors of {depth} entries do not address rank {len(shape) - batch}"
+            )
+        return [with_shape(x, (*at[:-1], *shape[batch + depth :]))]
+
+
+@irdl_op_definition
+class ScatterElementsOp(NNOp):
+    """A copy of x with updates written to x[.., indices[i], ..] (ONNX ScatterElements)."""
+
+    name = "nn.scatter_elements"
+    x = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    updates = operand_def(TensorType)
+    reduction = prop_def(ScatterReductionAttr)
+    axis = prop_def(I64)
+    result = result_def(TensorType)
+    assembly_format = "$reduction " + FORMAT
+
+    def __init__(
+        self,
+        x: SSAValue,
+        indices: SSAValue,
+        updates: SSAValue,
+        axis: int = 0,
+        reduction: ScatterReduction | str = ScatterReduction.NONE,
+    ):
+        super().__init__(
+            [x, indices, updates],
+            {
+                "reduction": ScatterReductionAttr(ScatterReduction(reduction)),
+                "axis": integer(normalize_axis(axis, len(shape_of(x)))),
+            },
+        )
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        x, indices, updates = operand_types
+        require_same_element([x, updates])
+        axis = axis_of(properties["axis"], x.get_num_dims())
+        _require_element_indices(x, indices, axis)
+        require(indices.get_shape() == updates.get_shape(), "indices and updates differ in shape")
+        return [x]
+
+
+@irdl_op_definition
+class ScatterNDOp(NNOp):
+    """A copy of x with slices replaced by updates (ONNX ScatterND)."""
+
+    name = "nn.scatter_nd"
+    x = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    updates = operand_def(TensorType)
+    reduction = prop_def(ScatterReductionAttr)
+    result = result_def(TensorType)
+    assembly_format = "$reduction " + FORMAT
+
+    def __init__(
+        self,
+        x: SSAValue,
+        indices: SSAValue,
+        updates: SSAValue,
+        reduction: ScatterReduction | str = ScatterReduction.NONE,
+    ):
+        super().__init__(
+            [x, indices, updates],
+            {"reduction": ScatterReductionAttr(ScatterReduction(reduction))},
+        )
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        x, indices, updates = operand_types
+        require_same_element([x, updates])
+        _require_indices(indices)
+        shape, at = x.get_shape(), indices.get_shape()
+        require(len(at) >= 1, "indices of scatter_nd must have rank 1 or more")
+        depth = at[-1]
+        if not 1 <= depth <= len(shape):
+            raise VerifyException(
+                f"index vectors of {depth} entries do not address rank {len(shape)}"
+            )
+        expected = (*at[:-1], *shape[depth:])
+        if updates.get_shape() != expected:
+            raise VerifyException(
+                f"updates must have shape {list(expected)} but have {list(updates.get_shape())}"
+            )
+        return [x]

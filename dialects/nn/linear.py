@@ -1,0 +1,50 @@
+"""Matrix multiplication."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType, UnitAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
+
+from .attributes import flag
+from .base import FORMAT, NNOp, Properties, require, require_same_element
+from .types import Tensor, broadcast, is_bool, with_shape
+
+
+@irdl_op_definition
+class MatmulOp(NNOp):
+    """a [..., M, K] times b [..., K, N]; batch dimensions broadcast.
+
+    `transpose_a` and `transpose_b` swap the last two dimensions of an operand first.
+    """
+
+    name = "nn.matmul"
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    transpose_a = opt_prop_def(UnitAttr)
+    transpose_b = opt_prop_def(UnitAttr)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(
+        self, a: SSAValue, b: SSAValue, transpose_a: bool = False, transpose_b: bool = False
+    ):
+        super().__init__(
+            [a, b], {"transpose_a": flag(transpose_a), "transpose_b": flag(transpose_b)}
+        )
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        require_same_element(operand_types)
+        require(not is_bool(operand_types[0].element_type), "matmul of i1 elements is not defined")
+        a, b = (list(t.get_shape()) for t in operand_types)
+        require(min(len(a), len(b)) >= 2, "matmul operands must have rank 2 or more")
+        if "transpose_a" in properties:
+            a[-2:] = a[-1], a[-2]
+        if "transpose_b" in properties:
+            b[-2:] = b[-1], b[-2]
+        require(a[-1] == b[-2], f"matmul contracts {a[-1]} columns with {b[-2]} rows")
+        shape = (*broadcast(a[:-2], b[:-2]), a[-2], b[-1])
+        return [with_shape(operand_types[0], shape)]

@@ -1,0 +1,156 @@
+"""Pooling windows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType, UnitAttr, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
+
+from .attributes import I64, I64_ARRAY, PoolKind, PoolKindAttr, flag, int_array, integer, ints
+from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_float, require_lengths
+from .convolution import check_window, extent
+from .types import Tensor, is_bool, with_shape
+
+
+def pooled_shape(x: Sequence[int], properties: Properties) -> tuple[int, ...]:
+    """The shape pooling gives; with ceil_mode a window that starts past the input is dropped."""
+    require(3 <= len(x) <= 5, f"input must have rank 3 to 5 but has rank {len(x)}")
+    rank = len(x) - 2
+    kernel, strides, dilations, pads = (
+        ints(properties[name]) for name in ("kernel", "strides", "dilations", "pads")
+    )
+    require_lengths(rank, kernel=kernel)
+    require(min(kernel) >= 1, f"kernel {list(kernel)} must be positive")
+    check_window(strides, dilations, pads, rank)
+    spatial: list[int] = []
+    for i, n in enumerate(x[2:]):
+        span = extent(kernel[i], dilations[i])
+        require(
+            max(pads[i], pads[i + rank]) < span, f"padding of dimension {i + 2} exceeds the window"
+        )
+        slack = n + pads[i] + pads[i + rank] - span
+        require(slack >= 0, f"window in dimension {i + 2} exceeds the padded input")
+        size = slack // strides[i] + 1
+        if "ceil_mode" in properties:
+            size = -(-slack // strides[i]) + 1
+            if (size - 1) * strides[i] >= n + pads[i]:
+                size -= 1
+        spatial.append(size)
+    return (x[0], x[1], *spatial)
+
+
+def _window(
+    kernel: Sequence[int],
+    strides: Sequence[int] | None,
+    dilations: Sequence[int] | None,
+    pads: Sequence[int] | None,
+    ceil_mode: bool,
+) -> Mapping[str, Attribute | None]:
+    rank = len(kernel)
+    return {
+        "kernel": int_array(kernel),
+        "strides": int_array(strides or [1] * rank),
+        "dilations": int_array(dilations or [1] * rank),
+        "pads": int_array(pads or [0] * 2 * rank),
+        "ceil_mode": flag(ceil_mode),
+    }
+
+
+@irdl_op_definition
+class PoolOp(NNOp):
+    """Maximum, average or p-norm over windows of x [N, C, D1..].
+
+    An average divides by the elements inside the input, or with `count_include_pad` by those
+    inside the padded input.
+    """
+
+    name = "nn.pool"
+    x = operand_def(TensorType)
+    kind = prop_def(PoolKindAttr)
+    kernel = prop_def(I64_ARRAY)
+    strides = prop_def(I64_ARRAY)
+    dilations = prop_def(I64_ARRAY)
+    pads = prop_def(I64_ARRAY)
+    ceil_mode = opt_prop_def(UnitAttr)
+    count_include_pad = opt_prop_def(UnitAttr)
+    p = prop_def(I64, default_value=integer(2))
+    result = result_def(TensorType)
+    assembly_format = KIND_FORMAT
+
+    def __init__(
+        self,
+        x: SSAValue,
+        kind: PoolKind | str,
+        kernel: Sequence[int],
+        *,
+        strides: Sequence[int] | None = None,
+        dilations: Sequence[int] | None = None,
+        pads: Sequence[int] | None = None,
+        ceil_mode: bool = False,
+        count_include_pad: bool = False,
+        p: int = 2,
+    ):
+        super().__init__(
+            [x],
+            {
+                "kind": PoolKindAttr(PoolKind(kind)),
+                **_window(kernel, strides, dilations, pads, ceil_mode),
+                "count_include_pad": flag(count_include_pad),
+                "p": integer(p),
+            },
+        )
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        (x,) = operand_types
+        if cast(PoolKindAttr, properties["kind"]).data is PoolKind.MAX:
+            require(not is_bool(x.element_type), "pooling of i1 elements is not defined")
+        else:
+            require_float(x)
+        require(ints(properties["p"])[0] >= 1, "p must be positive")
+        return [with_shape(x, pooled_shape(x.get_shape(), properties))]
+
+
+@irdl_op_definition
+class MaxPoolIndicesOp(NNOp):
+    """Where each window's maximum lies, flat over the whole input (ONNX MaxPool's Indices)."""
+
+    name = "nn.max_pool_indices"
+    x = operand_def(TensorType)
+    kernel = prop_def(I64_ARRAY)
+    strides = prop_def(I64_ARRAY)
+    dilations = prop_def(I64_ARRAY)
+    pads = prop_def(I64_ARRAY)
+    ceil_mode = opt_prop_def(UnitAttr)
+    storage_order = prop_def(I64, default_value=integer(0))
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(
+        self,
+        x: SSAValue,
+        kernel: Sequence[int],
+        *,
+        strides: Sequence[int] | None = None,
+        dilations: Sequence[int] | None = None,
+        pads: Sequence[int] | None = None,
+        ceil_mode: bool = False,
+        storage_order: int = 0,
+    ):
+        super().__init__(
+            [x],
+            {
+                **_window(kernel, strides, dilations, pads, ceil_mode),
+                "storage_order": integer(storage_order),
+            },
+        )
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        (x,) = operand_types
+        require(not is_bool(x.element_type), "pooling of i1 elements is not defined")
+        require(ints(properties["storage_order"])[0] in (0, 1), "storage_order must be 0 or 1")
+        return [TensorType(i64, pooled_shape(x.get_shape(), properties))]

@@ -1,0 +1,101 @@
+"""Interpolating resize."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType, UnitAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
+
+from .attributes import (
+    F64,
+    F64_ARRAY,
+    I64_ARRAY,
+    CoordinateMode,
+    CoordinateModeAttr,
+    NearestMode,
+    NearestModeAttr,
+    ResizeMode,
+    ResizeModeAttr,
+    flag,
+    float_array,
+    floats,
+    int_array,
+    ints,
+    real,
+)
+from .base import MODE_FORMAT, NNOp, Properties, require, require_lengths
+from .types import Tensor, is_bool, shape_of, with_shape
+
+
+@irdl_op_definition
+class ResizeOp(NNOp):
+    """x resampled to `sizes` (ONNX Resize without antialias).
+
+    `scales` holds result / input per dimension as the model states it, so it may differ from
+    the quotient of the rounded sizes. `roi` (starts, then ends) belongs to tf_crop_and_resize.
+    """
+
+    name = "nn.resize"
+    x = operand_def(TensorType)
+    mode = prop_def(ResizeModeAttr)
+    coordinate_mode = prop_def(CoordinateModeAttr)
+    nearest_mode = prop_def(
+        NearestModeAttr, default_value=NearestModeAttr(NearestMode.ROUND_PREFER_FLOOR)
+    )
+    cubic_coeff_a = prop_def(F64, default_value=real(-0.75))
+    exclude_outside = opt_prop_def(UnitAttr)
+    extrapolation_value = prop_def(F64, default_value=real(0.0))
+    scales = prop_def(F64_ARRAY)
+    roi = opt_prop_def(F64_ARRAY)
+    sizes = prop_def(I64_ARRAY)
+    result = result_def(TensorType)
+    assembly_format = MODE_FORMAT
+
+    def __init__(
+        self,
+        x: SSAValue,
+        sizes: Sequence[int],
+        mode: ResizeMode | str = ResizeMode.NEAREST,
+        *,
+        coordinate_mode: CoordinateMode | str = CoordinateMode.HALF_PIXEL,
+        nearest_mode: NearestMode | str = NearestMode.ROUND_PREFER_FLOOR,
+        cubic_coeff_a: float = -0.75,
+        exclude_outside: bool = False,
+        extrapolation_value: float = 0.0,
+        scales: Sequence[float] | None = None,
+        roi: Sequence[float] | None = None,
+    ):
+        if scales is None:
+            scales = [m / n for m, n in zip(sizes, shape_of(x), strict=True)]
+        super().__init__(
+            [x],
+            {
+                "mode": ResizeModeAttr(ResizeMode(mode)),
+                "coordinate_mode": CoordinateModeAttr(CoordinateMode(coordinate_mode)),
+                "nearest_mode": NearestModeAttr(NearestMode(nearest_mode)),
+                "cubic_coeff_a": real(cubic_coeff_a),
+                "exclude_outside": flag(exclude_outside),
+                "extrapolation_value": real(extrapolation_value),
+                "scales": float_array(scales),
+                "roi": None if roi is None else float_array(roi),
+                "sizes": int_array(sizes),
+            },
+        )
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        (x,) = operand_types
+        shape, sizes = x.get_shape(), ints(properties["sizes"])
+        scales, roi = floats(properties["scales"]), floats(properties.get("roi"))
+        require(not is_bool(x.element_type), "resize of i1 elements is not defined")
+        require_lengths(len(shape), sizes=sizes, scales=scales)
+        require(min(sizes, default=1) >= 1, f"sizes {list(sizes)} must be positive")
+        require(min(scales, default=1) > 0, f"scales {list(scales)} must be positive")
+        if "roi" in properties:
+            require_lengths(2 * len(shape), roi=roi)
+        mode = properties["coordinate_mode"]
+        if mode == CoordinateModeAttr(CoordinateMode.TF_CROP_AND_RESIZE):
+            require("roi" in properties, "tf_crop_and_resize needs roi")
+        return [with_shape(x, sizes)]

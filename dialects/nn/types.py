@@ -1,0 +1,122 @@
+"""Tensor types of the nn dialect: numpy correspondence, broadcasting, element classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    Signedness,
+    TensorType,
+    f16,
+    f32,
+    f64,
+    i1,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+Tensor: TypeAlias = TensorType[Attribute]
+"""A statically shaped tensor type."""
+
+AnyFloatType: TypeAlias = Float16Type | Float32Type | Float64Type
+"""The floating point element types of nn."""
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+"""A numpy array of any shape and element type."""
+
+_NUMPY: dict[Attribute, np.dtype[Any]] = {
+    f16: np.dtype(np.float16),
+    f32: np.dtype(np.float32),
+    f64: np.dtype(np.float64),
+    i1: np.dtype(np.bool_),
+    **{IntegerType(n): np.dtype(f"i{n // 8}") for n in (8, 16, 32, 64)},
+    **{IntegerType(n, Signedness.UNSIGNED): np.dtype(f"u{n // 8}") for n in (8, 16, 32, 64)},
+}
+_ELEMENT: dict[np.dtype[Any], Attribute] = {dtype: type for type, dtype in _NUMPY.items()}
+
+
+def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
+    """The numpy type of an element type."""
+    if element_type not in _NUMPY:
+        raise VerifyException(f"{element_type} is not an element type of nn tensors")
+    return _NUMPY[element_type]
+
+
+def element_type(dtype: np.dtype[Any] | type[np.generic]) -> Attribute:
+    """The element type of a numpy type."""
+    dtype = np.dtype(dtype)
+    if dtype not in _ELEMENT:
+        raise VerifyException(f"numpy type {dtype} has no element type in nn tensors")
+    return _ELEMENT[dtype]
+
+
+def array_type(array: Array) -> Tensor:
+    """The tensor type of a numpy array."""
+    return TensorType(element_type(array.dtype), array.shape)
+
+
+def tensor_type(value: SSAValue) -> Tensor:
+    """The tensor type of a value; a VerifyException if it is something else."""
+    if not isinstance(value.type, TensorType):
+        raise VerifyException(f"operand of type {value.type} is not a tensor")
+    return cast(Tensor, value.type)
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a tensor value."""
+    return tensor_type(value).get_shape()
+
+
+def count(shape: Sequence[int]) -> int:
+    """The number of elements of a shape."""
+    return math.prod(shape)
+
+
+def is_float(element_type: Attribute) -> bool:
+    """Whether the element type is a floating point number."""
+    return isinstance(element_type, Float16Type | Float32Type | Float64Type)
+
+
+def is_bool(element_type: Attribute) -> bool:
+    """Whether the element type is i1."""
+    return element_type == i1
+
+
+def is_integer(element_type: Attribute) -> bool:
+    """Whether the element type is an integer wider than one bit."""
+    return isinstance(element_type, IntegerType) and element_type.width.data > 1
+
+
+def is_unsigned(element_type: Attribute) -> bool:
+    """Whether the element type is an unsigned integer."""
+    return (
+        isinstance(element_type, IntegerType)
+        and element_type.signedness.data is Signedness.UNSIGNED
+    )
+
+
+def with_shape(type: Tensor, shape: Sequence[int]) -> Tensor:
+    """The same element type in another shape."""
+    return TensorType(type.element_type, shape)
+
+
+def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """The numpy broadcast of shapes."""
+    rank = max((len(s) for s in shapes), default=0)
+    result = [1] * rank
+    for shape in shapes:
+        for i, n in enumerate(shape, rank - len(shape)):
+            if n == 1 or n == result[i]:
+                continue
+            if result[i] != 1:
+                text = " and ".join("x".join(map(str, s)) or "scalar" for s in shapes)
+                raise VerifyException(f"shapes {text} do not broadcast")
+            result[i] = n
+    return tuple(result)
