@@ -1,0 +1,56 @@
+"""`clopt-compile`: compile an ONNX model into a folder that `clopt-run` loads."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from .. import api
+from .console import MODEL_OPTIONS, Options, parse_dims, progress, table, user_errors
+from .inputs import describe
+
+OPTIONS: Options = [
+    (("model",), {"help": "an .onnx file"}),
+    (("-o", "--output"), {"required": True, "metavar": "DIR", "help": "the folder to write"}),
+    (("--device",), {"metavar": "NAME", "help": "compile for this device of this machine"}),
+]
+
+
+def _parse(args: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("clopt-compile", description=__doc__)
+    for flags, settings in OPTIONS + MODEL_OPTIONS:
+        parser.add_argument(*flags, **settings)
+    return parser.parse_args(args)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Compile, write the folder and say what is in it."""
+    path, folder = Path(options.model), Path(options.output)
+    start = time.perf_counter()
+    with progress(f"compiling {path.name}"):
+        model = api.compile(
+            path,
+            target=options.device_target,
+            dims=parse_dims(options.dim),
+            device=options.device,
+        )
+        model.save(folder)
+    rows = table("", "name", "type", title=f"{folder} ({time.perf_counter() - start:.1f} s)")
+    for kind, tensors in (("input", model.inputs), ("output", model.outputs)):
+        for tensor in tensors:
+            rows.add_row(kind, tensor.name, describe(tensor.shape, tensor.dtype))
+    Console().print(rows)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run `clopt-compile` with `args`, or with the arguments of the process."""
+    with user_errors("clopt-compile"):
+        run(_parse(args))
+
+
+if __name__ == "__main__":
+    main()

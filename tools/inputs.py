@@ -1,0 +1,149 @@
+"""Inputs of a model from the command line: arrays, images, or seeded random numbers."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ..errors import CloptError
+
+if TYPE_CHECKING:
+    from ..api import Tensor
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+_CHANNELS = {1: "L", 3: "RGB", 4: "RGBA"}
+
+
+@dataclass(frozen=True)
+class ImageScaling:
+    """How 8-bit pixels become numbers: `(pixel / 255 - mean) / std`, per channel or for all."""
+
+    mean: Sequence[float] = (0.0,)
+    std: Sequence[float] = (1.0,)
+
+
+def random_input(spec: Tensor, rng: np.random.Generator) -> Array:
+    """Numbers that are legal for most models.
+
+    Standard normal for floats and the whole range of 8-bit integers. Wider integers are 0 or 1,
+    which are valid as an index, a token and a mask.
+    """
+    dtype = np.dtype(spec.dtype)
+    if dtype.kind == "f":
+        return rng.standard_normal(spec.shape).astype(dtype)
+    if dtype.kind != "b" and dtype.itemsize == 1:
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        return rng.integers(low, high, spec.shape, dtype, endpoint=True)
+    return rng.integers(0, 2, spec.shape).astype(dtype)
+
+
+def collect_inputs(
+    specs: Sequence[Tensor], items: Sequence[str], seed: int, scaling: ImageScaling
+) -> dict[str, Array]:
+    """One array for each input of the model: what `--input` names, and random numbers else."""
+    known = {spec.name: spec for spec in specs}
+    given: dict[str, Array] = {}
+    for item in items:
+        name, equals, file = item.partition("=")
+        if not equals:
+            name, file = "", item
+        given |= _load(name, Path(file), known, scaling)
+    rng = np.random.default_rng(seed)
+    drawn = {name: random_input(spec, rng) for name, spec in known.items()}
+    return drawn | given
+
+
+def _load(
+    name: str, file: Path, known: Mapping[str, Tensor], scaling: ImageScaling
+) -> dict[str, Array]:
+    if file.suffix == ".npz" and not name:
+        arrays = _read_arrays(file)
+        return {key: _checked(key, array, known, file) for key, array in arrays.items()}
+    if not name and len(known) != 1:
+        names = ", ".join(known)
+        raise CloptError(f"--input {file}: the model has the inputs {names}; write name={file}.")
+    name = name or next(iter(known))
+    if name not in known:
+        raise CloptError(f"--input {name}: the model has no such input, only {', '.join(known)}.")
+    if file.suffix in (".npy", ".npz"):
+        array = next(iter(_read_arrays(file).values()))
+    else:
+        array = read_image(file, known[name], scaling)
+    return {name: _checked(name, array, known, file)}
+
+
+def _read_arrays(file: Path) -> dict[str, Array]:
+    try:
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {"": loaded}
+        return dict(loaded.items())
+    except OSError as error:
+        raise CloptError(f"{file}: cannot read this file: {error.strerror or error}.") from error
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise CloptError(f"{file}: this is not a numpy file ({error}).") from error
+
+
+def _checked(name: str, array: Array, known: Mapping[str, Tensor], file: Path) -> Array:
+    if name not in known:
+        raise CloptError(f"{file}: the model has no input {name}, only {', '.join(known)}.")
+    spec = known[name]
+    if array.shape != tuple(spec.shape) or array.dtype != np.dtype(spec.dtype):
+        raise CloptError(
+            f"{file}: input {name} takes {describe(spec.shape, spec.dtype)}, "
+            f"not {describe(array.shape, array.dtype)}."
+        )
+    return array
+
+
+def describe(shape: Sequence[int], dtype: Any) -> str:
+    """`1x3x224x224 float32`, for messages and tables."""
+    return f"{'x'.join(map(str, shape)) or 'scalar'} {np.dtype(dtype).name}"
+
+
+def read_image(file: Path, spec: Tensor, scaling: ImageScaling) -> Array:
+    """An image as the input `spec`: resized to its height and width, scaled for float inputs.
+
+    The channels are axis 1 (NCHW) when that axis has 1, 3 or 4 entries, else the last (NHWC).
+    """
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError as error:
+        raise CloptError(f"{file}: reading images needs pillow: pip install pillow.") from error
+    shape = tuple(spec.shape)
+    axis = next((a for a in (1, -1) if len(shape) == 4 and shape[a] in _CHANNELS), None)
+    if axis is None or shape[0] != 1:
+        raise CloptError(
+            f"{file}: input {spec.name} of shape {shape} is no single image; give an .npy file."
+        )
+    height, width = (shape[2], shape[3]) if axis == 1 else (shape[1], shape[2])
+    try:
+        with Image.open(file) as image:
+            pixels = image.convert(_CHANNELS[shape[axis]]).resize((width, height))
+    except UnidentifiedImageError as error:
+        raise CloptError(f"{file}: this is not an image that pillow can read.") from error
+    except OSError as error:
+        raise CloptError(f"{file}: cannot read this image: {error}.") from error
+    array = np.asarray(pixels).reshape(1, height, width, shape[axis])
+    if np.dtype(spec.dtype).kind == "f":
+        array = (array / 255.0 - scaling.mean) / scaling.std
+    array = array.astype(spec.dtype)
+    return np.ascontiguousarray(np.moveaxis(array, -1, axis))
+
+
+def parse_numbers(text: str) -> tuple[float, ...]:
+    """Comma-separated finite numbers, for `--mean` and `--std`."""
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise CloptError(f"{text}: write numbers separated by commas.") from None
+    if len(numbers) not in _CHANNELS or not all(map(math.isfinite, numbers)):
+        raise CloptError(f"{text}: write one number, or one for each of 3 or 4 channels.")
+    return numbers
