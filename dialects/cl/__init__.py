@@ -11,7 +11,7 @@ from .ops import (
     ReturnOp,
     ViewOp,
 )
-from .program import ProgramOp
+from .program import Port, ProgramOp
 from .target import Target, TargetAttr, set_target, target_of
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "EnqueueCopyOp",
     "EnqueueKernelOp",
     "KernelOp",
+    "Port",
     "ProgramOp",
     "ReturnOp",
     "Target",

@@ -1,8 +1,9 @@
 """Range-aware arithmetic on index expressions.
 
-Reshapes, packed layouts and tiled loops produce sums with `floordiv` and `mod` by constants. Knowing how
-far each dimension runs, most of them fold away: `(i * 8 + j) floordiv 8` is `i` where `j` runs below 8.
-The rules are the usual identities of Euclidean division; each is stated where it is applied.
+Reshapes, packed layouts and tiled loops produce sums with `floordiv` and `mod` by constants.
+Knowing how far each dimension runs, most of them fold away: `(i * 8 + j) floordiv 8` is `i` where
+`j` runs below 8. The rules are the usual identities of Euclidean division; each is stated where it
+is applied.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ Bounds = tuple[int | None, int | None]
 
 
 def simplify(expr: AffineExpr, extents: Extents) -> AffineExpr:
-    """The same value for all dimensions within `extents`, with as few divisions as the rules find."""
+    """The same value for all dimensions within `extents`, with as few divisions as the rules find.
+    """
     return linear(expr, extents).expr()
 
 
@@ -185,7 +187,8 @@ def _recombine(form: Linear, extents: Extents) -> Linear:
 def _quotient_partner(
     candidate: AffineExpr, remainder: AffineBinaryOpExpr, divisor: int
 ) -> AffineExpr | None:
-    """What `divisor * candidate + remainder` adds up to, where candidate is the matching quotient."""
+    """What `divisor * candidate + remainder` adds up to, where candidate is the matching quotient.
+    """
     if not (
         isinstance(candidate, AffineBinaryOpExpr)
         and candidate.kind is _Kind.FloorDiv

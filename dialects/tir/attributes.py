@@ -37,8 +37,9 @@ class ScopeAttr(Data[Scope]):
 class LoopKind(StrEnum):
     """How the iterations of a `tir.for` are executed.
 
-    `parallel` says that the iterations are independent; it is emitted as a plain loop. `unrolled` and
-    `vectorized` loops are expanded by the emitter. The others bind the variable to an OpenCL index.
+    `parallel` says that the iterations are independent; it is emitted as a plain loop. `unrolled`
+    and `vectorized` loops are expanded by the emitter. The others bind the variable to an OpenCL
+    index.
     """
 
     Serial = "serial"

@@ -41,11 +41,12 @@ class BlockOp(IRDLOperation):
 
     The body sees iteration variables with a fixed extent, spatial ones first-class and reduce ones
     accumulating; `map` says which value each takes for the current values of the surrounding loops.
-    A schedule changes loops and `map`, never the body. Points outside of the extents are not executed:
-    `tir-lower-blocks` emits a guard for each variable that the loops can drive past its extent.
+    A schedule changes loops and `map`, never the body. Points outside of the extents are not
+    executed: `tir-lower-blocks` emits a guard for each variable that the loops can drive past its
+    extent.
 
-    A block with a reduce variable updates memory: for each store of its body, in order, `init` holds the
-    value that the same location takes before the first iteration.
+    A block with a reduce variable updates memory: for each store of its body, in order, `init`
+    holds the value that the same location takes before the first iteration.
     """
 
     name = "tir.block"

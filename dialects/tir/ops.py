@@ -40,14 +40,16 @@ _INDEX = IndexType()
 class FuncOp(IRDLOperation):
     """One OpenCL kernel: parameters are memrefs in the global or constant scope.
 
-    `outputs` numbers the parameters that the kernel writes. `comment` is printed above the kernel and
-    names the nodes it computes. `global_size` and `local_size` are the NDRange, known once every bound
-    loop is final (`tir-lower-blocks`).
+    `outputs` numbers the parameters that the kernel writes; `constants` those that every launch
+    binds to a constant, whose layout a schedule may choose. `comment` is printed above the kernel
+    and names the nodes it computes. `global_size` and `local_size` are the NDRange, known once
+    every bound loop is final (`tir-lower-blocks`).
     """
 
     name = "tir.func"
     sym_name = prop_def(SymbolNameConstraint())
     outputs = prop_def(DenseArrayBase)
+    constants = opt_prop_def(DenseArrayBase)
     comment = opt_prop_def(StringAttr)
     global_size = opt_prop_def(DenseArrayBase)
     local_size = opt_prop_def(DenseArrayBase)
@@ -60,6 +62,7 @@ class FuncOp(IRDLOperation):
         body: Region,
         outputs: Sequence[int],
         *,
+        constants: Sequence[int] | None = None,
         comment: str | None = None,
         global_size: Sequence[int] | None = None,
         local_size: Sequence[int] | None = None,
@@ -71,6 +74,7 @@ class FuncOp(IRDLOperation):
             properties={
                 "sym_name": StringAttr(name),
                 "outputs": ints(outputs),
+                "constants": ints(constants),
                 "comment": None if comment is None else StringAttr(comment),
                 "global_size": ints(global_size),
                 "local_size": ints(local_size),
@@ -87,6 +91,12 @@ class FuncOp(IRDLOperation):
     def output_indices(self) -> tuple[int, ...]:
         """The positions of the parameters that the kernel writes."""
         return tuple(int(i) for i in self.outputs.iter_values())
+
+    @property
+    def constant_indices(self) -> tuple[int, ...]:
+        """The positions of the parameters that are constants at every launch."""
+        array = self.constants
+        return () if array is None else tuple(int(i) for i in array.iter_values())
 
     def verify_(self) -> None:
         count = len(self.body.block.args)
@@ -156,7 +166,7 @@ class ForOp(IRDLOperation):
             raise VerifyException(f"a loop cannot run {self.size} times")
         if self.kind.data is LoopKind.Vectorized and self.size not in (1, 2, 3, 4, 8, 16):
             raise VerifyException(
-                f"OpenCL has no vectors of {self.size}: a vectorized loop runs 2, 3, 4, 8 or 16 times"
+                f"no OpenCL vector has {self.size} lanes; a vectorized loop runs 2, 3, 4, 8 or 16 times"
             )
 
     @classmethod

@@ -1,0 +1,23 @@
+"""Names of nodes, for messages and comments."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, FusedLoc, NameLoc, StringAttr
+from xdsl.ir import Attribute, Operation
+
+
+def node_name(op: Operation) -> str:
+    """The name that the model's author gave the node behind `op`; the op's own name without one."""
+    return _name(op.location) or op.name
+
+
+def _name(location: Attribute) -> str:
+    match location:
+        case NameLoc(desc=StringAttr(data=name)):
+            return name
+        case FileLineColLoc():
+            return f"{location.filename.data}:{location.line.data}"
+        case FusedLoc(locations=ArrayAttr(data=parts)):
+            return "+".join(name for name in map(_name, parts) if name)
+        case _:
+            return ""

@@ -1,0 +1,1 @@
+"""Passes over the nn dialect, and the lowering out of it."""

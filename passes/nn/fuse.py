@@ -1,0 +1,261 @@
+"""Group operations into `nn.fused` regions: what shares a region becomes one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import nn
+
+_MOST_OPS = 48
+"""Longer kernels gain nothing, and every operation may bring a parameter (OpenCL allows 128)."""
+
+
+class Role(Enum):
+    """What an operation means for the kernel it is in."""
+
+    ELEMENTWISE = auto()
+    """Each result element comes from one element of each operand, at the same (broadcast) index."""
+    INDEX = auto()
+    """Each result element is one operand element at another index."""
+    WINDOW = auto()
+    """Reads several operand elements per result: it starts a kernel, and inlines cheap producers.
+    """
+    CONTRACTION = auto()
+    """Reads each operand element many times: its operands are better in memory as they are."""
+    PIECES = auto()
+    """Stores its operands piece by piece: a kernel of its own, producers inlined."""
+
+
+_WINDOWS = (
+    nn.PoolOp,
+    nn.MaxPoolIndicesOp,
+    nn.ReduceOp,
+    nn.ArgReduceOp,
+    nn.SoftmaxOp,
+    nn.LayerNormOp,
+    nn.RmsNormOp,
+    nn.GroupNormOp,
+    nn.CumsumOp,
+    nn.ResizeOp,
+    nn.TopKOp,
+    nn.GatherNDOp,
+    nn.GatherElementsOp,
+    nn.ScatterElementsOp,
+    nn.ScatterNDOp,
+)
+_ELEMENTWISE = (
+    nn.UnaryOp,
+    nn.ClipOp,
+    nn.BinaryOp,
+    nn.CompareOp,
+    nn.WhereOp,
+    nn.CastOp,
+    nn.BatchNormOp,
+)
+_INDEX = (
+    nn.TransposeOp,
+    nn.SliceOp,
+    nn.PadOp,
+    nn.ExpandOp,
+    nn.TileOp,
+    nn.GatherOp,
+    nn.DepthToSpaceOp,
+    nn.SpaceToDepthOp,
+)
+
+ROLES: dict[type[Operation], Role] = {
+    **dict.fromkeys(_ELEMENTWISE, Role.ELEMENTWISE),
+    **dict.fromkeys(_INDEX, Role.INDEX),
+    **dict.fromkeys(_WINDOWS, Role.WINDOW),
+    nn.ConvOp: Role.CONTRACTION,
+    nn.ConvTransposeOp: Role.CONTRACTION,
+    nn.MatmulOp: Role.CONTRACTION,
+    nn.ConcatOp: Role.PIECES,
+}
+
+_STARTS_KERNEL = (Role.WINDOW, Role.CONTRACTION, Role.PIECES)
+
+# A transcendental function is worth a buffer when its result is read more than once.
+_COSTLY = frozenset(nn.UnaryKind) - {
+    nn.UnaryKind(kind)
+    for kind in (
+        "neg abs sign floor ceil round relu leaky_relu hard_sigmoid hard_swish thresholded_relu "
+        "shrink logical_not bitwise_not isnan isinf sqrt reciprocal"
+    ).split()
+}
+
+
+def is_view(op: Operation) -> bool:
+    """Whether the operation only renames memory and needs no kernel."""
+    return isinstance(op, nn.ReshapeOp)
+
+
+def is_literal(value: SSAValue) -> bool:
+    """Whether the value is a constant of one element, which kernels hold as a number."""
+    owner = value.owner
+    return (
+        isinstance(owner, nn.ConstantOp)
+        and not isinstance(owner.value, nn.WeightAttr)
+        and nn.count(nn.shape_of(value)) == 1
+    )
+
+
+@dataclass
+class Group:
+    """Operations of one kernel, in program order; the last one's results leave it."""
+
+    ops: list[Operation] = field(default_factory=list[Operation])
+    anchor: Operation | None = None
+    """The operation with the stages, if any: a kernel has at most one."""
+    costly: bool = False
+
+    @property
+    def results(self) -> Sequence[SSAValue]:
+        """What leaves the kernel."""
+        return self.ops[-1].results
+
+
+def role_of(op: Operation) -> Role | None:
+    """The role of an nn operation; None for what never enters a kernel."""
+    return ROLES.get(type(op))
+
+
+def form_groups(ops: Iterable[Operation]) -> list[Group]:
+    """The kernels of a straight-line list of operations, in one walk.
+
+    A group is merged into the group of its only consumer, so no merge can close a cycle.
+    """
+    group_of: dict[Operation, Group] = {}
+    groups: dict[int, Group] = {}
+    for op in ops:
+        role = role_of(op)
+        if role is None:
+            continue
+        group = Group([], op if role in _STARTS_KERNEL else None, _is_costly(op))
+        for producer in _candidates(op, group_of):
+            if _may_merge(op, role, group, producer):
+                group.ops += producer.ops
+                group.anchor = group.anchor or producer.anchor
+                group.costly |= producer.costly
+                del groups[id(producer)]
+        group.ops.append(op)
+        for member in group.ops:
+            group_of[member] = group
+        groups[id(group)] = group
+    order = {op: i for i, op in enumerate(ops)}
+    for group in groups.values():
+        group.ops.sort(key=order.__getitem__)
+    return list(groups.values())
+
+
+def _candidates(op: Operation, group_of: dict[Operation, Group]) -> list[Group]:
+    """The groups that only `op` consumes; later ones first, whose operands surely exist by then."""
+    found: list[Group] = []
+    for operand in op.operands:
+        producer = group_of.get(operand.owner) if isinstance(operand.owner, Operation) else None
+        if producer is None or producer in found:
+            continue
+        users = {use.operation for value in producer.results for use in value.uses}
+        if users == {op} and len(producer.results) == 1:
+            found.append(producer)
+    return found[::-1]
+
+
+def _may_merge(op: Operation, role: Role, group: Group, producer: Group) -> bool:
+    """Whether `op` computes `producer` in place of reading its result."""
+    if len(group.ops) + len(producer.ops) > _MOST_OPS:
+        return False
+    (value,) = producer.results
+    same_size = nn.count(nn.shape_of(value)) == nn.count(nn.shape_of(op.results[0]))
+    if producer.anchor is not None:
+        # An epilogue: the consumer's loops must be the anchor's.
+        return (
+            role is Role.ELEMENTWISE
+            and group.anchor is None
+            and not isinstance(producer.anchor, nn.ConcatOp)
+            and nn.shape_of(value) == nn.shape_of(op.results[0])
+        )
+    match role:
+        case Role.ELEMENTWISE:
+            return same_size or not producer.costly
+        case Role.INDEX:
+            return same_size or isinstance(op, nn.SliceOp) or not producer.costly
+        case Role.WINDOW:
+            return not producer.costly and _is_plain(producer)
+        case Role.CONTRACTION:
+            return False
+        case Role.PIECES:
+            return True
+
+
+def _is_plain(group: Group) -> bool:
+    """Whether a group is short enough to be evaluated again for every read."""
+    return len(group.ops) <= 4
+
+
+def _is_costly(op: Operation) -> bool:
+    if isinstance(op, nn.UnaryOp):
+        return op.kind.data in _COSTLY
+    return isinstance(op, nn.BinaryOp) and op.kind.data is nn.BinaryKind.POW
+
+
+def outline(group: Group) -> nn.FusedOp:
+    """Move the operations of a group into an `nn.fused` that takes their place."""
+    members = set(group.ops)
+    last = group.ops[-1]
+    inputs: dict[SSAValue, None] = {}
+    literals: dict[SSAValue, None] = {}
+    for op in group.ops:
+        for operand in op.operands:
+            if operand.owner not in members:
+                (literals if is_literal(operand) else inputs)[operand] = None
+    block = Block(arg_types=[value.type for value in inputs])
+    mapping: dict[SSAValue, SSAValue] = {}
+    for value, arg in zip(inputs, block.args, strict=True):
+        arg.name_hint = value.name_hint
+        mapping[value] = arg
+    for value in literals:
+        assert isinstance(value.owner, nn.ConstantOp)
+        clone = value.owner.clone()
+        block.add_op(clone)
+        mapping[value] = clone.result
+    for op in group.ops:
+        inner = op.clone(mapping)
+        block.add_op(inner)
+    block.add_op(nn.YieldOp([mapping[value] for value in last.results]))
+    fused = nn.FusedOp(list(inputs), block)
+    fused.location = last.location
+    Rewriter.insert_op(fused, InsertPoint.before(last))
+    for old, new in zip(last.results, fused.outputs, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    for op in reversed(group.ops):
+        op.detach()
+        op.erase()
+    return fused
+
+
+class NNFusePass(ModulePass):
+    """Put every nn operation but constants and reshapes into an `nn.fused`.
+
+    A producer joins its only consumer when that costs no recomputation worth a buffer: elementwise
+    and index operations are inlined, and elementwise consumers follow a convolution, matmul or
+    reduction as its epilogue.
+    """
+
+    name = "nn-fuse"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                for group in form_groups(list(function.body.block.ops)):
+                    outline(group)

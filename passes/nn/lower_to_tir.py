@@ -1,0 +1,270 @@
+"""Turn every `nn.fused` into a kernel, and the function around them into a queue program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...context import weights_of
+from ...dialects import cl, nn, tir
+from ...errors import CloptError
+from ...weights import Weights
+from ..locations import node_name
+from .lowering import LOWERINGS, Kernel, buffer_type
+
+_MOST_NODES = 4
+"""How many node names a kernel's comment spells out."""
+
+
+def kernel_stem(fused: nn.FusedOp) -> str:
+    """A short name for a kernel, after the operation that dominates it."""
+    stem = ""
+    for op in fused.body.block.ops:
+        if isinstance(op, nn.ConstantOp | nn.YieldOp):
+            continue
+        name = op.name.removeprefix("nn.")
+        if isinstance(op, nn.UnaryOp | nn.BinaryOp | nn.CompareOp):
+            stem = stem or op.kind.data.value
+        elif isinstance(op, nn.ReduceOp | nn.PoolOp):
+            return f"{name}_{op.kind.data.value}"
+        elif name in ("conv", "matmul", "conv_transpose", "softmax") or name.endswith("_norm"):
+            return name
+        else:
+            stem = name
+    return stem
+
+
+def structure(fused: nn.FusedOp) -> tuple[object, ...]:
+    """A key that two regions share exactly when one kernel serves both."""
+    number: dict[SSAValue, int] = {}
+    rows: list[object] = []
+    for value, arg in zip(fused.inputs, fused.body.block.args, strict=True):
+        number[arg] = len(number)
+        rows.append((arg.type, isinstance(value.owner, nn.ConstantOp)))
+    for op in fused.body.block.ops:
+        operands = tuple(number[operand] for operand in op.operands)
+        properties = tuple(sorted(op.properties.items(), key=lambda item: item[0]))
+        for result in op.results:
+            number[result] = len(number)
+        rows.append((op.name, operands, properties, tuple(r.type for r in op.results)))
+    return tuple(rows)
+
+
+def build_kernel(fused: nn.FusedOp, name: str) -> tir.FuncOp:
+    """The naive kernel of a region; CloptError for an operation without a lowering."""
+    block = fused.body.block
+    outputs = list(fused.yielded)
+    kernel = Kernel(name, block.args, outputs)
+    for op in block.ops:
+        if isinstance(op, nn.YieldOp):
+            continue
+        lower = LOWERINGS.get(type(op))
+        if lower is None:
+            raise CloptError(
+                f"{node_name(op)}: {op.name} has no lowering to OpenCL, so it cannot be compiled"
+            )
+        lower(kernel, op)
+    return kernel.finish()
+
+
+@dataclass
+class _Nodes:
+    """The nodes that share a kernel: what its comment tells."""
+
+    names: list[str]
+    launches: int = 1
+
+    def comment(self) -> str:
+        shown = ", ".join(self.names[:_MOST_NODES])
+        hidden = len(self.names) - _MOST_NODES
+        more = f" and {hidden} more" if hidden > 0 else ""
+        times = f", in {self.launches} launches" if self.launches > 1 else ""
+        return f"{shown}{more}{times}"
+
+
+@dataclass
+class _Lowering:
+    """The state while one function becomes a program."""
+
+    weights: Weights
+    kernels: dict[tuple[object, ...], tir.FuncOp] = field(
+        default_factory=dict[tuple[object, ...], tir.FuncOp]
+    )
+    nodes: dict[tir.FuncOp, _Nodes] = field(default_factory=dict[tir.FuncOp, _Nodes])
+
+    def kernel(self, fused: nn.FusedOp) -> tir.FuncOp:
+        """The kernel of a region, shared with equal regions."""
+        names = list(dict.fromkeys(node_name(op) for op in fused.body.block.ops if _computes(op)))
+        key = structure(fused)
+        if key in self.kernels:
+            kernel = self.kernels[key]
+            self.nodes[kernel].launches += 1
+            self.nodes[kernel].names += names
+            return kernel
+        kernel = build_kernel(fused, f"{kernel_stem(fused)}_{len(self.kernels)}")
+        constants = [
+            i for i, value in enumerate(fused.inputs) if isinstance(value.owner, nn.ConstantOp)
+        ]
+        if constants:
+            kernel.properties["constants"] = DenseArrayBase.from_list(i64, constants)
+        self.kernels[key] = kernel
+        self.nodes[kernel] = _Nodes(names)
+        return kernel
+
+    def program(self, function: func.FuncOp) -> cl.ProgramOp:
+        """The queue program of a function whose body is constants, views and fused regions."""
+        block = function.body.block
+        returned = list(block.last_op.operands) if block.last_op is not None else []
+        ports = [
+            *_ports(block.args, function.arg_attrs, "input"),
+            *_ports(returned, function.res_attrs, "output"),
+        ]
+        program = cl.ProgramOp(function.sym_name.data, ports, len(block.args))
+        lowering = _ProgramBody(self, program, returned)
+        for value, arg in zip(block.args, program.body.block.args, strict=False):
+            arg.name_hint = value.name_hint
+            lowering.buffers[value] = arg
+        for op in block.ops:
+            lowering.lower(op)
+        return program
+
+
+def _computes(op: Operation) -> bool:
+    return not isinstance(op, nn.ConstantOp | nn.YieldOp)
+
+
+def _ports(
+    values: Sequence[SSAValue], attrs: ArrayAttr[DictionaryAttr] | None, kind: str
+) -> list[cl.Port]:
+    ports: list[cl.Port] = []
+    for i, value in enumerate(values):
+        name: Attribute | None = attrs.data[i].data.get("nn.name") if attrs else None
+        text = name.data if isinstance(name, StringAttr) else f"{kind}{i}"
+        type_ = nn.tensor_type(value)
+        ports.append(cl.Port(text, type_.element_type, type_.get_shape()))
+    return ports
+
+
+class _ProgramBody:
+    """Fills the body of a program, one nn operation after the other."""
+
+    def __init__(self, lowering: _Lowering, program: cl.ProgramOp, returned: Sequence[SSAValue]):
+        self.lowering = lowering
+        self.block = program.body.block
+        self.buffers: dict[SSAValue, SSAValue] = {}
+        self.returned = list(
+            zip(returned, self.block.args[len(self.block.args) - len(returned) :], strict=True)
+        )
+        self.homes = self._find_homes()
+
+    def _find_homes(self) -> dict[SSAValue, SSAValue]:
+        """The output parameter that a computed value may be written to at once, through reshapes.
+        """
+        homes: dict[SSAValue, SSAValue] = {}
+        for value, param in self.returned:
+            while isinstance(value.owner, nn.ReshapeOp):
+                value = value.owner.x
+            if isinstance(value.owner, nn.FusedOp):
+                homes.setdefault(value, param)
+        return homes
+
+    def lower(self, op: Operation) -> None:
+        """Append the commands of one operation."""
+        match op:
+            case nn.ConstantOp():
+                self._constant(op)
+            case nn.ReshapeOp():
+                self.buffers[op.result] = self._view(self.buffers[op.x], op.result)
+            case nn.FusedOp():
+                self._launch(op)
+            case func.ReturnOp():
+                self._return()
+            case _:
+                raise CloptError(
+                    f"{node_name(op)}: {op.name} is not in an nn.fused; run nn-fuse first"
+                )
+
+    def _constant(self, op: nn.ConstantOp) -> None:
+        if isinstance(op.value, nn.WeightAttr):
+            key = op.value.key.data
+        elif not op.result.uses:
+            return
+        else:
+            array = nn.constant_value(op.result)
+            assert array is not None, "an inline constant has its value"
+            key = self.lowering.weights.add(array)
+        self.buffers[op.result] = self._add(cl.ConstantOp(key, buffer_type(op.result)), op.result)
+
+    def _view(self, buffer: SSAValue, value: SSAValue) -> SSAValue:
+        type_ = buffer_type(value)
+        return buffer if buffer.type == type_ else self._add(cl.ViewOp(buffer, type_), value)
+
+    def _launch(self, fused: nn.FusedOp) -> None:
+        for value in fused.outputs:
+            self.buffers[value] = self._destination(value)
+        if all(0 in nn.shape_of(value) for value in fused.outputs):
+            return
+        kernel = self.lowering.kernel(fused)
+        args = [self.buffers[value] for value in (*fused.inputs, *fused.outputs)]
+        launch = cl.EnqueueKernelOp(kernel.sym_name.data, args)
+        launch.location = fused.location
+        self.block.add_op(launch)
+
+    def _destination(self, value: SSAValue) -> SSAValue:
+        home = self.homes.get(value)
+        if home is not None:
+            return self._view(home, value)
+        return self._add(cl.AllocOp(buffer_type(value)), value)
+
+    def _return(self) -> None:
+        written = set(self.homes.values())
+        for value, param in self.returned:
+            if param not in written:
+                source = self._view(self.buffers[value], value)
+                self.block.add_op(cl.EnqueueCopyOp(source, param))
+        self.block.add_op(cl.ReturnOp())
+
+    def _add(self, op: Operation, value: SSAValue) -> SSAValue:
+        self.block.add_op(op)
+        result = op.results[0]
+        result.name_hint = value.name_hint
+        return result
+
+
+class LowerNNToTIRPass(ModulePass):
+    """Each `nn.fused` becomes a `tir.func` of naive loop nests (equal regions share one), each
+    function a `cl.program` that launches them in order. Reshapes become views; results are written
+    where the caller wants them.
+    """
+
+    name = "lower-nn-to-tir"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        lowering = _Lowering(weights_of(ctx))
+        functions = [f for f in op.ops if isinstance(f, func.FuncOp) and f.body.blocks]
+        block = op.body.block
+        for function in functions:
+            program = lowering.program(function)
+            block.insert_op_before(program, function)
+            function.detach()
+            function.erase()
+        for kernel in lowering.kernels.values():
+            kernel.properties["comment"] = StringAttr(lowering.nodes[kernel].comment())
+        first = block.first_op
+        if first is None:
+            return
+        for kernel in lowering.kernels.values():
+            block.insert_op_before(kernel, first)

@@ -1,0 +1,183 @@
+"""The body of one `tir.block` while it is built: indices, loads, guards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.affine import ApplyOp
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, MemRefType, f16, f32, i1
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+from ....dialects.tir.affine import bounds, simplify
+from .scalar import Number, Scalar, compute_type, constant_attr
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+Index = AffineExpr
+"""A position along one dimension, over the iteration variables (and loaded integers) of a body."""
+
+_INDEX = IndexType()
+_T = TypeVar("_T")
+
+
+class Body:
+    """Appends scalar code to a block. `d0, d1, …` in an index are the block's iteration variables.
+
+    Values that were computed once are found again (`_known`), so that a producer inlined into
+    several consumers is not computed twice at the same place.
+    """
+
+    def __init__(
+        self, kernel: Kernel, block: Block, dims: Sequence[SSAValue], extents: Sequence[int]
+    ):
+        self.kernel = kernel
+        self.dims: list[SSAValue] = list(dims)
+        self.extents: list[int | None] = list(extents)
+        self._block = block
+        self._known: list[dict[object, object]] = [{}]
+
+    def add(self, op: Operation) -> Operation:
+        """Append an operation."""
+        self._block.add_op(op)
+        return op
+
+    def constant(self, value: Number, element_type: Attribute) -> Scalar:
+        """A number of the given element type."""
+        attr = constant_attr(value, element_type)
+        ssa = self._once(("constant", attr), lambda: arith.ConstantOp(attr))
+        return Scalar(self, ssa, element_type)
+
+    def simplify(self, index: Index) -> Index:
+        """The index with the divisions that the extents decide folded."""
+        return simplify(index, self.extents)
+
+    def bounds(self, index: Index) -> tuple[int | None, int | None]:
+        """Least and greatest value of the index."""
+        return bounds(index, self.extents)
+
+    def index_value(self, index: Index) -> SSAValue:
+        """The index as an SSA value."""
+        index = self.simplify(index)
+        match index:
+            case AffineDimExpr():
+                return self.dims[index.position]
+            case AffineConstantExpr():
+                attr = IntegerAttr(index.value, _INDEX)
+                return self._once(("constant", attr), lambda: arith.ConstantOp(attr))
+            case _:
+                return self._once(("apply", index), lambda: self._apply(index))
+
+    def _apply(self, index: Index) -> ApplyOp:
+        used = sorted(index.used_dims())
+        renumbered: list[AffineExpr] = [AffineExpr.constant(0)] * len(self.dims)
+        for new, old in enumerate(used):
+            renumbered[old] = AffineExpr.dimension(new)
+        expr = index.replace_dims_and_symbols(renumbered, ())
+        operands = [self.dims[i] for i in used]
+        return ApplyOp(operands, AffineMapAttr(AffineMap(len(used), 0, (expr,))))
+
+    def dynamic_index(self, value: Scalar, extent: int | None = None) -> Index:
+        """A computed integer as an index; `extent` promises that it lies in [0, extent)."""
+        ssa = self._once(("index_cast", value.ssa), lambda: arith.IndexCastOp(value.ssa, _INDEX))
+        if ssa in self.dims:
+            return AffineExpr.dimension(self.dims.index(ssa))
+        self.dims.append(ssa)
+        self.extents.append(extent)
+        return AffineExpr.dimension(len(self.dims) - 1)
+
+    def index_scalar(self, index: Index, element_type: Attribute) -> Scalar:
+        """An index as a number of an integer element type."""
+        ssa = self.index_value(index)
+        type_ = compute_type(element_type)
+        cast = self._once(("from_index", ssa, type_), lambda: arith.IndexCastOp(ssa, type_))
+        return Scalar(self, cast, element_type)
+
+    def load(self, buffer: SSAValue, index: Sequence[Index], element_type: Attribute) -> Scalar:
+        """An element of a buffer, half widened to float."""
+        indices = [self.index_value(i) for i in index]
+        ssa = self._once(("load", buffer, *indices), lambda: memref.LoadOp.get(buffer, indices))
+        if ssa.type == f16:
+            half = ssa
+            ssa = self._once(("extf", half), lambda: arith.ExtFOp(half, f32))
+        return Scalar(self, ssa, element_type)
+
+    def store(self, value: Scalar, buffer: SSAValue, index: Sequence[Index]) -> None:
+        """Write an element of a buffer, rounding to half where the buffer holds halves."""
+        ssa = value.ssa
+        assert isinstance(buffer.type, MemRefType)
+        if buffer.type.element_type == f16:
+            ssa = self.add(arith.TruncFOp(ssa, f16)).results[0]
+        self.add(memref.StoreOp.get(ssa, buffer, [self.index_value(i) for i in index]))
+
+    def read(self, value: SSAValue, index: Sequence[Index]) -> Scalar:
+        """The element of an nn tensor at `index`: loaded, or computed in place by its producer."""
+        return self.kernel.element(self, value, tuple(self.simplify(i) for i in index))
+
+    def read_or(
+        self, value: SSAValue, index: Sequence[Index], shape: Sequence[int], otherwise: Number
+    ) -> Scalar:
+        """The element at `index`, or `otherwise` where the index is outside of the shape."""
+        inside = self.inside(index, shape)
+        if inside is None:
+            return self.read(value, index)
+        return self.where(inside, lambda: self.read(value, index), otherwise)
+
+    def inside(self, index: Sequence[Index], shape: Sequence[int]) -> Scalar | None:
+        """Whether the index is within the shape; None where it always is."""
+        condition: Scalar | None = None
+        for position, size in zip(index, shape, strict=True):
+            low, high = self.bounds(position)
+            checks: list[tuple[str, int]] = []
+            if low is None or low < 0:
+                checks.append(("sge", 0))
+            if high is None or high >= size:
+                checks.append(("slt", size))
+            for predicate, limit in checks:
+                this = self.compare_index(position, predicate, limit)
+                condition = this if condition is None else condition & this
+        return condition
+
+    def compare_index(self, index: Index, predicate: str, limit: int) -> Scalar:
+        """A comparison of an index with a number, by the predicates of `arith.cmpi`."""
+        lhs = self.index_value(index)
+        rhs = self.index_value(AffineExpr.constant(limit))
+        ssa = self._once(("cmpi", predicate, lhs, rhs), lambda: arith.CmpiOp(lhs, rhs, predicate))
+        return Scalar(self, ssa, i1)
+
+    def where(self, condition: Scalar, then: Callable[[], Scalar], otherwise: Number) -> Scalar:
+        """`then()` evaluated only where the condition holds, a constant elsewhere."""
+        with self._nested() as then_block:
+            value = then()
+            self.add(scf.YieldOp(value.ssa))
+        with self._nested() as else_block:
+            self.add(scf.YieldOp(self.constant(otherwise, value.element_type).ssa))
+        op = scf.IfOp(condition.ssa, [value.ssa.type], Region(then_block), Region(else_block))
+        self.add(op)
+        return Scalar(self, op.results[0], value.element_type)
+
+    @contextmanager
+    def _nested(self):
+        outer, self._block = self._block, Block()
+        self._known.append({})
+        try:
+            yield self._block
+        finally:
+            self._block = outer
+            self._known.pop()
+
+    def _once(self, key: object, make: Callable[[], Operation]) -> SSAValue:
+        return self.remember(key, lambda: self.add(make()).results[0])
+
+    def remember(self, key: object, make: Callable[[], _T]) -> _T:
+        """`make()`, or what it gave for the same key where that is still visible."""
+        for scope in reversed(self._known):
+            if key in scope:
+                return cast("_T", scope[key])
+        value = make()
+        self._known[-1][key] = value
+        return value

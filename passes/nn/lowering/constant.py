@@ -1,0 +1,16 @@
+"""Lowering of constants inside a kernel: numbers in its text."""
+
+from __future__ import annotations
+
+from ....dialects import nn
+from .kernel import Kernel
+
+
+def lower_constant(kernel: Kernel, op: nn.ConstantOp) -> None:
+    """The same number at every index; larger constants are parameters of the kernel."""
+    array = nn.constant_value(op.result)
+    if array is None or array.size != 1:
+        raise ValueError("only a constant of one element stands in a kernel")
+    number = array.item()
+    element_type = nn.tensor_type(op.result).element_type
+    kernel.define(op.result, lambda body, index: body.constant(number, element_type))

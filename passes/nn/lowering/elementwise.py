@@ -1,0 +1,230 @@
+"""Lowering of elementwise operations: one formula per function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from ....dialects import nn
+from ....dialects.nn import BinaryKind, UnaryKind
+from .body import Body, Index
+from .kernel import Kernel
+from .scalar import Number, Scalar
+
+
+def broadcast_index(index: Sequence[Index], shape: Sequence[int]) -> list[Index]:
+    """The index into an operand of `shape` that numpy broadcasting pairs with an index of the
+    result.
+    """
+    aligned = index[len(index) - len(shape) :]
+    return [
+        position * 0 if size == 1 else position
+        for position, size in zip(aligned, shape, strict=True)
+    ]
+
+
+def read_broadcast(body: Body, value: SSAValue, index: Sequence[Index]) -> Scalar:
+    """The element of `value` that meets `index` of the broadcast result."""
+    return body.read(value, broadcast_index(index, nn.shape_of(value)))
+
+
+def _sigmoid(x: Scalar) -> Scalar:
+    return 1.0 / (1.0 + (-x).call("exp"))
+
+
+def _softplus(x: Scalar) -> Scalar:
+    # log(1 + e^x) = max(x, 0) + log1p(e^-|x|) does not overflow.
+    return x.max(0.0) + (-x.call("abs")).call("exp").call("log1p")
+
+
+def _exp_tail(x: Scalar, alpha: Number) -> Scalar:
+    return alpha * x.min(0.0).call("expm1")
+
+
+def _sign(x: Scalar) -> Scalar:
+    zero = x.lift(0)
+    negative = (
+        x.compare("lt", 0).select(x.lift(-1), zero) if not nn.is_unsigned(x.element_type) else zero
+    )
+    signed = x.compare("gt", 0).select(x.lift(1), negative)
+    # NaN has no sign
+    return x.compare("ne", x).select(x, signed) if x.is_float else signed
+
+
+def _abs(x: Scalar) -> Scalar:
+    if x.is_float:
+        return x.call("abs")
+    return x if nn.is_unsigned(x.element_type) else x.max(-x)
+
+
+def _shrink(x: Scalar, bias: Number, lambd: Number) -> Scalar:
+    below = x.compare("lt", -lambd).select(x + bias, 0)
+    return x.compare("gt", lambd).select(x - bias, below)
+
+
+def _isinf(x: Scalar, negative: Number, positive: Number) -> Scalar:
+    found = x.body.constant(False, i1)
+    for wanted, infinity in ((negative, -math.inf), (positive, math.inf)):
+        if wanted:
+            found = found | x.compare("eq", infinity)
+    return found
+
+
+def _gelu_tanh(x: Scalar) -> Scalar:
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))
+    return 0.5 * x * (1.0 + inner.call("tanh"))
+
+
+def _function(name: str) -> Callable[[Scalar], Scalar]:
+    return lambda x: x.call(name)
+
+
+UNARY: dict[UnaryKind, Callable[..., Scalar]] = {
+    **{
+        UnaryKind(name): _function(name)
+        for name in (
+            "acos acosh asin asinh atan atanh ceil cos cosh erf exp floor log round rsqrt sin sinh "
+            "sqrt tan tanh"
+        ).split()
+    },
+    UnaryKind.NEG: lambda x: -x,
+    UnaryKind.ABS: _abs,
+    UnaryKind.SIGN: _sign,
+    UnaryKind.RECIPROCAL: lambda x: 1.0 / x,
+    UnaryKind.RELU: lambda x: x.max(0),
+    UnaryKind.SIGMOID: _sigmoid,
+    UnaryKind.GELU: lambda x: 0.5 * x * (1.0 + (x * math.sqrt(0.5)).call("erf")),
+    UnaryKind.GELU_TANH: _gelu_tanh,
+    UnaryKind.SILU: lambda x: x * _sigmoid(x),
+    UnaryKind.SOFTPLUS: _softplus,
+    UnaryKind.SOFTSIGN: lambda x: x / (1.0 + x.call("abs")),
+    UnaryKind.MISH: lambda x: x * _softplus(x).call("tanh"),
+    UnaryKind.HARD_SWISH: lambda x: x * (x * (1 / 6) + 0.5).max(0.0).min(1.0),
+    UnaryKind.LEAKY_RELU: lambda x, alpha: x.compare("ge", 0).select(x, alpha * x),
+    UnaryKind.ELU: lambda x, alpha: x.compare("ge", 0).select(x, _exp_tail(x, alpha)),
+    UnaryKind.SELU: lambda x, alpha, gamma: (
+        gamma * x.compare("ge", 0).select(x, _exp_tail(x, alpha))
+    ),
+    UnaryKind.CELU: lambda x, alpha: x.max(0.0) + _exp_tail(x / alpha, alpha),
+    UnaryKind.HARD_SIGMOID: lambda x, alpha, beta: (alpha * x + beta).max(0.0).min(1.0),
+    UnaryKind.THRESHOLDED_RELU: lambda x, alpha: x.compare("gt", alpha).select(x, 0),
+    UnaryKind.SHRINK: _shrink,
+    UnaryKind.SWISH: lambda x, alpha: x * _sigmoid(alpha * x),
+    UnaryKind.LOGICAL_NOT: lambda x: ~x,
+    UnaryKind.BITWISE_NOT: lambda x: ~x,
+    UnaryKind.ISNAN: lambda x: x.compare("ne", x),
+    UnaryKind.ISINF: _isinf,
+}
+
+
+def _fmod(a: Scalar, b: Scalar) -> Scalar:
+    return a.builtin("fmod", b) if a.is_float else a.binary("rem", b)
+
+
+def _mod(a: Scalar, b: Scalar) -> Scalar:
+    """The remainder with the sign of the divisor."""
+    rest = _fmod(a, b)
+    if nn.is_unsigned(a.element_type):
+        return rest
+    opposite = rest.compare("lt", 0).binary("xor", b.compare("lt", 0))
+    return (rest.compare("ne", 0) & opposite).select(rest + b, rest)
+
+
+def _named(name: str) -> Callable[[Scalar, Scalar], Scalar]:
+    return lambda a, b: a.binary(name, b)
+
+
+def _shift(name: str) -> Callable[[Scalar, Scalar], Scalar]:
+    # OpenCL takes the shift modulo the width; ONNX shifts everything out.
+    def shift(a: Scalar, b: Scalar) -> Scalar:
+        width = int(nn.numpy_dtype(a.element_type).itemsize) * 8
+        return b.compare("lt", width).select(a.binary(name, b), 0)
+
+    return shift
+
+
+def _power(a: Scalar, b: Scalar) -> Scalar:
+    if a.is_float:
+        return a.binary("pow", b)
+    raise ValueError("integer power is a loop and has a lowering of its own")
+
+
+BINARY: dict[BinaryKind, Callable[[Scalar, Scalar], Scalar]] = {
+    BinaryKind.ADD: _named("add"),
+    BinaryKind.SUB: _named("sub"),
+    BinaryKind.MUL: _named("mul"),
+    BinaryKind.DIV: _named("div"),
+    BinaryKind.POW: _power,
+    BinaryKind.MOD: _mod,
+    BinaryKind.FMOD: _fmod,
+    BinaryKind.MIN: _named("min"),
+    BinaryKind.MAX: _named("max"),
+    BinaryKind.AND: _named("and"),
+    BinaryKind.OR: _named("or"),
+    BinaryKind.XOR: _named("xor"),
+    BinaryKind.BIT_AND: _named("and"),
+    BinaryKind.BIT_OR: _named("or"),
+    BinaryKind.BIT_XOR: _named("xor"),
+    BinaryKind.SHL: _shift("shl"),
+    BinaryKind.SHR: _shift("shr"),
+    BinaryKind.PRELU: lambda a, b: a.compare("ge", 0).select(a, a * b),
+}
+
+
+def lower_unary(kernel: Kernel, op: nn.UnaryOp) -> None:
+    """`f(x[i])`."""
+    formula, params = UNARY[op.kind.data], nn.floats(op.params)
+    kernel.define(op.result, lambda body, index: formula(body.read(op.x, index), *params))
+
+
+def lower_clip(kernel: Kernel, op: nn.ClipOp) -> None:
+    """`min(max(x[i], low), high)`."""
+    low, high = op.bounds()
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        value = body.read(op.x, index)
+        if low is not None:
+            value = value.max(low)
+        return value if high is None else value.min(high)
+
+    kernel.define(op.result, element)
+
+
+def lower_binary(kernel: Kernel, op: nn.BinaryOp) -> None:
+    """`f(a[i], b[i])`, both broadcast."""
+    formula = BINARY[op.kind.data]
+    kernel.define(
+        op.result,
+        lambda body, index: formula(
+            read_broadcast(body, op.a, index), read_broadcast(body, op.b, index)
+        ),
+    )
+
+
+def lower_compare(kernel: Kernel, op: nn.CompareOp) -> None:
+    """`a[i] ? b[i]`, both broadcast."""
+    kernel.define(
+        op.result,
+        lambda body, index: read_broadcast(body, op.a, index).compare(
+            op.kind.data.value, read_broadcast(body, op.b, index)
+        ),
+    )
+
+
+def lower_where(kernel: Kernel, op: nn.WhereOp) -> None:
+    """`condition[i] ? a[i] : b[i]`, all broadcast; both sides are computed."""
+    kernel.define(
+        op.result,
+        lambda body, index: read_broadcast(body, op.condition, index).select(
+            read_broadcast(body, op.a, index), read_broadcast(body, op.b, index)
+        ),
+    )
+
+
+def lower_cast(kernel: Kernel, op: nn.CastOp) -> None:
+    """`x[i]` in the result's element type."""
+    to = nn.tensor_type(op.result).element_type
+    kernel.define(op.result, lambda body, index: body.read(op.x, index).cast(to))

@@ -1,0 +1,214 @@
+"""One kernel while it is built from the operations of a fused region.
+
+Every operation of the region says how an element of its result is computed, as a function from an
+index to a scalar (`Kernel.define`). Elementwise and index-changing operations need no more: their
+consumers call that function, which is fusion by inlining. Reductions first emit a stage, a loop
+nest that fills a temporary buffer, and define their result as a load of it. At the end,
+`Kernel.output` emits the stage that writes each result of the region.
+
+The loop nests are naive and the temporaries whole tensors: the schedule moves each stage to where
+its values are needed and shrinks the temporary (`compute_at`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.memref import AllocaOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects import nn, tir
+from .body import Body, Index
+from .scalar import Number, Scalar, compute_type, constant_attr, storage_type
+
+Element = Callable[[Body, Sequence[Index]], Scalar]
+"""The value of a tensor's element at an index."""
+
+
+@dataclass(frozen=True)
+class Accumulator:
+    """A value that a reduction stage updates, starting from `start`."""
+
+    element_type: Attribute
+    start: Number
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a tensor: elements of `shape`, the first of them at `offset`."""
+
+    offset: tuple[int, ...]
+    shape: tuple[int, ...]
+    element: Element
+
+
+class Kernel:
+    """Builds the `tir.func` of one fused region.
+
+    `inputs` are the tensors the kernel reads and `outputs` those it writes, as nn values; they
+    become the parameters, in this order.
+    """
+
+    def __init__(self, name: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
+        values = [*inputs, *outputs]
+        self._block = Block(arg_types=[buffer_type(value) for value in values])
+        self._elements: dict[SSAValue, Element] = {}
+        self._parts: dict[SSAValue, Sequence[Part]] = {}
+        self._outputs = list(zip(outputs, self._block.args[len(inputs) :], strict=True))
+        self._labels: set[str] = set()
+        self._last_alloca: AllocaOp | None = None
+        for i, (value, param) in enumerate(zip(values, self._block.args, strict=True)):
+            param.name_hint = value.name_hint or (f"in{i}" if i < len(inputs) else "out")
+        for value, param in zip(inputs, self._block.args, strict=False):
+            self.define(value, self._load_of(param, nn.tensor_type(value).element_type))
+        written = range(len(inputs), len(values))
+        self.func = tir.FuncOp(name, Region(self._block), written)
+
+    def define(self, value: SSAValue, element: Element) -> None:
+        """State how an element of `value` is computed."""
+        self._elements[value] = element
+
+    def define_parts(self, value: SSAValue, parts: Sequence[Part]) -> None:
+        """State that `value` is made of disjoint pieces, each of which an output stores by itself.
+        """
+        self._parts[value] = parts
+
+    def element(self, body: Body, value: SSAValue, index: tuple[Index, ...]) -> Scalar:
+        """The element of `value` at `index`, computed at the current place of `body`."""
+        return body.remember(("element", value, index), lambda: self._elements[value](body, index))
+
+    def stage(
+        self,
+        label: str,
+        shape: Sequence[int],
+        element_type: Attribute,
+        compute: Callable[[Body, Sequence[Index]], Scalar],
+        axes: Sequence[str] = (),
+    ) -> Element:
+        """A stage that stores `compute(body, index)` for every index of `shape`."""
+        buffer = self._temporary(label, shape, element_type)
+        self._store_nest(label, shape, compute, buffer, [0] * len(shape), axes)
+        return self._load_of(buffer, element_type)
+
+    def reduction(
+        self,
+        label: str,
+        shape: Sequence[int],
+        reduce: Sequence[int],
+        accumulators: Sequence[Accumulator],
+        update: Callable[
+            [Body, Sequence[Index], Sequence[Index], Sequence[Scalar]], Sequence[Scalar]
+        ],
+        axes: Sequence[str] = (),
+    ) -> list[Element]:
+        """A stage that folds `update(body, index, reduce index, so far)` over the reduce extents.
+
+        `axes` names the loops, spatial ones first. An empty reduction leaves the start values.
+        """
+        types = [a.element_type for a in accumulators]
+        suffixes = [""] if len(types) == 1 else [f"_{i}" for i in range(len(types))]
+        buffers = [
+            self._temporary(label + suffix, shape, type_)
+            for suffix, type_ in zip(suffixes, types, strict=True)
+        ]
+        kinds = [tir.IterKind.Spatial] * len(shape) + [tir.IterKind.Reduce] * len(reduce)
+        start = [constant_attr(a.start, a.element_type) for a in accumulators]
+        block = self._nest(label, [*shape, *reduce], kinds, start, axes)
+        body = self._body(block)
+        dims = [AffineExpr.dimension(i) for i in range(len(block.iter_vars))]
+        spatial, reduced = dims[: len(shape)], dims[len(shape) :]
+        before = [
+            body.load(buffer, spatial, type_) for buffer, type_ in zip(buffers, types, strict=True)
+        ]
+        after = update(body, spatial, reduced, before)
+        for value, buffer in zip(after, buffers, strict=True):
+            body.store(value, buffer, spatial)
+        return [self._load_of(b, type_) for b, type_ in zip(buffers, types, strict=True)]
+
+    def finish(self) -> tir.FuncOp:
+        """Emit the stages that write the outputs, and return the kernel."""
+        for value, param in self._outputs:
+            shape = nn.shape_of(value)
+            whole = Part((0,) * len(shape), shape, self._elements[value])
+            for part in self._parts.get(value, (whole,)):
+                self._store_nest("out", part.shape, part.element, param, part.offset)
+        return self.func
+
+    def _store_nest(
+        self,
+        label: str,
+        shape: Sequence[int],
+        compute: Element,
+        buffer: SSAValue,
+        offset: Sequence[int],
+        axes: Sequence[str] = (),
+    ) -> None:
+        block = self._nest(label, shape, [tir.IterKind.Spatial] * len(shape), (), axes)
+        body = self._body(block)
+        dims = [AffineExpr.dimension(i) for i in range(len(shape))]
+        value = compute(body, dims)
+        body.store(value, buffer, [d + o for d, o in zip(dims, offset, strict=True)])
+
+    def _nest(
+        self,
+        label: str,
+        extents: Sequence[int],
+        kinds: Sequence[tir.IterKind],
+        init: Sequence[Attribute],
+        axes: Sequence[str],
+    ) -> tir.BlockOp:
+        """Loops over `extents` around an empty block; its label is made unique in the kernel."""
+        loops: list[tir.ForOp] = []
+        names = axes or [f"i{i}" for i in range(len(extents))]
+        for extent, kind, axis in zip(extents, kinds, names, strict=True):
+            serial = kind is tir.IterKind.Reduce
+            loop_kind = tir.LoopKind.Serial if serial else tir.LoopKind.Parallel
+            loops.append(tir.ForOp(loop_kind, extent, hint=axis))
+        block = tir.BlockOp(
+            self._unique(label), [loop.var for loop in loops], extents, kinds, init=init
+        )
+        for var, axis in zip(block.iter_vars, names, strict=True):
+            var.name_hint = axis
+        parent = self._block
+        for loop in loops:
+            parent.add_op(loop)
+            parent = loop.body.block
+        parent.add_op(block)
+        return block
+
+    def _body(self, block: tir.BlockOp) -> Body:
+        return Body(self, block.body.block, block.iter_vars, block.iter_extents)
+
+    def _temporary(self, label: str, shape: Sequence[int], element_type: Attribute) -> SSAValue:
+        alloca = AllocaOp.get(compute_type(element_type), shape=shape)
+        alloca.memref.name_hint = label
+        if self._last_alloca is None:
+            if self._block.first_op is None:
+                self._block.add_op(alloca)
+            else:
+                self._block.insert_op_before(alloca, self._block.first_op)
+        else:
+            self._block.insert_op_after(alloca, self._last_alloca)
+        self._last_alloca = alloca
+        return alloca.memref
+
+    def _load_of(self, buffer: SSAValue, element_type: Attribute) -> Element:
+        return lambda body, index: body.load(buffer, index, element_type)
+
+    def _unique(self, label: str) -> str:
+        unique, n = label, 1
+        while unique in self._labels:
+            n += 1
+            unique = f"{label}_{n}"
+        self._labels.add(unique)
+        return unique
+
+
+def buffer_type(value: SSAValue) -> MemRefType:
+    """The buffer that holds a tensor on the device."""
+    type_ = nn.tensor_type(value)
+    return cast("MemRefType", MemRefType(storage_type(type_.element_type), type_.get_shape()))

@@ -1,0 +1,262 @@
+"""Scalar arithmetic inside a block body, with Python's operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, f16, f32, i1
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ....dialects import nn, tir
+
+if TYPE_CHECKING:
+    from .body import Body
+
+Number = bool | int | float
+
+_BinaryOp = Callable[[SSAValue, SSAValue], Operation]
+
+# name: (float, signed, unsigned); None where the kind of number has no such operation
+_BINARY: dict[str, tuple[_BinaryOp | None, _BinaryOp | None, _BinaryOp | None]] = {
+    "add": (arith.AddfOp, arith.AddiOp, arith.AddiOp),
+    "sub": (arith.SubfOp, arith.SubiOp, arith.SubiOp),
+    "mul": (arith.MulfOp, arith.MuliOp, arith.MuliOp),
+    "div": (arith.DivfOp, arith.DivSIOp, arith.DivUIOp),
+    "rem": (None, arith.RemSIOp, arith.RemUIOp),
+    "max": (arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp),
+    "min": (arith.MinimumfOp, arith.MinSIOp, arith.MinUIOp),
+    "and": (None, arith.AndIOp, arith.AndIOp),
+    "or": (None, arith.OrIOp, arith.OrIOp),
+    "xor": (None, arith.XOrIOp, arith.XOrIOp),
+    "shl": (None, arith.ShLIOp, arith.ShLIOp),
+    "shr": (None, arith.ShRSIOp, arith.ShRUIOp),
+    "pow": (math.PowFOp, None, None),
+    "copysign": (math.CopySignOp, None, None),
+}
+
+# Float comparisons are false for NaN, but for `ne`.
+_COMPARE = {
+    "eq": ("oeq", "eq", "eq"),
+    "ne": ("une", "ne", "ne"),
+    "lt": ("olt", "slt", "ult"),
+    "le": ("ole", "sle", "ule"),
+    "gt": ("ogt", "sgt", "ugt"),
+    "ge": ("oge", "sge", "uge"),
+}
+
+_FLOAT_FUNCTIONS: dict[str, Callable[[SSAValue], Operation]] = {
+    "abs": math.AbsFOp,
+    "acos": math.AcosOp,
+    "acosh": math.AcoshOp,
+    "asin": math.AsinOp,
+    "asinh": math.AsinhOp,
+    "atan": math.AtanOp,
+    "atanh": math.AtanhOp,
+    "ceil": math.CeilOp,
+    "cos": math.CosOp,
+    "cosh": math.CoshOp,
+    "erf": math.ErfOp,
+    "exp": math.ExpOp,
+    "expm1": math.ExpM1Op,
+    "floor": math.FloorOp,
+    "log": math.LogOp,
+    "log1p": math.Log1pOp,
+    "neg": arith.NegfOp,
+    "round": math.RoundEvenOp,
+    "rsqrt": math.RsqrtOp,
+    "sin": math.SinOp,
+    "sinh": math.SinhOp,
+    "sqrt": math.SqrtOp,
+    "tan": math.TanOp,
+    "tanh": math.TanhOp,
+    "trunc": math.TruncOp,
+}
+
+
+def compute_type(element_type: Attribute) -> Attribute:
+    """The type a kernel computes in: half is widened, an unsigned integer loses its sign in the
+    type.
+    """
+    if element_type == f16:
+        return f32
+    return storage_type(element_type)
+
+
+def storage_type(element_type: Attribute) -> Attribute:
+    """The element type of a buffer; arithmetic in `arith` is signless."""
+    if isinstance(element_type, IntegerType):
+        return IntegerType(element_type.width.data)
+    return element_type
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A value in a block body, and the nn element type it stands for.
+
+    Operators take another scalar of the same element type or a Python number.
+    """
+
+    body: Body
+    ssa: SSAValue
+    element_type: Attribute
+
+    @property
+    def is_float(self) -> bool:
+        """Whether this is a floating point number."""
+        return nn.is_float(self.element_type)
+
+    def _class(self) -> int:
+        if self.is_float:
+            return 0
+        return 2 if nn.is_unsigned(self.element_type) or self.element_type == i1 else 1
+
+    def lift(self, other: Scalar | Number) -> Scalar:
+        """`other` as a scalar of this type."""
+        return other if isinstance(other, Scalar) else self.body.constant(other, self.element_type)
+
+    def binary(self, name: str, other: Scalar | Number) -> Scalar:
+        """One of add, sub, mul, div, rem, max, min, and, or, xor, shl, shr, pow, copysign.
+
+        Integer division truncates toward zero; max and min of floats hand NaN on.
+        """
+        make = _BINARY[name][self._class()]
+        if make is None:
+            raise ValueError(f"{name} is not defined for {self.element_type}")
+        return self._new(make(self.ssa, self.lift(other).ssa))
+
+    def compare(self, name: str, other: Scalar | Number) -> Scalar:
+        """One of eq, ne, lt, le, gt, ge, as a boolean."""
+        predicate = _COMPARE[name][self._class()]
+        make = arith.CmpfOp if self.is_float else arith.CmpiOp
+        return self._new(make(self.ssa, self.lift(other).ssa, predicate), i1)
+
+    def call(self, name: str) -> Scalar:
+        """An elementary function of a float, by its usual name."""
+        return self._new(_FLOAT_FUNCTIONS[name](self.ssa))
+
+    def builtin(self, name: str, *others: Scalar | Number) -> Scalar:
+        """An OpenCL builtin of arguments and a result of this type."""
+        args = [self.ssa, *(self.lift(other).ssa for other in others)]
+        return self._new(tir.CallOp(name, args, self.ssa.type))
+
+    def select(self, if_true: Scalar, if_false: Scalar | Number) -> Scalar:
+        """`if_true` where this boolean holds; both sides are computed."""
+        op = arith.SelectOp(self.ssa, if_true.ssa, if_true.lift(if_false).ssa)
+        return if_true._new(op)
+
+    def __add__(self, other: Scalar | Number) -> Scalar:
+        return self.binary("add", other)
+
+    def __radd__(self, other: Number) -> Scalar:
+        return self.lift(other) + self
+
+    def __sub__(self, other: Scalar | Number) -> Scalar:
+        return self.binary("sub", other)
+
+    def __rsub__(self, other: Number) -> Scalar:
+        return self.lift(other) - self
+
+    def __mul__(self, other: Scalar | Number) -> Scalar:
+        return self.binary("mul", other)
+
+    def __rmul__(self, other: Number) -> Scalar:
+        return self.lift(other) * self
+
+    def __truediv__(self, other: Scalar | Number) -> Scalar:
+        return self.binary("div", other)
+
+    def __rtruediv__(self, other: Number) -> Scalar:
+        return self.lift(other) / self
+
+    def __neg__(self) -> Scalar:
+        return self.call("neg") if self.is_float else self.lift(0) - self
+
+    def __and__(self, other: Scalar) -> Scalar:
+        return self.binary("and", other)
+
+    def __or__(self, other: Scalar) -> Scalar:
+        return self.binary("or", other)
+
+    def __invert__(self) -> Scalar:
+        return self.binary("xor", True if self.element_type == i1 else -1)
+
+    def max(self, other: Scalar | Number) -> Scalar:
+        """The greater one; NaN is handed on."""
+        if self.is_float and not isinstance(other, Scalar):
+            # With a known number on one side, one comparison does and compiles to one instruction.
+            return self.compare("lt", other).select(self.lift(other), self)
+        return self.binary("max", other)
+
+    def min(self, other: Scalar | Number) -> Scalar:
+        """The lesser one; NaN is handed on."""
+        if self.is_float and not isinstance(other, Scalar):
+            return self.compare("gt", other).select(self.lift(other), self)
+        return self.binary("min", other)
+
+    def cast(self, element_type: Attribute) -> Scalar:
+        """This value in another element type, by the rules of `nn.cast`."""
+        return cast_scalar(self, element_type)
+
+    def _new(self, op: Operation, element_type: Attribute | None = None) -> Scalar:
+        self.body.add(op)
+        return Scalar(self.body, op.results[0], element_type or self.element_type)
+
+
+def constant_attr(value: Number, element_type: Attribute) -> FloatAttr | IntegerAttr:
+    """A number as an attribute of the compute type of `element_type`."""
+    type_ = compute_type(element_type)
+    if nn.is_float(element_type):
+        return FloatAttr(float(value), type_)  # pyright: ignore[reportArgumentType]
+    assert isinstance(type_, IntegerType | IndexType)
+    return IntegerAttr(int(value), type_, truncate_bits=True)
+
+
+def cast_scalar(x: Scalar, to: Attribute) -> Scalar:
+    """Float to integer truncates, anything to bool asks whether it is not zero, half rounds."""
+    source, target = x.ssa.type, compute_type(to)
+    if to == x.element_type:
+        return x
+    if to == i1:
+        return x.compare("ne", 0)
+    if to == f16 and x.is_float:
+        return _round_to_half(x)
+    if x.is_float and nn.is_float(to):
+        return _convert_float(x, to)
+    if x.is_float:
+        make = arith.FPToUIOp if nn.is_unsigned(to) else arith.FPToSIOp
+        return _apply(x, make(x.ssa, target), to)
+    unsigned = nn.is_unsigned(x.element_type) or x.element_type == i1
+    if nn.is_float(to):
+        make = arith.UIToFPOp if unsigned else arith.SIToFPOp
+        wide = _apply(x, make(x.ssa, target), f32 if to == f16 else to)
+        return _round_to_half(wide) if to == f16 else wide
+    assert isinstance(source, IntegerType)
+    assert isinstance(target, IntegerType)
+    if source.width.data == target.width.data:
+        return Scalar(x.body, x.ssa, to)
+    if source.width.data > target.width.data:
+        return _apply(x, arith.TruncIOp(x.ssa, target), to)
+    extend = arith.ExtUIOp if unsigned else arith.ExtSIOp
+    return _apply(x, extend(x.ssa, target), to)
+
+
+def _apply(x: Scalar, op: Operation, element_type: Attribute) -> Scalar:
+    x.body.add(op)
+    return Scalar(x.body, op.results[0], element_type)
+
+
+def _convert_float(x: Scalar, to: Attribute) -> Scalar:
+    source, target = x.ssa.type, compute_type(to)
+    if source == target:
+        return Scalar(x.body, x.ssa, to)
+    widens = source.bitwidth < target.bitwidth  # pyright: ignore
+    make = arith.ExtFOp if widens else arith.TruncFOp
+    return _apply(x, make(x.ssa, target), to)
+
+
+def _round_to_half(x: Scalar) -> Scalar:
+    half = _apply(x, arith.TruncFOp(x.ssa, f16), f16)
+    return _apply(half, arith.ExtFOp(half.ssa, f32), f16)
