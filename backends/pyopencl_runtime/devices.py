@@ -1,0 +1,169 @@
+"""Finding OpenCL devices, choosing one, and describing it as a target."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+
+import pyopencl as cl
+
+from ...dialects.cl.target import Target
+from ...errors import CloptError
+from ..targets import load_target
+from .icd import offer_pip_runtimes
+
+_NO_DEVICE = (
+    "No OpenCL device was found; install Intel's runtime for CPUs with "
+    "pip install 'clopt[cpu]', PoCL from your distribution, or the driver of your GPU."
+)
+
+
+@dataclass(frozen=True)
+class Device:
+    """An OpenCL device as its user sees it."""
+
+    index: int
+    handle: cl.Device
+    platform: str
+    name: str
+    driver: str
+    kind: str
+    """`gpu`, `cpu` or `accelerator`."""
+
+    def __str__(self) -> str:
+        return f"[{self.index}] {self.name} ({self.kind}, {self.platform}, {self.driver})"
+
+    def answers_to(self, words: str) -> bool:
+        """Whether `words` is a part of the device's, platform's or vendor's name or of its kind."""
+        names = (self.name, self.platform, self.handle.platform.vendor, self.kind)
+        return any(words.lower() in name.lower() for name in names)
+
+
+@cache
+def list_devices() -> tuple[Device, ...]:
+    """Every usable device, each once, in the order in which the default is chosen.
+
+    GPUs come first, then CPUs, then the rest; among CPUs Intel's runtime, then PoCL, then others.
+    The order of equals is the OpenCL loader's.
+    """
+    offer_pip_runtimes()
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError:  # the loader knows no platform
+        platforms = []
+    # A runtime that is registered twice shows as two platforms that say the same.
+    distinct = {(p.name, p.version, p.vendor): p for p in reversed(platforms)}
+    handles = [
+        handle
+        for platform in reversed(distinct.values())
+        for handle in platform.get_devices()
+        if handle.available and handle.compiler_available
+    ]
+    handles.sort(key=_rank)
+    return tuple(_describe(index, handle) for index, handle in enumerate(handles))
+
+
+def find_device(wanted: str | int | Device | None = None) -> Device:
+    """The device `wanted` names by index or by a part of a name; without it, the first listed."""
+    if isinstance(wanted, Device):
+        return wanted
+    devices = list_devices()
+    if not devices:
+        raise CloptError(_NO_DEVICE)
+    if wanted is None:
+        return devices[0]
+    text = str(wanted).strip()
+    if text.isdecimal():
+        matches = [device for device in devices if device.index == int(text)]
+    else:
+        matches = [device for device in devices if device.answers_to(text)]
+    if not matches:
+        there = "; ".join(str(device) for device in devices)
+        raise CloptError(f'No OpenCL device answers to "{text}"; there are: {there}.')
+    return matches[0]
+
+
+def device_of(handle: cl.Device) -> Device:
+    """The listed device behind pyopencl's object, or a new one for a device that is not listed."""
+    for device in list_devices():
+        if device.handle == handle:
+            return device
+    return _describe(_NOT_LISTED, handle)
+
+
+def target_for(device: Device) -> Target:
+    """The facts of the device's family, replaced by what the device itself says where it does."""
+    handle = device.handle
+    extensions = handle.extensions.split()
+    images = bool(handle.image_support)
+    return replace(
+        load_target(_family(device)),
+        compute_units=max(1, handle.max_compute_units),
+        max_work_group_size=max(1, handle.max_work_group_size),
+        local_memory_bytes=max(1, handle.local_mem_size),
+        fp16="cl_khr_fp16" in extensions,
+        fp64="cl_khr_fp64" in extensions,
+        images=images,
+        max_image_width=handle.image2d_max_width if images else 0,
+        max_image_height=handle.image2d_max_height if images else 0,
+        max_image_layers=handle.image_max_array_size if images else 0,
+        max_image_buffer_texels=handle.image_max_buffer_size if images else 0,
+        image_from_buffer="cl_khr_image2d_from_buffer" in extensions,
+    )
+
+
+_NOT_LISTED = -1
+
+# Which target describes a device: its kind, and what its platform, name or version says.
+# The first row that fits decides.
+_FAMILIES = (
+    ("cpu", r"portable computing language", "pocl"),
+    ("cpu", r"intel\(r\) opencl", "intel-cpu"),
+    ("gpu", r"nvidia", "nvidia"),
+    ("gpu", r"adreno.* 6\d\d", "adreno-6xx"),
+    ("gpu", r"adreno.* 7\d\d", "adreno-7xx"),
+    ("gpu", r"adreno.* 8\d\d", "adreno-8xx"),
+    ("gpu", r"", "generic-gpu"),
+    ("", r"", "generic"),
+)
+
+# The order in which the default device is chosen; what is not here comes last.
+_KINDS = ("gpu", "cpu")
+_CPU_FAMILIES = ("intel-cpu", "pocl")
+
+
+def _describe(index: int, handle: cl.Device) -> Device:
+    return Device(
+        index,
+        handle,
+        handle.platform.name.strip(),
+        handle.name.strip(),
+        handle.driver_version.strip(),
+        _kind(handle),
+    )
+
+
+def _kind(handle: cl.Device) -> str:
+    if handle.type & cl.device_type.GPU:
+        return "gpu"
+    return "cpu" if handle.type & cl.device_type.CPU else "accelerator"
+
+
+def _family(device: Device) -> str:
+    handle = device.handle
+    text = f"{device.platform} {handle.platform.vendor} {device.name} {handle.version}".lower()
+    return next(
+        target
+        for kind, pattern, target in _FAMILIES
+        if kind in ("", device.kind) and re.search(pattern, text)
+    )
+
+
+def _rank(handle: cl.Device) -> tuple[int, int]:
+    device = _describe(_NOT_LISTED, handle)
+    return _place(_KINDS, device.kind), _place(_CPU_FAMILIES, _family(device))
+
+
+def _place(order: tuple[str, ...], name: str) -> int:
+    return order.index(name) if name in order else len(order)

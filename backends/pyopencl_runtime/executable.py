@@ -1,0 +1,183 @@
+"""A queue program on a device: built, bound and uploaded once, then enqueued again and again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyopencl as cl
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.cl.ops import byte_count
+from ...dialects.cl.program import Port, ProgramOp, kernels_of
+from ...dialects.cl.target import target_of
+from ...dialects.nn.types import numpy_dtype
+from ...errors import CloptError
+from ...weights import Weights
+from .build import build_program, default_cache_folder
+from .devices import Device, device_of, find_device
+from .inputs import Array, Arrays, check_names, checked_inputs
+from .plan import Launch, Place, Site, make_buffer, make_commands
+
+
+class Executable:
+    """Runs one `cl.program`: `run` with numpy arrays, `enqueue` with the caller's own buffers.
+
+    Building, uploading the constants and setting the kernels' arguments happen in the constructor.
+    An inference then is a row of enqueues on one in-order queue; `enqueue` never waits for the
+    device, `run` waits once, at its end.
+
+    Inferences share the intermediate buffers, so they follow one another. Calls from several
+    threads are safe and take turns. A caller who enqueues on two queues orders them with events.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        weights: Weights,
+        device: str | int | Device | None = None,
+        context: cl.Context | None = None,
+        queue: cl.CommandQueue | None = None,
+        *,
+        source: str | None = None,
+        cache_folder: Path | None = None,
+        use_cache: bool = True,
+    ):
+        """`context` and `queue` are the caller's; without them they are made for `device`.
+
+        `source` is the OpenCL C of the kernels when `module` only declares them. Compiled kernels
+        are kept in `cache_folder` (default: the user's cache) unless `use_cache` is false.
+        """
+        program = _only_program(module)
+        self.device, self.context, self.queue = _place(device, context, queue)
+        self.inputs: tuple[Port, ...] = program.input_ports
+        self.outputs: tuple[Port, ...] = program.output_ports
+        self.source = _emit(module) if source is None else source
+        folder = (cache_folder or default_cache_folder()) if use_cache else None
+        built = build_program(self.context, self.device, self.source, folder)
+        self.built_from_cache = built.from_cache
+        """Whether the kernels came from the cache on disk."""
+        self._site = Site(self.device, self.context, built.program)
+        self._commands = make_commands(program, kernels_of(module), weights, self._site)
+        self._launches = [c for c in self._commands if isinstance(c, Launch)]
+        self._ports = program.ports
+        self._sizes = [byte_count(port.storage_type) for port in self._ports]
+        self._bound: tuple[cl.Buffer, ...] = ()
+        self._own: tuple[cl.Buffer, ...] = ()
+        self._lock = threading.Lock()
+
+    def run(self, inputs: Arrays) -> list[Array]:
+        """One inference: arrays in, by name or in order; new arrays out, in order."""
+        arrays = checked_inputs(self.inputs, inputs)
+        results = [np.empty(port.shape, numpy_dtype(port.element_type)) for port in self.outputs]
+        with self._lock:
+            buffers = self._own_buffers()
+            # pyopencl waits when a transfer's event is dropped, so the events live to the end.
+            transfers = [
+                cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
+                for array, buffer in zip(arrays, buffers, strict=False)
+                if array.size
+            ]
+            self._enqueue(self.queue, buffers)
+            transfers += [
+                cl.enqueue_copy(self.queue, result, buffer, is_blocking=False)
+                for result, buffer in zip(results, buffers[len(arrays) :], strict=True)
+                if result.size
+            ]
+            self.queue.finish()
+        return results
+
+    def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, cl.Buffer]) -> None:
+        """Put one inference on the caller's in-order `queue` and return without waiting.
+
+        `buffers` has one buffer for every input and output, by name. The caller keeps them alive
+        until the queue has finished.
+        """
+        _check_queue(queue, self.context)
+        check_names(self._ports, buffers, "input or output")
+        bound = tuple(buffers[port.name] for port in self._ports)
+        for port, buffer, size in zip(self._ports, bound, self._sizes, strict=True):
+            if buffer.size < size:
+                raise CloptError(
+                    f'The buffer for "{port.name}" has {buffer.size} bytes; {size} are needed.'
+                )
+        with self._lock:
+            self._enqueue(queue, bound)
+
+    def _own_buffers(self) -> tuple[cl.Buffer, ...]:
+        if not self._own:
+            self._own = tuple(make_buffer(self._site, size) for size in self._sizes)
+        return self._own
+
+    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[cl.Buffer, ...]) -> None:
+        if buffers is not self._bound:
+            self._bind(buffers)
+        for command in self._commands:
+            if isinstance(command, Launch):
+                cl.enqueue_nd_range_kernel(
+                    queue, command.kernel, command.global_size, command.local_size
+                )
+            elif command.bytes:
+                source = _buffer(command.source, buffers)
+                destination = _buffer(command.destination, buffers)
+                cl.enqueue_copy(queue, destination, source, byte_count=command.bytes)
+
+    def _bind(self, buffers: tuple[cl.Buffer, ...]) -> None:
+        # Setting an argument costs more than a launch, so only what changes is set.
+        changed = {
+            index
+            for index, buffer in enumerate(buffers)
+            if not self._bound or self._bound[index] is not buffer
+        }
+        for launch in self._launches:
+            for argument, parameter in launch.parameters:
+                if parameter in changed:
+                    launch.kernel.set_arg(argument, buffers[parameter])
+        self._bound = buffers
+
+
+def _buffer(place: Place, buffers: Sequence[cl.Buffer]) -> cl.Buffer:
+    return buffers[place] if isinstance(place, int) else place
+
+
+def _emit(module: ModuleOp) -> str:
+    from ..opencl_c import emit
+
+    return emit(module, target_of(module))
+
+
+def _only_program(module: ModuleOp) -> ProgramOp:
+    programs = [op for op in module.body.block.ops if isinstance(op, ProgramOp)]
+    if len(programs) != 1:
+        raise CloptError(
+            f"A module to run has one cl.program, this one has {len(programs)}; lower it with the "
+            "pipeline opencl first."
+        )
+    return programs[0]
+
+
+def _place(
+    device: str | int | Device | None, context: cl.Context | None, queue: cl.CommandQueue | None
+) -> tuple[Device, cl.Context, cl.CommandQueue]:
+    """The caller's queue, or else its context, or else its device decide where a program runs."""
+    if queue is not None:
+        context = context or queue.context
+        _check_queue(queue, context)
+        return device_of(queue.device), context, queue
+    if context is None:
+        chosen = find_device(device)
+        context = cl.Context([chosen.handle])
+    else:
+        chosen = device_of(context.devices[0]) if device is None else find_device(device)
+        if chosen.handle not in context.devices:
+            raise CloptError(f"{chosen} does not belong to the given context.")
+    return chosen, context, cl.CommandQueue(context, chosen.handle)
+
+
+def _check_queue(queue: cl.CommandQueue, context: cl.Context) -> None:
+    if queue.context != context:
+        raise CloptError("The given queue belongs to another context than the program.")
+    if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+        raise CloptError("A program needs an in-order queue, the given one is out-of-order.")

@@ -1,0 +1,49 @@
+"""Makes Intel's CPU runtime visible when pip installed it beside us.
+
+The wheel `intel-opencl-rt` puts the runtime into the environment's library folder and leaves it
+there: its own `.icd` files name a folder that does not exist, so no OpenCL loader finds it. The
+loader pyopencl ships (ocl-icd, like Khronos' own) reads `OCL_ICD_VENDORS`; a folder named there
+replaces the system's. So the folder we make holds Intel's runtime and copies of the system's files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+from platformdirs import user_cache_dir
+
+from .files import write_atomically
+
+_VARIABLE = "OCL_ICD_VENDORS"
+_SYSTEM = Path("/etc/OpenCL/vendors")
+
+
+def offer_pip_runtimes() -> None:
+    """Call before the process' first OpenCL call; later it has no effect.
+
+    A user who set the variable keeps the choice, and nothing changes where the wheel is absent.
+    """
+    library = Path(sys.prefix) / "lib" / "libintelocl.so"
+    if _VARIABLE in os.environ or not library.exists():
+        return
+    wanted = {"clopt-intel.icd": f"{library}\n".encode()}
+    if _SYSTEM.is_dir():
+        wanted |= {file.name: file.read_bytes() for file in sorted(_SYSTEM.glob("*.icd"))}
+    folder = _folder_of(wanted)
+    try:
+        for name, content in wanted.items():
+            if not (folder / name).exists():
+                write_atomically(folder / name, content)
+    except OSError:  # no cache folder to write to: Intel's runtime alone is better than none
+        os.environ[_VARIABLE] = str(library)
+        return
+    os.environ[_VARIABLE] = str(folder)
+
+
+def _folder_of(wanted: dict[str, bytes]) -> Path:
+    """A folder named by its content, so that environments do not disturb each other."""
+    digest = hashlib.sha256(repr(sorted(wanted.items())).encode()).hexdigest()[:16]
+    return Path(user_cache_dir("clopt")) / "icd" / digest

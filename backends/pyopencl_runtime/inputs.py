@@ -1,0 +1,67 @@
+"""Checks what a user hands to an inference; every mistake becomes one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ...dialects.cl.program import Port
+from ...dialects.nn.types import numpy_dtype
+from ...errors import CloptError
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+Arrays: TypeAlias = Mapping[str, Array] | Sequence[Array]
+
+
+def checked_inputs(ports: Sequence[Port], inputs: Arrays) -> list[Array]:
+    """The arrays in the order of `ports`, contiguous, each of the right type and shape."""
+    if isinstance(inputs, Mapping):
+        check_names(ports, inputs, "input")
+        ordered = [inputs[port.name] for port in ports]
+    else:
+        if len(inputs) != len(ports):
+            raise CloptError(
+                f"The model has {len(ports)} inputs ({_names(ports)}), "
+                f"but {len(inputs)} were given."
+            )
+        ordered = list(inputs)
+    return [_checked(port, value) for port, value in zip(ports, ordered, strict=True)]
+
+
+def check_names(ports: Sequence[Port], given: Mapping[str, object], what: str) -> None:
+    """Refuse names that are missing or unknown; `what` is `input`, or what else `ports` are."""
+    known = {port.name for port in ports}
+    missing = [name for name in known if name not in given]
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise CloptError(
+            f'The model has no {what} called "{sorted(unknown)[0]}"; it has {_names(ports)}.'
+        )
+    if missing:
+        raise CloptError(f'The {what} "{sorted(missing)[0]}" is missing; give {_names(ports)}.')
+
+
+def _checked(port: Port, value: object) -> Array:
+    array = np.asarray(value)
+    dtype = numpy_dtype(port.element_type)
+    if array.dtype != dtype:
+        raise CloptError(
+            f'The input "{port.name}" has the type {array.dtype}, but the model takes {dtype}; '
+            f"convert it, for instance by .astype(numpy.{dtype.name})."
+        )
+    if array.shape != port.shape:
+        raise CloptError(
+            f'The input "{port.name}" has the shape {_shape(array.shape)}, but the model was '
+            f"compiled for {_shape(port.shape)}."
+        )
+    return np.asarray(array, order="C")
+
+
+def _names(ports: Sequence[Port]) -> str:
+    return ", ".join(f'"{port.name}"' for port in ports) or "none"
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "()"
