@@ -1,0 +1,1 @@
+"""Passes over the tir dialect: schedules, and their lowering to plain loops."""

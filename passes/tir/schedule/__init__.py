@@ -1,0 +1,37 @@
+"""Schedule primitives: functions that change loops and the maps of blocks, never a computation.
+
+Each checks that the kernel keeps its meaning and raises `ScheduleError` otherwise. The concepts are
+those of TVM's TensorIR (Feng et al., "TensorIR: An Abstraction for Automatic Tensorized Program
+Optimization", 2022).
+"""
+
+from __future__ import annotations
+
+from .bind import bind
+from .compute_at import compute_at
+from .errors import ScheduleError
+from .fuse import fuse
+from .lookup import block_of, buffer_of, loop_named, loops_of
+from .reorder import reorder
+from .set_scope import set_scope
+from .split import split, split_many
+from .unroll import unroll
+from .vectorize import parallel, vectorize
+
+__all__ = [
+    "ScheduleError",
+    "bind",
+    "block_of",
+    "buffer_of",
+    "compute_at",
+    "fuse",
+    "loop_named",
+    "loops_of",
+    "parallel",
+    "reorder",
+    "set_scope",
+    "split",
+    "split_many",
+    "unroll",
+    "vectorize",
+]

@@ -1,0 +1,164 @@
+"""What the primitives ask about a kernel: who drives which iteration, who reads what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects import affine, arith, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects.tir import BlockOp, ForOp, IterKind, LoopKind, enclosing_block, enclosing_loops
+from ....dialects.tir.affine import simplify
+from .errors import refuse
+
+PLAIN = (LoopKind.Serial, LoopKind.Parallel)
+"""The kinds of a loop that no primitive has given a meaning yet."""
+
+GRID = (
+    LoopKind.GlobalX,
+    LoopKind.GlobalY,
+    LoopKind.GlobalZ,
+    LoopKind.GroupX,
+    LoopKind.GroupY,
+    LoopKind.GroupZ,
+)
+"""The kinds that choose a work-group, or a work-item where groups do not matter."""
+
+EXPANDED = (LoopKind.Unrolled, LoopKind.Vectorized)
+"""The kinds whose loops the emitter expands in text."""
+
+
+def loop_of(var: SSAValue) -> ForOp:
+    """The loop that a block's operand is the variable of."""
+    owner = var.owner
+    loop = owner.parent_op() if isinstance(owner, Block) else None
+    if not isinstance(loop, ForOp):
+        raise ValueError("a block is driven by loop variables")
+    return loop
+
+
+def path_to(op: Operation) -> list[ForOp]:
+    """The loops around `op` and, if it is one, `op` itself, outermost first."""
+    loops = enclosing_loops(op)
+    return [*loops, op] if isinstance(op, ForOp) else loops
+
+
+def blocks_in(op: Operation) -> list[BlockOp]:
+    """The blocks below `op`, in program order."""
+    if isinstance(op, BlockOp):
+        return [op]
+    if not isinstance(op, ForOp):
+        return []
+    return [block for child in op.body.block.ops for block in blocks_in(child)]
+
+
+def loop_extents(block: BlockOp) -> list[int]:
+    """How often each loop that drives `block` runs, in the order of its operands."""
+    return [loop_of(var).size for var in block.loops]
+
+
+def driven(block: BlockOp, var: SSAValue) -> set[IterKind]:
+    """The kinds of the iteration variables whose value depends on the loop variable `var`."""
+    positions = {i for i, loop in enumerate(block.loops) if loop is var}
+    if not positions:
+        return set()
+    return {
+        kind
+        for expr, kind in zip(block.exprs, block.iter_kinds, strict=True)
+        if positions & expr.used_dims()
+    }
+
+
+def substitute(
+    block: BlockOp, old: Sequence[SSAValue], exprs: Sequence[AffineExpr], new: Sequence[SSAValue]
+) -> None:
+    """Replace each loop variable of `old` that drives `block` by its expression over `new`."""
+    if not any(var in old for var in block.loops):
+        return
+    kept = [var for var in block.loops if var not in old]
+    loops = [*kept, *new]
+    shifted = [e.replace_dims_and_symbols(_dims(len(kept), len(new)), ()) for e in exprs]
+    values = [
+        shifted[old.index(var)] if var in old else AffineExpr.dimension(kept.index(var))
+        for var in block.loops
+    ]
+    drive(block, loops, [e.replace_dims_and_symbols(values, ()) for e in block.exprs])
+
+
+def drive(block: BlockOp, loops: Sequence[SSAValue], exprs: Sequence[AffineExpr]) -> None:
+    """Rebind `block` to `exprs` over `loops`, simplified, without the loops that drop out."""
+    extents = [loop_of(var).size for var in loops]
+    exprs = [simplify(expr, extents) for expr in exprs]
+    used = sorted({d for expr in exprs for d in expr.used_dims()})
+    renumber = [AffineExpr.constant(0)] * len(loops)
+    for new, old in enumerate(used):
+        renumber[old] = AffineExpr.dimension(new)
+    block.rebind(
+        [loops[d] for d in used], [e.replace_dims_and_symbols(renumber, ()) for e in exprs]
+    )
+
+
+def _dims(start: int, count: int) -> list[AffineExpr]:
+    return [AffineExpr.dimension(start + i) for i in range(count)]
+
+
+def index_expr(value: SSAValue, leaves: Mapping[SSAValue, AffineExpr]) -> AffineExpr | None:
+    """`value` as an expression over `leaves`, None where it depends on anything else."""
+    known = leaves.get(value)
+    if known is not None or not isinstance(value, OpResult):
+        return known
+    match value.op:
+        case affine.ApplyOp() as op:
+            args = [index_expr(arg, leaves) for arg in op.mapOperands]
+            present = [arg for arg in args if arg is not None]
+            if len(present) < len(args):
+                return None
+            return op.map.data.results[0].replace_dims_and_symbols(present, ())
+        case arith.ConstantOp(value=IntegerAttr(value=number, type=IndexType())):
+            return AffineExpr.constant(number.data)
+        case _:
+            return None
+
+
+def accesses(
+    block: BlockOp, buffer: SSAValue
+) -> Iterator[tuple[memref.LoadOp | memref.StoreOp, list[AffineExpr | None]]]:
+    """Each load and store of `buffer` in `block`, with its indices over the iteration variables."""
+    leaves = {var: AffineExpr.dimension(i) for i, var in enumerate(block.iter_vars)}
+    for op in block.body.walk():
+        if isinstance(op, memref.LoadOp | memref.StoreOp) and op.memref is buffer:
+            yield op, [index_expr(index, leaves) for index in op.indices]
+
+
+def users(buffer: SSAValue) -> dict[BlockOp, bool]:
+    """The blocks that access `buffer`, each with whether it writes; in the order of the uses."""
+    found: dict[BlockOp, bool] = {}
+    for use in buffer.uses:
+        block = enclosing_block(use.operation)
+        if block is None:
+            raise refuse(use.operation, "a scheduled kernel accesses buffers in blocks only")
+        writes = isinstance(use.operation, memref.StoreOp)
+        found[block] = found.get(block, False) or writes
+    return found
+
+
+def written(block: BlockOp) -> list[SSAValue]:
+    """The buffers that `block` stores to, each once."""
+    return list(dict.fromkeys(store.memref for store in block.stores()))
+
+
+def memref_of(buffer: SSAValue) -> MemRefType[Attribute]:
+    """The type of a buffer."""
+    kind = buffer.type
+    assert isinstance(kind, MemRefType)
+    return cast(MemRefType[Attribute], kind)
+
+
+def temporary(buffer: SSAValue) -> memref.AllocaOp | None:
+    """The allocation of `buffer`; None for a parameter of the kernel."""
+    if isinstance(buffer, OpResult) and isinstance(buffer.op, memref.AllocaOp):
+        return buffer.op
+    return None

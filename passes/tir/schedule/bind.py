@@ -1,0 +1,35 @@
+"""bind: a loop runs over the work-items or work-groups of an OpenCL index."""
+
+from __future__ import annotations
+
+from ....dialects.tir import ForOp, LoopKind, enclosing_loops
+from ....dialects.tir.attributes import LoopKindAttr
+from .analysis import blocks_in, temporary, written
+from .errors import ScheduleError, refuse
+from .nest import check_below, check_plain, check_spatial
+
+
+def bind(loop: ForOp, kind: LoopKind) -> None:
+    """Make the variable of `loop` the OpenCL index `kind`.
+
+    A block that does not depend on the variable runs once per index, which is legal only while it
+    writes temporaries.
+    """
+    if not kind.is_bound:
+        raise refuse(loop, f"'{kind.value}' is no OpenCL index")
+    check_plain(loop, "bound")
+    check_spatial(loop, "bound")
+    for block in blocks_in(loop):
+        if loop.var not in block.loops and any(not temporary(b) for b in written(block)):
+            raise refuse(
+                loop,
+                f"block '{block.label.data}' does not depend on it "
+                "and would write an output once per index",
+            )
+    before = loop.kind
+    loop.kind = LoopKindAttr(kind)
+    try:
+        check_below(loop, [*enclosing_loops(loop), loop])
+    except ScheduleError:
+        loop.kind = before
+        raise

@@ -1,0 +1,31 @@
+"""What a schedule primitive says when it refuses."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from ....dialects.tir import BlockOp, ForOp, FuncOp
+from ....errors import CloptError
+
+
+class ScheduleError(CloptError):
+    """A schedule breaks a rule; the sentence names the kernel, the loop or block, and the rule."""
+
+
+def refuse(op: Operation, rule: str) -> ScheduleError:
+    """The error for `rule`, broken at `op`."""
+    return ScheduleError(f"{describe(op)}: {rule}")
+
+
+def describe(op: Operation) -> str:
+    """`@kernel, loop 'i'`: where a loop, block or other operation of a kernel is."""
+    func: Operation | None = op
+    while func is not None and not isinstance(func, FuncOp):
+        func = func.parent_op()
+    kernel = "" if func is None else f"@{func.sym_name.data}, "
+    if isinstance(op, ForOp):
+        return f"{kernel}loop '{op.var.name_hint or '?'}'"
+    if isinstance(op, BlockOp):
+        return f"{kernel}block '{op.label.data}'"
+    hint = op.results[0].name_hint if op.results else None
+    return f"{kernel}{op.name}" + (f" '{hint}'" if hint else "")

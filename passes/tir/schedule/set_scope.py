@@ -1,0 +1,26 @@
+"""set_scope: choose the memory of a temporary."""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.rewriter import Rewriter
+
+from ....dialects.tir import Scope, ScopeAttr
+from .errors import refuse
+
+
+def set_scope(alloca: memref.AllocaOp, scope: Scope) -> None:
+    """Keep the temporary in private or local memory.
+
+    It holds the whole tensor only on paper: `tir-lower-blocks` allocates what one pass through the
+    innermost loop around all its accesses needs.
+    """
+    if scope not in (Scope.Private, Scope.Local):
+        raise refuse(alloca, f"a temporary of a kernel is private or local, not {scope.value}")
+    old = alloca.memref.type
+    assert isinstance(old, MemRefType)
+    hint = alloca.memref.name_hint
+    new = MemRefType(old.element_type, old.shape, old.layout, ScopeAttr(scope))
+    Rewriter.replace_value_with_new_type(alloca.memref, new)
+    alloca.memref.name_hint = hint

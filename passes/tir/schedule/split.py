@@ -1,0 +1,80 @@
+"""split: one loop becomes two, the inner one of a chosen extent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects.tir import BlockOp, ForOp
+from ....dialects.tir.affine import bounds
+from .analysis import blocks_in, loop_extents, substitute
+from .errors import refuse
+from .nest import check_plain
+
+
+def split(loop: ForOp, factor: int, names: tuple[str, str] | None = None) -> tuple[ForOp, ForOp]:
+    """Run `loop` in chunks of `factor`; returns the outer and the inner loop, `loop` is gone.
+
+    Where the factor does not divide the extent, the last chunk runs past it. That is legal because
+    a block skips points outside of its own extents, and is refused where those do not catch it.
+    """
+    check_plain(loop, "split")
+    if factor < 1:
+        raise refuse(loop, f"a factor is at least 1, not {factor}")
+    extent = loop.size
+    count = -(-extent // factor)
+    blocks = [block for block in blocks_in(loop) if loop.var in block.loops]
+    if count * factor != extent:
+        for block in blocks:
+            if block.is_reduction and not _skips(block, loop, count * factor):
+                raise refuse(
+                    loop,
+                    f"{factor} does not divide {extent}, and block '{block.label.data}' "
+                    "would count some points twice",
+                )
+    base = loop.var.name_hint or "i"
+    outer_name, inner_name = names or (f"{base}o", f"{base}i")
+    kind = loop.kind.data
+    outer = ForOp(kind, count, hint=outer_name)
+    parent = loop.parent_block()
+    assert parent is not None
+    parent.insert_op_before(outer, loop)
+    loop.detach()
+    inner = ForOp(kind, factor, loop.detach_region(loop.body), inner_name)
+    outer.body.block.add_op(inner)
+    expr = AffineExpr.dimension(0) * factor + AffineExpr.dimension(1)
+    old = inner.var
+    for block in blocks:
+        # The inner loop has taken over the block argument of the old one.
+        substitute(block, [old], [expr], [outer.var, inner.var])
+    return outer, inner
+
+
+def split_many(
+    loop: ForOp, factors: Sequence[int], names: Sequence[str] | None = None
+) -> list[ForOp]:
+    """Split off one inner loop per factor, the last the innermost; returns all, outermost first."""
+    loops: list[ForOp] = []
+    for position in range(len(factors) - 1, -1, -1):
+        pair = None if names is None else (names[0], names[position + 1])
+        loop, inner = split(loop, factors[position], pair)
+        loops.append(inner)
+    return [loop, *reversed(loops)]
+
+
+def _skips(block: BlockOp, loop: ForOp, end: int) -> bool:
+    """Whether values of `loop` from its extent to `end` lie outside of the block's extents."""
+    extents = loop_extents(block)
+    beyond: list[AffineExpr] = []
+    for position, var in enumerate(block.loops):
+        dim = AffineExpr.dimension(position)
+        if var is loop.var:
+            extents[position] = end - loop.size
+            dim = dim + loop.size
+        beyond.append(dim)
+    for expr, extent in zip(block.exprs, block.iter_extents, strict=True):
+        low, _ = bounds(expr.replace_dims_and_symbols(beyond, ()), extents)
+        if low is not None and low >= extent:
+            return True
+    return False

@@ -1,0 +1,34 @@
+"""unroll: the emitter writes the body of a loop once per iteration."""
+
+from __future__ import annotations
+
+from ....dialects.tir import ForOp, LoopKind, enclosing_loops
+from ....dialects.tir.attributes import LoopKindAttr
+from .analysis import EXPANDED
+from .errors import refuse
+from .nest import check_plain
+
+MAX_COPIES = 1024
+"""How many copies of a statement nested unrolled loops may make; more only slows drivers down."""
+
+
+def unroll(loop: ForOp) -> None:
+    """Expand `loop` in the text of the kernel."""
+    check_plain(loop, "unrolled")
+    around = 1
+    for outer in enclosing_loops(loop):
+        if outer.kind.data is LoopKind.Unrolled:
+            around *= outer.size
+    copies = around * loop.size * _copies_below(loop)
+    if copies > MAX_COPIES:
+        raise refuse(loop, f"unrolling makes {copies} copies of its body, over {MAX_COPIES}")
+    loop.kind = LoopKindAttr(LoopKind.Unrolled)
+
+
+def _copies_below(loop: ForOp) -> int:
+    most = 1
+    for op in loop.body.block.ops:
+        if isinstance(op, ForOp):
+            own = op.size if op.kind.data in EXPANDED else 1
+            most = max(most, own * _copies_below(op))
+    return most

@@ -1,0 +1,34 @@
+"""vectorize: the iterations of a loop become the lanes of an OpenCL vector."""
+
+from __future__ import annotations
+
+from ....dialects.tir import BarrierOp, ForOp, LoopKind
+from ....dialects.tir.attributes import LoopKindAttr
+from .errors import refuse
+from .nest import check_plain, check_spatial
+
+WIDTHS = (2, 3, 4, 8, 16)
+"""The widths of OpenCL's vector types."""
+
+
+def vectorize(loop: ForOp) -> None:
+    """Compute all iterations of an innermost spatial loop at once."""
+    check_plain(loop, "vectorized")
+    if loop.size not in WIDTHS:
+        raise refuse(
+            loop, f"OpenCL has vectors of 2, 3, 4, 8 and 16, none of {loop.size}; split it"
+        )
+    for op in loop.body.walk():
+        if isinstance(op, ForOp) and op.kind.data is not LoopKind.Unrolled:
+            raise refuse(loop, f"loop '{op.var.name_hint}' is inside; vectorize the innermost one")
+        if isinstance(op, BarrierOp):
+            raise refuse(loop, "a barrier is inside")
+    check_spatial(loop, "vectorized")
+    loop.kind = LoopKindAttr(LoopKind.Vectorized)
+
+
+def parallel(loop: ForOp) -> None:
+    """State that the iterations of `loop` are independent."""
+    check_plain(loop, "made parallel")
+    check_spatial(loop, "made parallel")
+    loop.kind = LoopKindAttr(LoopKind.Parallel)
