@@ -20,7 +20,9 @@ DIALECTS: dict[str, str] = {
 
 PASSES: dict[str, str] = {}
 
-TARGETS: dict[str, str] = {}
+TARGETS: dict[str, str] = {
+    "opencl-c": "backends.opencl_c.target:OpenCLCTarget",
+}
 
 
 def _load(place: str) -> Any:

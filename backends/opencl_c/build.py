@@ -1,0 +1,370 @@
+"""Executes a lowered kernel symbolically: every operation becomes nodes and statements of a
+`Graph`.
+
+Loop variables of `unrolled` loops are constants while their body is executed, once per iteration.
+In a vectorized loop the body is executed once: values that differ between lanes are vectors. An
+operation that has no vector form is executed once per lane, with the lanes of its operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import affine, arith, memref, scf
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType
+from xdsl.ir import Block as IRBlock
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.cl.target import Target
+from ...dialects.tir.affine import Linear
+from ...errors import CloptError
+from .builtins import Sign
+from .expressions import Expressions
+from .index import IndexSpace, Lane, constant
+from .index_operations import IndexOperations
+from .memory import Memory
+from .operations import Operations
+from .storage import Storages, layout_of
+from .types import INT, LONG
+from .values import (
+    Array,
+    Assign,
+    Barrier,
+    Block,
+    Declare,
+    DeclareIndex,
+    Graph,
+    If,
+    Loop,
+    Node,
+    Register,
+    Statement,
+    Variable,
+)
+
+Value = Node | Linear
+
+_WORK_ITEM_FUNCTIONS = {
+    "global": "get_global_id",
+    "group": "get_group_id",
+    "local": "get_local_id",
+}
+_TERNARY_NODES = 6
+"""A conditional with more expressions than this is a statement."""
+
+
+class Builder:
+    """Builds the graph of one kernel."""
+
+    def __init__(self, func: tir.FuncOp, target: Target):
+        self.func = func
+        self.graph = Graph()
+        self.space = IndexSpace()
+        self.index_type = LONG if _needs_long(func) else INT
+        self.ex = Expressions(self.graph, self.space, self.index_type)
+        self.storages = Storages(func)
+        self.memory = Memory(self.ex, self.storages, target)
+        self.operations = Operations(self.ex, target)
+        self.indices = IndexOperations(self.ex, self.operations)
+        self.values: dict[SSAValue, Value] = {}
+        self.lane: int | None = None
+        self.parameters: list[Array] = []
+
+    def build(self) -> None:
+        """Fill `graph` and `parameters`."""
+        for i, param in enumerate(self.func.params):
+            hint = param.name_hint or f"arg{i}"
+            self.parameters.append(
+                self.memory.parameter(param, hint, i in self.func.output_indices)
+            )
+        self._execute_all(self.func.body.block)
+
+    def _execute_all(self, block: IRBlock) -> None:
+        for op in block.ops:
+            self.execute(op)
+
+    # Values
+
+    def value(self, ssa: SSAValue) -> Value:
+        """What an SSA value is: a form for an index, else a node; of one lane, while lanes are
+        apart.
+        """
+        value = self.values[ssa]
+        if self.lane is None:
+            return value
+        if isinstance(value, Node):
+            return self.ex.lane(value, self.lane)
+        return self.ex.at_lane(value, self.lane)
+
+    def form(self, ssa: SSAValue) -> Linear:
+        """An SSA value of type index as a form."""
+        value = self.value(ssa)
+        return self.ex.to_form(value) if isinstance(value, Node) else value
+
+    def node(self, ssa: SSAValue) -> Node:
+        """An SSA value as an expression."""
+        value = self.value(ssa)
+        return value if isinstance(value, Node) else self.ex.index(value)
+
+    def _set(self, op: Operation, value: Value) -> None:
+        (result,) = op.results
+        if isinstance(value, Node) and not value.hint and result.name_hint:
+            value.hint = result.name_hint
+        self.values[result] = value
+
+    # Operations
+
+    def execute(self, op: Operation) -> None:
+        """Build one operation."""
+        match op:
+            case tir.ForOp():
+                self._loop(op)
+            case scf.IfOp():
+                self._if(op)
+            case memref.AllocaOp():
+                self.memory.allocate(op.memref, op.memref.name_hint or "buffer")
+            case memref.LoadOp():
+                self._load(op)
+            case memref.StoreOp():
+                self._store(op)
+            case tir.BarrierOp():
+                self.graph.add(Barrier(self.graph.block, (), self.memory.shared()))
+            case affine.ApplyOp():
+                operands = [self.form(operand) for operand in op.mapOperands]
+                self._set(op, self.space.apply(op.map.data, operands))
+            case scf.YieldOp():
+                pass
+            case _:
+                self._compute(op)
+
+    def _compute(self, op: Operation) -> None:
+        if len(op.results) != 1:
+            raise CloptError(
+                f"a kernel cannot contain {op.name}: lower it to tir, memref and arith"
+            )
+        if isinstance(op, arith.ConstantOp) and isinstance(op.result.type, IndexType):
+            assert isinstance(op.value, IntegerAttr)
+            self._set(op, constant(op.value.value.data))
+        elif isinstance(op, arith.CmpiOp) and isinstance(op.lhs.type, IndexType):
+            self._set(op, self.indices.compare(op, self.form(op.lhs), self.form(op.rhs)))
+        elif isinstance(op, arith.IndexCastOp) and isinstance(op.result.type, IndexType):
+            self._set(op, self.form(op.input))
+        elif isinstance(op, arith.SelectOp) and isinstance(op.result.type, IndexType):
+            chosen = self.operations(op, [self.node(operand) for operand in op.operands])
+            self._set(op, self.ex.to_form(chosen))
+        elif isinstance(op.results[0].type, IndexType):
+            self._set(op, self.indices(op, [self.form(operand) for operand in op.operands]))
+        else:
+            self._set(op, self.operations(op, [self.node(operand) for operand in op.operands]))
+
+    # Memory
+
+    def _load(self, op: memref.LoadOp) -> None:
+        hint = op.res.name_hint or ""
+        node = self.memory.load(op.memref, [self.form(i) for i in op.indices], hint)
+        if node is None:
+            self._execute_lanes(op)
+        elif isinstance(op.res.type, IndexType):
+            self.values[op.res] = self.ex.to_form(node)
+        else:
+            self.values[op.res] = node
+
+    def _store(self, op: memref.StoreOp) -> None:
+        if not self.memory.store(
+            op.memref, [self.form(i) for i in op.indices], self.node(op.value)
+        ):
+            self._execute_lanes(op)
+
+    def _execute_lanes(self, op: Operation) -> None:
+        """Execute an operation once for each lane and put the results together."""
+        assert self.lane is None, f"one lane of {op.name} has a scalar form"
+        results: list[list[Node]] = []
+        for lane in range(self.ex.lane_width):
+            self.lane = lane
+            self.execute(op)
+            results.append([self.node(result) for result in op.results])
+        self.lane = None
+        for result, lanes in zip(op.results, zip(*results, strict=True), strict=True):
+            self.values[result] = self.ex.build(lanes)
+
+    # Control flow
+
+    def _loop(self, loop: tir.ForOp) -> None:
+        kind = loop.kind.data
+        if kind.is_bound:
+            self._bound_loop(loop)
+        elif self.lane is None and self.storages.is_vector_loop(loop):
+            self.ex.lane_width = loop.size
+            self.values[loop.var] = self.space.add(Lane(loop.size), loop.size)
+            self._execute_all(loop.body.block)
+            self.ex.lane_width = 1
+        elif loop.size <= 1 or kind in (tir.LoopKind.Unrolled, tir.LoopKind.Vectorized):
+            self._expand(loop)
+        else:
+            self._counted_loop(loop)
+
+    def _expand(self, loop: tir.ForOp) -> None:
+        numbered = self.graph.numbered
+        self.graph.numbered = numbered or loop.size > 1
+        for i in range(loop.size):
+            self.values[loop.var] = constant(i)
+            self._execute_all(loop.body.block)
+        self.graph.numbered = numbered
+
+    def _counted_loop(self, loop: tir.ForOp) -> None:
+        written = self.memory.storages_of(self.storages.written_in(loop))
+        if any(isinstance(op, tir.BarrierOp) for op in loop.walk()):
+            written |= self.memory.shared()
+        self.graph.invalidate(written)
+        body = Block(self.graph.block, is_loop=True)
+        variable = Variable(loop.var.name_hint or "i", body)
+        self.values[loop.var] = self.space.add(variable, loop.size)
+        self._within(body, loop)
+        self.graph.add(Loop(self.graph.block, (), written, variable, loop.size, body))
+
+    def _within(self, block: Block, op: tir.ForOp) -> None:
+        outer = self.graph.block
+        self.graph.block = block
+        self._execute_all(op.body.block)
+        self.graph.block = outer
+
+    def _bound_loop(self, loop: tir.ForOp) -> None:
+        kind, axis = loop.kind.data, loop.kind.data.axis
+        outer = self.graph.block
+        variable = Variable(loop.var.name_hint or "i", outer)
+        function = _WORK_ITEM_FUNCTIONS[kind.value.split("_")[0]]
+        launched = self._launched(loop)
+        form = self.space.add(variable, launched)
+        if launched > 1:
+            self.graph.add(DeclareIndex(outer, (), frozenset(), variable, function, axis))
+        if launched == loop.size:
+            self.values[loop.var] = form
+            self._execute_all(loop.body.block)
+            return
+        if any(isinstance(op, tir.BarrierOp) for op in loop.walk()):
+            raise CloptError(
+                f"kernel {self.func.sym_name.data} has a barrier that only {loop.size} of the {launched} "
+                f"work-items of {kind.value} reach: make the extent equal to the launch size"
+            )
+        guard = self.ex.compare_index("<", form, constant(loop.size))
+        body = Block(outer)
+        self.values[loop.var] = self.space.add(variable, loop.size)
+        self._within(body, loop)
+        written = self.memory.storages_of(self.storages.written_in(loop))
+        self.graph.add(If(outer, (guard,), written, body, None))
+
+    def _launched(self, loop: tir.ForOp) -> int:
+        """How many different values the work-item index takes; the extent, if no size is known."""
+        kind, axis = loop.kind.data.value.split("_")[0], loop.kind.data.axis
+        total = _size(self.func.global_size, axis)
+        group = _size(self.func.local_size, axis)
+        if kind == "local":
+            launched = group
+        elif kind == "group":
+            launched = total // group if total is not None and group is not None else None
+        else:
+            launched = total
+        launched = loop.size if launched is None else launched
+        if launched < loop.size:
+            raise CloptError(
+                f"kernel {self.func.sym_name.data} is launched with {launched} work-items along "
+                f"{loop.kind.data.value}, its loop needs {loop.size}"
+            )
+        return launched
+
+    def _if(self, op: scf.IfOp) -> None:
+        condition = self.node(op.cond)
+        if condition.ctype.width > 1:
+            self._execute_lanes(op)
+            return
+        if condition.kind == "constant":
+            self._inline_branch(op, 0 if condition.payload else 1)
+            return
+        then, then_values = self._branch(op, 0)
+        other, other_values = self._branch(op, 1)
+        if self._fits_expression(op, (then, other), (then_values, other_values)):
+            chosen = self.ex.guarded(condition, then_values[0], other_values[0], (then, other))
+            self._set(op, chosen)
+            return
+        self._if_statement(op, condition, (then, other), (then_values, other_values))
+
+    def _inline_branch(self, op: scf.IfOp, which: int) -> None:
+        region = op.regions[which]
+        if region.blocks:
+            self._execute_all(region.block)
+            for result, yielded in zip(op.results, _yielded(op, which), strict=True):
+                self.values[result] = self.value(yielded)
+
+    def _branch(self, op: scf.IfOp, which: int) -> tuple[Block, list[Node]]:
+        outer = self.graph.block
+        block = Block(outer)
+        self.graph.block = block
+        values: list[Node] = []
+        if op.regions[which].blocks:
+            self._execute_all(op.regions[which].block)
+            yielded = [self.node(value) for value in _yielded(op, which)]
+            values = [self.ex.with_sign(value, Sign.SIGNED) for value in yielded]
+        self.graph.block = outer
+        return block, values
+
+    def _fits_expression(
+        self, op: scf.IfOp, blocks: tuple[Block, Block], values: tuple[list[Node], list[Node]]
+    ) -> bool:
+        items = [item for block in blocks for item in block.items]
+        return (
+            len(op.results) == 1
+            and values[0][0].ctype == values[1][0].ctype
+            and len(items) <= _TERNARY_NODES
+            and not any(isinstance(item, Statement) for item in items)
+        )
+
+    def _if_statement(
+        self,
+        op: scf.IfOp,
+        condition: Node,
+        blocks: tuple[Block, Block],
+        values: tuple[list[Node], list[Node]],
+    ) -> None:
+        outer = self.graph.block
+        registers: list[Register] = []
+        for result, sides in zip(op.results, zip(*values, strict=True), strict=True):
+            ctype = max((side.ctype for side in sides), key=lambda ctype: ctype.width)
+            register = Register(result.name_hint or "chosen", ctype)
+            registers.append(register)
+            for block, value in zip(blocks, sides, strict=True):
+                self.graph.block = block
+                value = self.ex.as_type(value, ctype)
+                block.items.append(Assign(block, (value,), frozenset((register,)), register))
+        self.graph.block = outer
+        if registers:
+            self.graph.add(Declare(self.graph.block, (), frozenset(), tuple(registers)))
+        written = self.memory.storages_of(self.storages.written_in(op)) | frozenset(registers)
+        other_block = blocks[1] if blocks[1].items else None
+        self.graph.add(If(self.graph.block, (condition,), written, blocks[0], other_block))
+        for result, register in zip(op.results, registers, strict=True):
+            self.values[result] = self.graph.node(
+                "register", register.ctype, payload=register, key=id(register), reads=register
+            )
+
+
+def _yielded(op: scf.IfOp, which: int) -> Sequence[SSAValue]:
+    last = op.regions[which].block.last_op
+    return last.operands if isinstance(last, scf.YieldOp) else ()
+
+
+def _size(sizes: DenseArrayBase | None, axis: int) -> int | None:
+    if sizes is None:
+        return None
+    values = [int(value) for value in sizes.iter_values()]
+    return values[axis] if axis < len(values) else 1
+
+
+def _needs_long(func: tir.FuncOp) -> bool:
+    """Whether an element number does not fit an int."""
+    for param in func.params:
+        assert isinstance(param.type, MemRefType)
+        shape, strides, offset = layout_of(param.type)
+        if offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) >= 1 << 31:
+            return True
+    return False

@@ -1,0 +1,363 @@
+"""Makes expression nodes: constants, indices, conversions between types and widths, operators and
+calls.
+
+All of C's and OpenCL's typing rules are here: integers of one kind per operand, vectors of one
+width, truth values as ints (scalar) or masks (vector).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineDimExpr, AffineExpr
+
+from ...dialects.tir.affine import Linear, linear
+from .builtins import MASK_OPERATORS, Sign
+from .index import IndexSpace
+from .types import BOOL, CType, mask_type
+from .values import Block, Graph, Node
+
+_COMPARE = {
+    "==": lambda low, high: True if low == high == 0 else False if low > 0 or high < 0 else None,
+    "<": lambda low, high: True if high < 0 else False if low >= 0 else None,
+    "<=": lambda low, high: True if high <= 0 else False if low > 0 else None,
+}  # fmt: skip
+"""What is known of a comparison with 0 from the least and greatest value."""
+
+_SWAPPED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+class Expressions:
+    """A factory of nodes in the current block of a graph."""
+
+    def __init__(self, graph: Graph, space: IndexSpace, index_type: CType):
+        self.graph = graph
+        self.space = space
+        self.index_type = index_type
+        self.lane_width = 1
+
+    # Constants and indices
+
+    def constant(self, value: float | int, ctype: CType) -> Node:
+        """A scalar constant."""
+        return self.graph.node("constant", ctype, payload=value, key=repr(value))
+
+    def broadcast(self, node: Node, width: int) -> Node:
+        """A vector whose lanes are all `node`."""
+        if node.ctype.width == width:
+            return node
+        ctype = node.ctype.of_width(width)
+        if ctype.mask:
+            node = self.unary("-", replace(node.ctype, base="int"), node)
+        return self.graph.node("broadcast", ctype, [node])
+
+    def index(self, form: Linear) -> Node:
+        """The value of an index; a vector where the lanes differ."""
+        if not self.space.is_varying(form):
+            key = (frozenset(form.terms.items()), form.constant)
+            return self.graph.node("index", self.index_type, self.atoms(form), form, key=key)
+        stride = self.space.lane_stride(form)
+        width = self.lane_width
+        if stride is None:
+            return self.build([self.index(self.at_lane(form, i)) for i in range(width)])
+        base = self.at_lane(form, 0)
+        key = (frozenset(base.terms.items()), base.constant, stride)
+        return self.graph.node(
+            "lanes",
+            self.index_type.of_width(width),
+            self.atoms(base),
+            (base, stride),
+            key=key,
+            remake=lambda _: self.index(form),
+        )
+
+    def atoms(self, form: Linear) -> list[Node]:
+        """The nodes that the text of a form is made of, besides variables, in the order of its
+        terms.
+        """
+        return [node for atom in form.terms if (node := self.atom(atom)) is not None]
+
+    def atom(self, atom: AffineExpr) -> Node | None:
+        """The node of a computed dimension, of a quotient or of a remainder; None for a variable."""
+        if isinstance(atom, AffineDimExpr):
+            dimension = self.space.dimensions[atom.position]
+            return dimension if isinstance(dimension, Node) else None
+        assert isinstance(atom, AffineBinaryOpExpr)
+        form = linear(atom.lhs, self.space.extents)
+        low, _ = self.space.bounds(form)
+        home = self.space.home(atom, self.graph.root)
+        inside = self.graph.block
+        self.graph.block = home
+        node = self.graph.node(
+            "division", self.index_type, self.atoms(form), (atom, form, low), key=atom
+        )
+        self.graph.block = inside
+        return node
+
+    def at_lane(self, form: Linear, lane: int) -> Linear:
+        """The form that one lane sees."""
+        return self.space.at_lane(form, lane, self.lane)
+
+    def to_form(self, node: Node, extent: int | None = None) -> Linear:
+        """An integer expression as an index."""
+        if node.kind == "index":
+            return node.payload
+        if node.kind == "constant":
+            return Linear({}, int(node.payload))
+        return self.space.of_node(self.convert(node, self.index_type), extent)
+
+    def compare_index(self, symbol: str, lhs: Linear, rhs: Linear) -> Node:
+        """A comparison of indices, decided here if their ranges allow it."""
+        form = lhs + rhs.scaled(-1)
+        low, high = self.space.bounds(form)
+        if (known := _decide(symbol, low, high)) is not None:
+            return self.constant(int(known), BOOL)
+        if all(k < 0 for k in form.terms.values()):
+            form, symbol = form.scaled(-1), _SWAPPED[symbol]
+        left = Linear({a: k for a, k in form.terms.items() if k > 0}, 0)
+        right = Linear({a: -k for a, k in form.terms.items() if k < 0}, -form.constant)
+        if right.terms and right.constant < 0:
+            left, right = Linear(left.terms, -right.constant), Linear(right.terms, 0)
+        return self.compare(symbol, self.index(left), self.index(right))
+
+    # Lanes
+
+    def build(self, lanes: Sequence[Node]) -> Node:
+        """A vector from its lanes."""
+        first = lanes[0]
+        if all(lane is first for lane in lanes):
+            return self.broadcast(first, len(lanes))
+        ctype = first.ctype.of_width(len(lanes))
+        if ctype.mask:
+            lanes = [self.unary("-", replace(n.ctype, base="int"), n) for n in lanes]
+        return self.graph.node("build", ctype, lanes)
+
+    def reverse(self, node: Node) -> Node:
+        """The lanes in the opposite order."""
+        order = "".join(f"{i:x}" for i in reversed(range(node.ctype.width)))
+        return self.graph.node("swizzle", node.ctype, [node], f"s{order}")
+
+    def lane(self, node: Node, lane: int) -> Node:
+        """One lane of a vector; scalars are the same in every lane."""
+        if node.ctype.width == 1:
+            return node
+        if node.kind == "lanes":
+            base, stride = node.payload
+            return self.index(Linear(base.terms, base.constant + stride * lane))
+        if node.remake is not None and _is_cheap(node):
+            return node.remake([self.lane(operand, lane) for operand in node.operands])
+        if node.kind in ("broadcast", "build") and not node.ctype.mask:
+            return node.operands[0 if node.kind == "broadcast" else lane]
+        element = self.graph.node("lane", replace(node.ctype, width=1, mask=False), [node], lane)
+        if not node.ctype.mask:
+            return element
+        return self.compare("!=", element, self.constant(0, element.ctype))
+
+    # Types
+
+    def convert(self, node: Node, ctype: CType) -> Node:
+        """The value in another element type; the width stays."""
+        source = node.ctype
+        target = replace(ctype, width=source.width)
+        if source.mask and not target.is_bool:
+            number = self.unary("-", replace(source, mask=False), node)
+            return self.convert(number, ctype)
+        if source.mask:
+            return self.mask(node, target.bits)
+        if source == target or (source.is_bool and ctype.base == "int"):
+            return node if source == target else self._convert(node, target)
+        if target.base == "bool":
+            zero = self.constant(0, replace(source, width=1))
+            return self.compare("!=", node, zero)
+        if node.kind == "constant":
+            return self.constant(_wrapped(node.payload, target), target)
+        return self._convert(node, target)
+
+    def _convert(self, node: Node, target: CType) -> Node:
+        return self.graph.node(
+            "convert", target, [node], remake=lambda new: self.convert(new[0], target)
+        )
+
+    def mask(self, node: Node, bits: int) -> Node:
+        """A mask whose elements have this many bits."""
+        if node.ctype.bits == bits:
+            return node
+        return self.graph.node("convert", mask_type(bits, node.ctype.width), [node])
+
+    def as_type(self, node: Node, ctype: CType) -> Node:
+        """The value as a variable of this type holds it."""
+        node = self.broadcast(node, ctype.width)
+        return self.mask(node, ctype.bits) if ctype.mask else self.convert(node, ctype)
+
+    def reinterpret(self, node: Node, ctype: CType) -> Node:
+        """The same bits as another type."""
+        if node.ctype == ctype:
+            return node
+        return self.graph.node("reinterpret", ctype, [node])
+
+    def with_sign(self, node: Node, sign: Sign) -> Node:
+        """An integer as an operation of this sign wants it."""
+        if node.ctype.is_float or node.ctype.is_bool or sign is Sign.ANY:
+            return node
+        wanted = node.ctype.unsigned() if sign is Sign.UNSIGNED else node.ctype.signed()
+        if wanted == node.ctype:
+            return node
+        return self.convert(node, wanted) if wanted.width == 1 else self.reinterpret(node, wanted)
+
+    def unify(self, nodes: Sequence[Node], sign: Sign) -> list[Node]:
+        """The operands of one operation with the same kind of integers."""
+        if sign is Sign.ANY and len({node.ctype.base for node in nodes}) > 1:
+            sign = Sign.SIGNED
+        return [self.with_sign(node, sign) for node in nodes]
+
+    # Operations
+
+    def unary(self, symbol: str, ctype: CType, operand: Node) -> Node:
+        """A prefix operator."""
+        return self.graph.node(
+            "unary", ctype, [operand], symbol,
+            remake=lambda new: self.unary(symbol, replace(ctype, width=1), new[0]),
+        )  # fmt: skip
+
+    def binary(self, symbol: str, lhs: Node, rhs: Node, sign: Sign = Sign.ANY) -> Node:
+        """An arithmetic operator; narrow scalars wrap as the type says."""
+        lhs, rhs = self.unify([lhs, rhs], sign)
+        width = max(lhs.ctype.width, rhs.ctype.width)
+        ctype = replace(lhs.ctype, width=width)
+        if width > 1:
+            lhs, rhs = self._widen_narrow(lhs, width), self._widen_narrow(rhs, width)
+        remake: Callable[[Sequence[Node]], Node] = lambda new: self.binary(symbol, *new, sign)  # noqa: E731
+        if ctype.is_float or ctype.bits >= 32 or width > 1:
+            return self.graph.node("binary", ctype, [lhs, rhs], symbol, remake=remake)
+        wide = self.graph.node("binary", CType("int"), [lhs, rhs], symbol, remake=remake)
+        return self.graph.node("convert", ctype, [wide])
+
+    def _widen_narrow(self, node: Node, width: int) -> Node:
+        """C computes narrow scalars as int, which a vector of narrow elements does not mix with."""
+        narrow = not node.ctype.is_float and not node.ctype.is_bool and node.ctype.bits < 32
+        return self.broadcast(node, width) if narrow else node
+
+    def compare(self, symbol: str, lhs: Node, rhs: Node, sign: Sign = Sign.ANY) -> Node:
+        """A comparison: a scalar truth value or a mask."""
+        lhs, rhs = self.unify([lhs, rhs], sign)
+        width = max(lhs.ctype.width, rhs.ctype.width)
+        if width == 1:
+            ctype = BOOL
+        else:
+            if lhs.ctype.is_bool:
+                lhs, rhs = self.same_masks([lhs, rhs])
+            lhs, rhs = self._widen_narrow(lhs, width), self._widen_narrow(rhs, width)
+            ctype = mask_type(lhs.ctype.bits, width)
+        return self.graph.node(
+            "binary", ctype, [lhs, rhs], symbol,
+            remake=lambda new: self.compare(symbol, *new, sign),
+        )  # fmt: skip
+
+    def same_masks(self, nodes: Sequence[Node]) -> list[Node]:
+        """Truth values as masks of one kind, where one of them is a mask."""
+        masks = [node.ctype for node in nodes if node.ctype.mask]
+        if not masks:
+            return list(nodes)
+        widest = max(masks, key=lambda ctype: ctype.bits)
+        return [self.mask(self.broadcast(node, widest.width), widest.bits) for node in nodes]
+
+    def logic(self, symbol: str, lhs: Node, rhs: Node) -> Node:
+        """`&&`, `||` or `!=` of truth values; constants fold."""
+        for node, other in ((lhs, rhs), (rhs, lhs)):
+            if node.kind == "constant":
+                return self._logic_constant(symbol, bool(node.payload), other)
+        lhs, rhs = self.same_masks([lhs, rhs])
+        remake: Callable[[Sequence[Node]], Node] = lambda new: self.logic(symbol, *new)  # noqa: E731
+        if lhs.ctype.mask:
+            operator = MASK_OPERATORS[symbol]
+            return self.graph.node("binary", lhs.ctype, [lhs, rhs], operator, remake=remake)
+        return self.graph.node("binary", BOOL, [lhs, rhs], symbol, remake=remake)
+
+    def _logic_constant(self, symbol: str, value: bool, other: Node) -> Node:
+        match symbol, value:
+            case ("&&", True) | ("||", False) | ("!=", False):
+                return other
+            case ("!=", True):
+                return self.negate(other)
+            case _:
+                return self.constant(int(value), BOOL)
+
+    def negate(self, node: Node) -> Node:
+        """The opposite truth value."""
+        if node.kind == "constant":
+            return self.constant(int(not node.payload), BOOL)
+        if (
+            node.kind == "binary"
+            and node.payload in _NEGATED
+            and not (node.operands[0].ctype.is_float)
+        ):
+            return self.compare(_NEGATED[node.payload], *node.operands)
+        return self.unary("~" if node.ctype.mask else "!", node.ctype, node)
+
+    def call(self, name: str, ctype: CType, operands: Sequence[Node]) -> Node:
+        """A builtin; `ctype` has the width of the widest operand, and scalars are broadcast to it."""
+        if ctype.width > 1:
+            operands = [self.broadcast(node, ctype.width) for node in operands]
+        return self.graph.node("call", ctype, operands, name)
+
+    def select(self, condition: Node, then: Node, other: Node) -> Node:
+        """`condition ? then : other`, lane by lane where the condition is a mask."""
+        if condition.kind == "constant":
+            return then if condition.payload else other
+        then, other = self.unify([then, other], Sign.ANY)
+        if then.ctype.is_bool:
+            then, other = self.same_masks([then, other])
+        width = max(node.ctype.width for node in (condition, then, other))
+        if width > 1:
+            then, other = self.broadcast(then, width), self.broadcast(other, width)
+        if condition.ctype.mask:
+            if then.ctype.is_bool and then.ctype.bits != condition.ctype.bits:
+                then, other = (self.mask(node, condition.ctype.bits) for node in (then, other))
+            condition = self.mask(condition, then.ctype.bits)
+        return self.graph.node(
+            "select", then.ctype, [condition, then, other],
+            remake=lambda new: self.select(*new),
+        )  # fmt: skip
+
+    def guarded(self, condition: Node, then: Node, other: Node, branches: Sequence[Block]) -> Node:
+        """A conditional expression whose sides are evaluated only when chosen."""
+        node = self.graph.node("select", then.ctype, [condition, then, other])
+        for branch in branches:
+            for item in branch.items:
+                assert isinstance(item, Node)
+                item.owner, item.block = node, self.graph.block
+            self.graph.block.items[-1:-1] = branch.items
+        return node
+
+
+def _is_cheap(node: Node) -> bool:
+    """Whether an expression depends on nothing but indices and constants."""
+    if node.kind in ("lanes", "index", "constant", "division"):
+        return True
+    return node.kind in ("binary", "unary", "convert", "select", "broadcast") and all(
+        map(_is_cheap, node.operands)
+    )
+
+
+def _decide(symbol: str, low: int | None, high: int | None) -> bool | None:
+    """The result of comparing a number in `low..high` with 0, if there is only one."""
+    if symbol in ("!=", ">", ">="):
+        opposite = _decide(_NEGATED[symbol], low, high)
+        return None if opposite is None else not opposite
+    floor = float("-inf") if low is None else low
+    ceiling = float("inf") if high is None else high
+    return _COMPARE[symbol](floor, ceiling)
+
+
+def _wrapped(value: float | int, ctype: CType) -> float | int:
+    """A constant in another type, as C's conversion gives it."""
+    if ctype.is_float:
+        return float(value)
+    if ctype.is_bool:
+        return int(value != 0)
+    wrapped = int(value) & ((1 << ctype.bits) - 1)
+    if not ctype.is_unsigned and wrapped >> (ctype.bits - 1):
+        wrapped -= 1 << ctype.bits
+    return wrapped

@@ -1,0 +1,143 @@
+"""Index expressions of one kernel as normalised linear forms.
+
+Every value an index can depend on is a dimension: a loop variable, the lane of the vectorized loop,
+or a number computed by the kernel (an index loaded from memory). A form is `Linear` over these
+dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
+
+from ...dialects.tir.affine import Bounds, Linear, bounds, linear
+from .values import Block, Node, Variable
+
+
+def constant(value: int) -> Linear:
+    """A form without terms."""
+    return Linear({}, value)
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The lane number of a vectorized loop."""
+
+    width: int
+
+
+Dimension = Variable | Lane | Node
+
+
+def dimensions_of(expr: AffineExpr) -> Iterator[int]:
+    """The positions of the dimensions in `expr`, with repetitions."""
+    if isinstance(expr, AffineDimExpr):
+        yield expr.position
+    elif isinstance(expr, AffineBinaryOpExpr):
+        yield from dimensions_of(expr.lhs)
+        yield from dimensions_of(expr.rhs)
+
+
+class IndexSpace:
+    """The dimensions of a kernel, and arithmetic on forms over them."""
+
+    def __init__(self) -> None:
+        self.dimensions: list[Dimension] = []
+        self.extents: list[int | None] = []
+        self._of_node: dict[Node, AffineExpr] = {}
+
+    def add(self, dimension: Dimension, extent: int | None) -> Linear:
+        """The form of a new dimension that takes the values from 0 up to `extent`."""
+        expr = AffineExpr.dimension(len(self.dimensions))
+        self.dimensions.append(dimension)
+        self.extents.append(extent)
+        return linear(expr, self.extents)
+
+    def of_node(self, node: Node, extent: int | None = None) -> Linear:
+        """The form of a number that the kernel computes."""
+        if node not in self._of_node:
+            self._of_node[node] = self.add(node, None).expr()
+            self.extents[-1] = extent
+        return Linear({self._of_node[node]: 1}, 0)
+
+    def apply(self, map: AffineMap, operands: Sequence[Linear]) -> Linear:
+        """The single result of `map` on forms."""
+        exprs = [form.expr() for form in operands]
+        dims, symbols = exprs[: map.num_dims], exprs[map.num_dims :]
+        return linear(map.results[0].replace_dims_and_symbols(dims, symbols), self.extents)
+
+    def normal(self, form: Linear) -> Linear:
+        """The same form with matching quotients and remainders put together."""
+        return linear(form.expr(), self.extents)
+
+    def binary(self, kind: AffineBinaryOpKind, lhs: Linear, rhs: Linear) -> Linear:
+        """Sum, or product, quotient or remainder by a constant."""
+        return linear(AffineBinaryOpExpr(kind, lhs.expr(), rhs.expr()), self.extents)
+
+    def bounds(self, form: Linear) -> Bounds:
+        """Least and greatest value."""
+        return bounds(form.expr(), self.extents)
+
+    def is_varying(self, form: Linear) -> bool:
+        """Whether the lanes of the vectorized loop see different values."""
+        return any(self.varies(position) for atom in form.terms for position in dimensions_of(atom))
+
+    def varies(self, position: int) -> bool:
+        """Whether this dimension has one value per lane."""
+        dimension = self.dimensions[position]
+        return isinstance(dimension, Lane) or (
+            isinstance(dimension, Node) and dimension.ctype.width > 1
+        )
+
+    def at_lane(self, form: Linear, lane: int, take: Callable[[Node, int], Node]) -> Linear:
+        """The form that one lane sees; `take` gives the lane of a vector."""
+        if not self.is_varying(form):
+            return form
+        used = {position for atom in form.terms for position in dimensions_of(atom)}
+        exprs = [AffineExpr.dimension(position) for position in range(max(used) + 1)]
+        for position in used:
+            dimension = self.dimensions[position]
+            if isinstance(dimension, Lane):
+                exprs[position] = AffineExpr.constant(lane)
+            elif isinstance(dimension, Node):
+                exprs[position] = self.of_node(take(dimension, lane), self.extents[position]).expr()
+        return linear(form.expr().replace_dims_and_symbols(exprs, ()), self.extents)
+
+    def lane_stride(self, form: Linear) -> int | None:
+        """By how much the form grows from lane to lane; None where that is not a constant."""
+        stride = 0
+        for atom, coefficient in form.terms.items():
+            if isinstance(atom, AffineDimExpr) and isinstance(self.dimensions[atom.position], Lane):
+                stride += coefficient
+            elif any(self.varies(position) for position in dimensions_of(atom)):
+                return None
+        return stride
+
+    def home(self, expr: AffineExpr, default: Block) -> Block:
+        """The outermost block in which every dimension of `expr` is known."""
+        blocks = [
+            dimension.home if isinstance(dimension, Variable) else dimension.block
+            for position in dimensions_of(expr)
+            if not isinstance(dimension := self.dimensions[position], Lane)
+        ]
+        return max(blocks, key=Block.depth, default=default)
+
+
+def constant_of(form: Linear) -> int | None:
+    """The value of a form without terms."""
+    return None if form.terms else form.constant
+
+
+def divisor_of(atom: AffineBinaryOpExpr) -> int:
+    """The constant that a floordiv or mod atom divides by."""
+    assert isinstance(atom.rhs, AffineConstantExpr), "division is by a constant"
+    return atom.rhs.value

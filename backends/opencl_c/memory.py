@@ -1,0 +1,253 @@
+"""Loads and stores: how an access becomes a scalar, a vector, a register or one element per lane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+
+from ...dialects import tir
+from ...dialects.cl.target import Target
+from ...dialects.tir.affine import Linear
+from ...errors import CloptError
+from .expressions import Expressions
+from .index import constant, constant_of
+from .storage import RegisterFile, Storages, layout_of, scope_of
+from .types import BOOL, CType, storage_type, value_type
+from .values import (
+    Array,
+    Assign,
+    Declare,
+    DeclareArray,
+    Graph,
+    Node,
+    Register,
+    Statement,
+    Storage,
+    Store,
+)
+
+Buffer = Array | RegisterFile
+
+_SPACES = {
+    tir.Scope.Global: "global",
+    tir.Scope.Constant: "constant",
+    tir.Scope.Local: "local",
+    tir.Scope.Private: "private",
+}
+
+
+class Memory:
+    """The buffers of one kernel and the accesses to them."""
+
+    def __init__(self, expressions: Expressions, storages: Storages, target: Target):
+        self.ex = expressions
+        self.graph: Graph = expressions.graph
+        self.storages = storages
+        self.target = target
+        self.buffers: dict[SSAValue, Buffer] = {}
+
+    # Declarations
+
+    def parameter(self, value: SSAValue, hint: str, is_output: bool) -> Array:
+        """A kernel parameter."""
+        assert isinstance(value.type, MemRefType)
+        written = is_output or value in self.storages.written
+        array = self._array(
+            value.type, hint, value_type(value.type.element_type, self.target), written
+        )
+        if array.space not in ("global", "constant"):
+            raise CloptError(
+                f"parameter {hint} of a kernel is in {array.space} memory: make it global"
+            )
+        if written and array.space == "constant":
+            raise CloptError(f"the kernel writes its parameter {hint}, which is constant")
+        self.buffers[value] = array
+        return array
+
+    def _array(self, type_: MemRefType, hint: str, ctype: CType, written: bool) -> Array:
+        shape, strides, offset = layout_of(type_)
+        size = 1 + offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+        space = _SPACES[scope_of(type_)]
+        storage = storage_type(type_.element_type, self.target)
+        if space in ("local", "private") and storage == "half":
+            storage = ctype.text
+        return Array(hint, space, storage, ctype, size, written)
+
+    def allocate(self, value: SSAValue, hint: str) -> None:
+        """A local or private buffer, declared here (private) or at the start of the kernel (local)."""
+        assert isinstance(value.type, MemRefType)
+        scope = scope_of(value.type)
+        if scope not in (tir.Scope.Private, tir.Scope.Local):
+            raise CloptError(
+                f"{hint} is allocated in {scope.value} memory: a kernel has private and local memory"
+            )
+        ctype = value_type(value.type.element_type, self.target)
+        lanes = self.storages.lane_loop(value)
+        if lanes is not None:
+            ctype = ctype.of_width(lanes.size)
+        layout = self.storages.register_layout(value) if scope is tir.Scope.Private else None
+        if layout is None:
+            array = self._array(value.type, hint, ctype, True)
+            if lanes is not None:
+                array.storage = ctype.text
+            self.buffers[value] = array
+            block = self.graph.root if scope is tir.Scope.Local else self.graph.block
+            self._declare_array(DeclareArray(block, (), frozenset(), array))
+            return
+        axis, width = layout
+        if width > 1:
+            ctype = ctype.of_width(width)
+        file = RegisterFile.of(hint, value.type.get_shape(), ctype, axis, width)
+        self.buffers[value] = file
+        self.graph.add(Declare(self.graph.block, (), frozenset(), tuple(file.registers.values())))
+
+    def _declare_array(self, statement: DeclareArray) -> None:
+        if statement.block is self.graph.root:
+            statement.block.items.insert(0, statement)
+        else:
+            self.graph.add(statement)
+
+    def storages_of(self, values: frozenset[SSAValue]) -> frozenset[Storage]:
+        """What is invalid after a store to one of these memrefs."""
+        found: set[Storage] = set()
+        for value in values:
+            match self.buffers.get(value):
+                case Array() as array:
+                    found.add(array)
+                case RegisterFile() as file:
+                    found.update(file.registers.values())
+                case None:
+                    pass
+        return frozenset(found)
+
+    def shared(self) -> frozenset[Storage]:
+        """The memory that other work-items may write: it changes at a barrier."""
+        return frozenset(
+            buffer
+            for buffer in self.buffers.values()
+            if isinstance(buffer, Array) and buffer.written and buffer.space != "private"
+        )
+
+    # Accesses
+
+    def _flat(self, value: SSAValue, indices: Sequence[Linear]) -> Linear:
+        """The element number of an access."""
+        assert isinstance(value.type, MemRefType)
+        _, strides, offset = layout_of(value.type)
+        total = constant(offset)
+        for form, stride in zip(indices, strides, strict=True):
+            total = total + form.scaled(stride)
+        return self.ex.space.normal(total)
+
+    def load(self, value: SSAValue, indices: Sequence[Linear], hint: str) -> Node | None:
+        """The loaded value; None where each lane has to load by itself."""
+        buffer = self.buffers[value]
+        if isinstance(buffer, RegisterFile):
+            return self._load_registers(buffer, indices)
+        form = self._flat(value, indices)
+        hint = hint or buffer.hint
+        if not self.ex.space.is_varying(form):
+            return self._load_element(buffer, form, hint)
+        match self.ex.space.lane_stride(form):
+            case 1:
+                return self._load_vector(buffer, self.ex.at_lane(form, 0), hint)
+            case -1:
+                last = self.ex.at_lane(form, self.ex.lane_width - 1)
+                return self.ex.reverse(self._load_vector(buffer, last, hint))
+            case _:
+                return None
+
+    def _load_element(self, array: Array, form: Linear, hint: str) -> Node:
+        return self.graph.node(
+            "load", array.ctype, self.ex.atoms(form), (array, form, array.ctype.width),
+            key=(array.hint, form_key(form)), hint=hint, reads=array,
+        )  # fmt: skip
+
+    def _load_vector(self, array: Array, form: Linear, hint: str) -> Node:
+        width = self.ex.lane_width
+        element = array.ctype if array.ctype.base != "bool" else CType(array.storage)
+        ctype = replace(element, width=width)
+        node = self.graph.node(
+            "load", ctype, self.ex.atoms(form), (array, form, width),
+            key=(array.hint, form_key(form)), hint=hint, reads=array,
+        )  # fmt: skip
+        return self.ex.convert(node, BOOL) if array.ctype.base == "bool" else node
+
+    def _load_registers(self, file: RegisterFile, indices: Sequence[Linear]) -> Node | None:
+        found = self._registers(file, indices)
+        if found is None:
+            return None
+        register, lane = found
+        node = self.graph.node(
+            "register", register.ctype, payload=register, key=id(register), reads=register
+        )
+        return node if lane is None else self.ex.lane(node, lane)
+
+    def _registers(
+        self, file: RegisterFile, indices: Sequence[Linear]
+    ) -> tuple[Register, int | None] | None:
+        """The register and the lane of it (None: all of it) that an access means."""
+        space = self.ex.space
+        varying = [d for d, form in enumerate(indices) if space.is_varying(form)]
+        if not varying:
+            register, lane = file.find([_constant(form) for form in indices])
+            return register, (lane if file.width > 1 else None)
+        if varying != [file.axis] or space.lane_stride(indices[file.axis]) != 1:
+            return None
+        first = [_constant(self.ex.at_lane(form, 0)) for form in indices]
+        if self.ex.lane_width != file.width or first[file.axis] % file.width:
+            return None
+        return file.find(first)[0], None
+
+    def store(self, value: SSAValue, indices: Sequence[Linear], stored: Node) -> bool:
+        """Add the statement; False where each lane has to store by itself."""
+        buffer = self.buffers[value]
+        if isinstance(buffer, RegisterFile):
+            found = self._registers(buffer, indices)
+            if found is None:
+                return False
+            register, lane = found
+            if lane is None:
+                stored = self.ex.as_type(stored, register.ctype)
+            self.graph.add(
+                Assign(self.graph.block, (stored,), frozenset((register,)), register, lane)
+            )
+            return True
+        form = self._flat(value, indices)
+        width = buffer.ctype.width
+        if self.ex.space.is_varying(form):
+            if self.ex.space.lane_stride(form) != 1:
+                return False
+            form, width = self.ex.at_lane(form, 0), self.ex.lane_width
+        self._store(buffer, form, stored, width)
+        return True
+
+    def _store(self, array: Array, form: Linear, stored: Node, width: int) -> None:
+        if width > 1:
+            stored = self.ex.broadcast(stored, width)
+        ctype = array.ctype
+        if ctype.base == "bool" and width > 1:
+            ctype = CType(array.storage)
+        if ctype.mask:
+            stored = self.ex.mask(stored, ctype.bits)
+        elif stored.ctype.signed() != replace(ctype, width=width):
+            stored = self.ex.convert(stored, ctype)
+        elif width > 1 and stored.ctype.is_unsigned:
+            stored = self.ex.reinterpret(stored, stored.ctype.signed())
+        operands: tuple[Node, ...] = (stored, *self.ex.atoms(form))
+        statement: Statement = Store(self.graph.block, operands, frozenset((array,)), array, form)
+        self.graph.add(statement)
+
+
+def form_key(form: Linear) -> tuple[object, ...]:
+    """A hashable identity of a form."""
+    return frozenset(form.terms.items()), form.constant
+
+
+def _constant(form: Linear) -> int:
+    value = constant_of(form)
+    assert value is not None, "indices into registers are constants"
+    return value

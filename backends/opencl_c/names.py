@@ -1,0 +1,54 @@
+"""Names for variables: their hint, made a C identifier that nothing in scope has yet."""
+
+from __future__ import annotations
+
+import re
+
+from .builtins import RESERVED
+
+_NOT_A_WORD = re.compile(r"\W", re.ASCII)
+_TYPE = re.compile(
+    r"(u?(char|short|int|long)|half|float|double)(2|3|4|8|16)?|(as|convert)_.*|v(load|store)\w*"
+)
+
+
+def is_identifier(name: str) -> bool:
+    """Whether OpenCL C accepts `name` for something of ours."""
+    return (
+        name.isidentifier()
+        and name.isascii()
+        and name not in RESERVED
+        and not _TYPE.fullmatch(name)
+    )
+
+
+class Names:
+    """The names of the blocks that are open."""
+
+    def __init__(self) -> None:
+        self._scopes: list[set[str]] = [set()]
+
+    def open(self) -> None:
+        """Enter a block."""
+        self._scopes.append(set())
+
+    def close(self) -> None:
+        """Leave a block: its names are free again."""
+        self._scopes.pop()
+
+    def new(self, hint: str, *, numbered: bool = False) -> str:
+        """A name that shadows nothing: the hint, or with a number."""
+        base = _NOT_A_WORD.sub("_", hint) or "t"
+        if base[0].isdigit():
+            base = "_" + base
+        candidate = base
+        joint = "_" if base[-1].isdigit() else ""
+        number = 0
+        while numbered or self._is_taken(candidate):
+            candidate, numbered = f"{base}{joint}{number}", False
+            number += 1
+        self._scopes[-1].add(candidate)
+        return candidate
+
+    def _is_taken(self, name: str) -> bool:
+        return not is_identifier(name) or any(name in scope for scope in self._scopes)

@@ -1,0 +1,201 @@
+"""Turns `arith`, `math` and `tir.call` operations on numbers into expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, Operation
+
+from ...dialects import tir
+from ...dialects.cl.target import Target
+from ...errors import CloptError
+from .builtins import (
+    BOOL_OPERATORS,
+    CALLS,
+    CASTS,
+    COMPARE_FLOATS,
+    COMPARE_INTEGERS,
+    FUNCTIONS,
+    NAN_PROPAGATING,
+    OPERATORS,
+    RELATIONAL_CALLS,
+    Function,
+    Sign,
+)
+from .expressions import Expressions
+from .types import BOOL, CType, mask_type, value_type
+from .values import Node
+
+
+class Operations:
+    """One method per shape of operation; which row of the tables applies is found by the op's name."""
+
+    def __init__(self, expressions: Expressions, target: Target):
+        self.ex = expressions
+        self.target = target
+        self._special: dict[str, Callable[[Operation, Sequence[Node]], Node]] = {
+            "arith.constant": self._constant,
+            "arith.cmpi": self._compare_integers,
+            "arith.cmpf": self._compare_floats,
+            "arith.select": lambda _, x: self.ex.select(*x),
+            "arith.negf": lambda _, x: self.ex.unary("-", x[0].ctype, x[0]),
+            "arith.bitcast": self._bitcast,
+            "arith.index_cast": lambda op, x: self.ex.convert(x[0], self._type(op)),
+            "arith.floordivsi": self._floor_division,
+            "arith.ceildivsi": self._ceiling_division,
+            "arith.ceildivui": self._ceiling_division_unsigned,
+            "math.absi": self._absolute,
+            "math.fpowi": self._integer_power,
+            "tir.call": self._builtin,
+        }
+
+    def __call__(self, op: Operation, operands: Sequence[Node]) -> Node:
+        """The value of an operation with one result."""
+        name = op.name
+        if (special := self._special.get(name)) is not None:
+            return special(op, operands)
+        if name in CASTS:
+            return self._cast(op, operands[0])
+        if name in BOOL_OPERATORS and operands[0].ctype.is_bool:
+            return self.ex.logic(BOOL_OPERATORS[name], *operands)
+        if (operator := OPERATORS.get(name)) is not None:
+            return self.ex.binary(operator.symbol, *operands, operator.sign)
+        if (function := FUNCTIONS.get(name)) is not None:
+            return self._call(function, operands)
+        if name in NAN_PROPAGATING:
+            return self._nan_propagating(NAN_PROPAGATING[name], *operands)
+        raise CloptError(f"OpenCL C has no {name}: lower it before the kernel is printed")
+
+    def _type(self, op: Operation) -> CType:
+        return self.element(op.results[0].type)
+
+    def element(self, attr: Attribute) -> CType:
+        """The scalar type that values of an IR type have in C."""
+        return value_type(attr, self.target)
+
+    def _constant(self, op: Operation, _: Sequence[Node]) -> Node:
+        assert isinstance(op, arith.ConstantOp)
+        match op.value:
+            case FloatAttr() | IntegerAttr():
+                return self.ex.constant(op.value.value.data, self._type(op))
+            case _:
+                raise CloptError(f"a kernel has scalar constants, not {op.value}")
+
+    def _compare_integers(self, op: Operation, operands: Sequence[Node]) -> Node:
+        assert isinstance(op, arith.CmpiOp)
+        predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+        operator = COMPARE_INTEGERS[predicate]
+        return self.ex.compare(operator.symbol, *operands, operator.sign)
+
+    def _compare_floats(self, op: Operation, operands: Sequence[Node]) -> Node:
+        assert isinstance(op, arith.CmpfOp)
+        ex, (a, b) = self.ex, operands
+        match arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]:
+            case "false" | "true" as constant:
+                return ex.constant(int(constant == "true"), BOOL)
+            case "ord":
+                return ex.logic("&&", ex.compare("==", a, a), ex.compare("==", b, b))
+            case "uno":
+                return ex.logic("||", ex.compare("!=", a, a), ex.compare("!=", b, b))
+            case "one":
+                return ex.logic("||", ex.compare("<", a, b), ex.compare(">", a, b))
+            case "ueq":
+                differ = ex.logic("||", ex.compare("<", a, b), ex.compare(">", a, b))
+                return ex.negate(differ)
+            case predicate:
+                symbol, negated = COMPARE_FLOATS[predicate]
+                result = ex.compare(symbol, a, b)
+                return ex.negate(result) if negated else result
+
+    def _nan_propagating(self, symbol: str, a: Node, b: Node) -> Node:
+        """The one of `a` and `b` that `symbol` prefers; every comparison with NaN is false."""
+        ex = self.ex
+        if a.kind == "constant":
+            a, b = b, a
+        picks_b = ex.compare({">": "<", "<": ">"}[symbol], a, b)
+        if b.kind == "constant" and b.payload == b.payload:
+            return ex.select(picks_b, b, a)
+        # A NaN in b fails the comparison, and so is picked; a NaN in a is asked for.
+        picks_a = ex.logic("||", ex.compare(symbol, a, b), ex.compare("!=", a, a))
+        return ex.select(picks_a, a, b)
+
+    def _call(self, function: Function, operands: Sequence[Node]) -> Node:
+        operands = self.ex.unify(operands, function.sign)
+        return self.ex.call(function.name, self._widest(operands), operands)
+
+    def _widest(self, operands: Sequence[Node]) -> CType:
+        return max((node.ctype for node in operands), key=lambda ctype: ctype.width)
+
+    def _builtin(self, op: Operation, operands: Sequence[Node]) -> Node:
+        assert isinstance(op, tir.CallOp)
+        name = op.callee.data
+        widest = self._widest(operands)
+        if name in RELATIONAL_CALLS:
+            result = BOOL if widest.width == 1 else mask_type(widest.bits, widest.width)
+            return self.ex.call(name, result, operands)
+        if name not in CALLS:
+            raise CloptError(f'"{name}" is no builtin of OpenCL C 1.2 that a kernel may call')
+        return self.ex.call(name, self._type(op).of_width(widest.width), operands)
+
+    def _cast(self, op: Operation, operand: Node) -> Node:
+        reads, gives = CASTS[op.name]
+        ctype = self._type(op)
+        if operand.ctype.is_bool:
+            number = self.ex.convert(operand, CType("int") if ctype.is_float else ctype)
+            if reads is Sign.SIGNED:
+                number = self.ex.unary("-", number.ctype, number)
+            return self.ex.convert(number, ctype)
+        if ctype.base == "bool":
+            # Only the lowest bit remains; a number is true when it is not zero in `arith.cmpi ne`.
+            one = self.ex.constant(1, replace(operand.ctype, width=1))
+            return self.ex.convert(self.ex.binary("&", operand, one), ctype)
+        operand = self.ex.with_sign(operand, reads)
+        if reads is Sign.UNSIGNED and not ctype.is_float:
+            ctype = ctype.unsigned()
+        if gives is Sign.UNSIGNED:
+            ctype = ctype.unsigned()
+        return self.ex.convert(operand, ctype)
+
+    def _bitcast(self, op: Operation, operands: Sequence[Node]) -> Node:
+        (operand,) = operands
+        return self.ex.reinterpret(operand, self._type(op).of_width(operand.ctype.width))
+
+    def _floor_division(self, op: Operation, operands: Sequence[Node]) -> Node:
+        """One less than C's quotient where that was rounded up: a rest, and unequal signs."""
+        return self._division(operands, "<", "-")
+
+    def _ceiling_division(self, op: Operation, operands: Sequence[Node]) -> Node:
+        """One more than C's quotient where that was rounded down: a rest, and equal signs."""
+        return self._division(operands, ">=", "+")
+
+    def _division(self, operands: Sequence[Node], signs: str, correct: str) -> Node:
+        ex = self.ex
+        a, b = ex.unify(operands, Sign.SIGNED)
+        zero = ex.constant(0, replace(a.ctype, width=1))
+        rest = ex.compare("!=", ex.binary("%", a, b), zero)
+        rounded = ex.logic("&&", rest, ex.compare(signs, ex.binary("^", a, b), zero))
+        return ex.binary(correct, ex.binary("/", a, b), ex.convert(rounded, a.ctype))
+
+    def _ceiling_division_unsigned(self, op: Operation, operands: Sequence[Node]) -> Node:
+        ex = self.ex
+        a, b = ex.unify(operands, Sign.UNSIGNED)
+        zero = ex.constant(0, replace(a.ctype, width=1))
+        rest = ex.compare("!=", ex.binary("%", a, b), zero)
+        return ex.binary("+", ex.binary("/", a, b), ex.convert(rest, a.ctype))
+
+    def _absolute(self, op: Operation, operands: Sequence[Node]) -> Node:
+        """OpenCL's `abs` gives unsigned integers."""
+        (operand,) = self.ex.unify(operands, Sign.SIGNED)
+        return self.ex.call("abs", operand.ctype.unsigned(), [operand])
+
+    def _integer_power(self, op: Operation, operands: Sequence[Node]) -> Node:
+        base, exponent = operands
+        exponent = self.ex.convert(exponent, CType("int"))
+        return self.ex.call(
+            "pown",
+            self._widest([base]).of_width(max(base.ctype.width, exponent.ctype.width)),
+            [base, exponent],
+        )

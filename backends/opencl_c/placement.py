@@ -1,0 +1,123 @@
+"""Decides which expressions of a graph become variables; the others are written where they are
+used.
+
+An expression becomes a variable when it is used more than once, when a loop would compute it again,
+or when the memory it was loaded from changes before its use. The decision goes from the last
+expression to the first, so that the places where an expression is used are known when it is its
+turn.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+
+from .values import Block, Graph, Node, Statement, Storage
+
+Point = tuple[Block, int]
+"""A place of evaluation: before the item of this number in a block."""
+
+_FREE = ("constant", "index", "broadcast")
+"""Expressions that are never worth a name."""
+_REPEATABLE = ("register", "lane")
+"""Expressions that are not worth a name because they are used twice."""
+
+
+class Placement:
+    """Marks the nodes that become variables (`is_variable`) and knows which nodes are used at all."""
+
+    def __init__(self, graph: Graph):
+        self._position: dict[Node | Statement, int] = {}
+        self._around: dict[Block, Statement] = {}
+        self._writes: dict[tuple[Block, Storage], list[int]] = defaultdict(list)
+        self._users: dict[Node, list[Node | Statement]] = defaultdict(list)
+        self._points: dict[Node, list[Point]] = {}
+        self._named: set[Node] = set()
+        self._number(graph.root)
+        for node in sorted(self._users, key=lambda node: -node.sequence):
+            self._place(node)
+
+    def is_used(self, node: Node) -> bool:
+        """Whether a statement needs the node."""
+        return node in self._users
+
+    def _number(self, block: Block) -> None:
+        for position, item in enumerate(block.items):
+            self._position[item] = position
+            if isinstance(item, Node):
+                continue
+            for storage in item.writes:
+                self._writes[block, storage].append(position)
+            for inner in item.blocks():
+                self._around[inner] = item
+                self._number(inner)
+            for operand in item.operands:
+                self._use(operand, item)
+
+    def _use(self, node: Node, user: Node | Statement) -> None:
+        """Record a use; the operands of a node are used once it is."""
+        pending = [(node, user)]
+        while pending:
+            node, user = pending.pop()
+            if node not in self._users:
+                pending += [(operand, node) for operand in node.operands]
+            self._users[node].append(user)
+
+    def _place(self, node: Node) -> None:
+        points = [point for user in self._users[node] for point in self._points_of(user)]
+        self._points[node] = points
+        conflict = node.reads is not None and any(
+            self._changes(node.reads, node, point) for point in points
+        )
+        if node.owner is not None:
+            if conflict:
+                node.owner.is_variable = True
+            return
+        if node.kind in ("lane", "swizzle") and node.operands[0].kind != "register":
+            self._named.add(node.operands[0])
+        node.is_variable = (
+            node.is_variable
+            or conflict
+            or (node.kind not in _FREE and self._deserves_name(node, points))
+        )
+
+    def _deserves_name(self, node: Node, points: list[Point]) -> bool:
+        if node in self._named:
+            return True
+        if node.kind in _REPEATABLE:
+            return False
+        if len(points) > 1:
+            return True
+        return node.kind != "division" and any(self._repeats(node, point) for point in points)
+
+    def _points_of(self, user: Node | Statement) -> list[Point]:
+        if isinstance(user, Node) and not user.is_variable:
+            return self._points[user]
+        return [(user.block, self._position[user])]
+
+    def _path(self, node: Node, point: Point) -> Iterator[Point]:
+        """From the place of use out to the block of the node."""
+        block, position = point
+        yield point
+        while block is not node.block:
+            around = self._around[block]
+            block, position = around.block, self._position[around]
+            yield block, position
+
+    def _repeats(self, node: Node, point: Point) -> bool:
+        return any(block.is_loop for block, _ in self._path(node, point) if block is not node.block)
+
+    def _changes(self, storage: Storage, node: Node, point: Point) -> bool:
+        """Whether `storage` is written between the node and a use of it.
+
+        A statement that contains the use counts as a whole.
+        """
+        *inner, (block, position) = self._path(node, point)
+        writes = self._writes.get((block, storage))
+        if writes is None:
+            return False
+        first = bisect_right(writes, self._position[node])
+        return first < len(writes) and (
+            writes[first] < position or (bool(inner) and writes[first] == position)
+        )

@@ -1,0 +1,253 @@
+"""Prints the graph of a kernel as OpenCL C 1.2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...dialects import tir
+from ...dialects.cl.target import Target
+from ...errors import CloptError
+from .build import Builder
+from .builtins import PRECEDENCE
+from .names import Names, is_identifier
+from .placement import Placement
+from .text import Texts, atom
+from .types import CType
+from .values import (
+    Array,
+    Assign,
+    Barrier,
+    Block,
+    Declare,
+    DeclareArray,
+    DeclareIndex,
+    If,
+    Loop,
+    Node,
+    Register,
+    Statement,
+    Store,
+)
+
+MAX_ARGUMENTS = 128
+"""OpenCL guarantees 1024 bytes of arguments, which is as many pointers."""
+LINE_LENGTH = 100
+_LONGEST_INLINE = 72
+"""A longer expression gets a variable."""
+_COMPOUND = ("+", "-", "*", "/", "&", "|", "^")
+
+
+class KernelPrinter:
+    """Prints one kernel; `text()` gives the result."""
+
+    def __init__(self, func: tir.FuncOp, target: Target):
+        self.func = func
+        self.builder = Builder(func, target)
+        self.builder.build()
+        self.placement = Placement(self.builder.graph)
+        self.texts = Texts(self.builder.space, self.builder.ex.atom)
+        self.names = Names()
+        self.lines: list[str] = []
+        self.indent = 0
+        self._initialised: dict[Statement, Register] = {}
+        self._statements: dict[type[Statement], Callable[..., None]] = {
+            Store: self._store,
+            Assign: self._assign,
+            Declare: self._declare,
+            DeclareArray: self._declare_array,
+            DeclareIndex: self._declare_index,
+            Loop: self._loop,
+            If: self._if,
+            Barrier: lambda _: self._line("barrier(CLK_LOCAL_MEM_FENCE);"),
+        }
+
+    def text(self) -> str:
+        """The kernel's source text."""
+        name = self.func.sym_name.data
+        if not is_identifier(name):
+            raise CloptError(
+                f'"{name}" cannot be the name of an OpenCL kernel: rename the function'
+            )
+        if len(self.builder.parameters) > MAX_ARGUMENTS:
+            raise CloptError(
+                f"kernel {name} has {len(self.builder.parameters)} buffers, more than the {MAX_ARGUMENTS} that "
+                "OpenCL guarantees: fuse fewer operations"
+            )
+        self.names.new(name)
+        self._header(name)
+        self._block(self.builder.graph.root)
+        self._line("}")
+        return "\n".join(self.lines) + "\n"
+
+    def _line(self, text: str) -> None:
+        """Add a line at the current indentation, broken at spaces where it is too long."""
+        margin = " " * (4 * self.indent)
+        while len(margin) + len(text) > LINE_LENGTH:
+            end = text.rfind(" ", 40, LINE_LENGTH - len(margin))
+            if end < 0:
+                break
+            self.lines.append(margin + text[:end])
+            text = text[end + 1 :]
+            margin = " " * (4 * self.indent + 8)
+        self.lines.append(margin + text)
+
+    def _header(self, name: str) -> None:
+        if self.func.comment is not None:
+            self.lines.append("// " + " ".join(self.func.comment.data.split()))
+        if (sizes := self.func.local_size) is not None:
+            local = [str(int(n)) for n in sizes.iter_values()]
+            local += ["1"] * (3 - len(local))
+            self._line(f"__attribute__((reqd_work_group_size({', '.join(local)})))")
+        parameters = [self._parameter(array) for array in self.builder.parameters]
+        line = f"__kernel void {name}({', '.join(parameters)}) {{"
+        if len(line) <= LINE_LENGTH:
+            self.lines.append(line)
+            return
+        self.lines.append(f"__kernel void {name}(")
+        self.lines += [f"    {parameter}," for parameter in parameters[:-1]]
+        self.lines.append(f"    {parameters[-1]}) {{")
+
+    def _parameter(self, array: Array) -> str:
+        array.name = self.names.new(array.hint)
+        qualifier = "" if array.written or array.space == "constant" else "const "
+        return f"__{array.space} {qualifier}{array.storage} *restrict {array.name}"
+
+    # Blocks
+
+    def _block(self, block: Block) -> None:
+        self.indent += 1
+        self.names.open()
+        for item in block.items:
+            if isinstance(item, Node):
+                self._node(item)
+            else:
+                self._statements[type(item)](item)
+        self.names.close()
+        self.indent -= 1
+
+    def _node(self, node: Node) -> None:
+        if not self.placement.is_used(node) or node.owner is not None:
+            return
+        if not node.is_variable:
+            if node.kind in ("constant", "index", "register"):
+                return
+            if len(self.texts(node)[0]) <= _LONGEST_INLINE:
+                return
+        text = self.texts.expression(node)[0]
+        node.name = self.names.new(_hint(node), numbered=node.numbered)
+        self._line(f"const {node.ctype.text} {node.name} = {text};")
+
+    # Statements
+
+    def _store(self, store: Store) -> None:
+        array, value = store.array, store.value
+        if array.storage == "half" and value.ctype.base == "float":
+            width = value.ctype.width
+            text = self.texts(value)[0]
+            if width == 1:
+                index = self.texts.linear(store.index)[0]
+                self._line(f"vstore_half({text}, {index}, {array.name});")
+            else:
+                pointer = self.texts.pointer(array, store.index)
+                self._line(f"vstore_half{width}({text}, 0, {pointer});")
+        elif value.ctype.width > array.ctype.width:
+            pointer = self.texts.pointer(array, store.index)
+            self._line(f"vstore{value.ctype.width}({self.texts(value)[0]}, 0, {pointer});")
+        else:
+            self._assignment(self.texts.element(array, store.index), value, store)
+
+    def _assign(self, assign: Assign) -> None:
+        register = assign.register
+        if assign in self._initialised:
+            register.name = self.names.new(register.hint)
+            self._line(f"{register.ctype.text} {register.name} = {self.texts(assign.value)[0]};")
+            return
+        lane = "" if assign.lane is None else f".s{assign.lane:x}"
+        self._assignment(register.name + lane, assign.value, assign)
+
+    def _assignment(self, target: str, value: Node, statement: Statement) -> None:
+        """`target = value;`, or `target += rest;` where the value is `target + rest`."""
+        if not value.name and value.kind == "binary" and value.payload in _COMPOUND:
+            left, right = value.operands
+            symbol = value.payload
+            if self._is_current(left, target, statement):
+                self._line(f"{target} {symbol}= {self.texts(right)[0]};")
+                return
+            if symbol in "+*&|^" and self._is_current(right, target, statement):
+                self._line(f"{target} {symbol}= {self._as_operand(left, symbol)};")
+                return
+        self._line(f"{target} = {self.texts(value)[0]};")
+
+    def _as_operand(self, node: Node, symbol: str) -> str:
+        return atom(self.texts(node), 0 if symbol else PRECEDENCE["+"])
+
+    def _is_current(self, node: Node, target: str, statement: Statement) -> bool:
+        return (
+            not node.name
+            and node.reads is not None
+            and node.reads in statement.writes
+            and self.texts.expression(node)[0] == target
+        )
+
+    def _declare(self, declare: Declare) -> None:
+        """Declare the registers that are not assigned as a whole before anything else happens to
+        them.
+        """
+        block = declare.block
+        first: dict[Register, Statement] = {}
+        for item in block.items[block.items.index(declare) + 1 :]:
+            if isinstance(item, Statement):
+                for storage in item.writes:
+                    if isinstance(storage, Register):
+                        first.setdefault(storage, item)
+        plain: list[Register] = []
+        for register in declare.registers:
+            start = first.get(register)
+            if isinstance(start, Assign) and start.lane is None:
+                self._initialised[start] = register
+            elif start is not None:
+                register.name = self.names.new(register.hint)
+                plain.append(register)
+        if plain:
+            names = ", ".join(register.name for register in plain)
+            self._line(f"{plain[0].ctype.text} {names};")
+
+    def _declare_array(self, declare: DeclareArray) -> None:
+        array = declare.array
+        array.name = self.names.new(array.hint)
+        space = "__local " if array.space == "local" else ""
+        self._line(f"{space}{array.storage} {array.name}[{array.size}];")
+
+    def _declare_index(self, declare: DeclareIndex) -> None:
+        declare.variable.name = self.names.new(declare.variable.hint)
+        ctype = self.builder.index_type.text
+        self._line(f"const {ctype} {declare.variable.name} = {declare.function}({declare.axis});")
+
+    def _loop(self, loop: Loop) -> None:
+        self.names.open()
+        name = loop.variable.name = self.names.new(loop.variable.hint)
+        ctype = self.builder.index_type.text
+        self._line(f"for ({ctype} {name} = 0; {name} < {loop.extent}; {name}++) {{")
+        self._block(loop.body)
+        self._line("}")
+        self.names.close()
+
+    def _if(self, statement: If) -> None:
+        self._line(f"if ({self.texts(statement.operands[0])[0]}) {{")
+        self._block(statement.then)
+        if statement.other is not None:
+            self._line("} else {")
+            self._block(statement.other)
+        self._line("}")
+
+
+def _hint(node: Node) -> str:
+    if node.hint:
+        return node.hint
+    if node.kind == "division":
+        return "q"
+    return "c" if node.ctype.is_bool else "t"
+
+
+__all__ = ["CType", "KernelPrinter", "replace"]

@@ -1,0 +1,253 @@
+"""Decides what each buffer of a kernel is in C, before any code is made.
+
+A private memref becomes variables if every index into it is a constant once unrolled loops are
+expanded; these are vectors along the dimension that vectorized loops walk. Otherwise it is an
+array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import affine, arith, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLayoutAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from ...dialects import tir
+from ...dialects.tir.affine import linear
+from ...errors import CloptError
+from .types import CType
+from .values import Register
+
+_VECTOR_WIDTHS = (2, 3, 4, 8, 16)
+
+
+@dataclass(eq=False)
+class RegisterFile:
+    """A private memref in registers: `width` elements along dimension `axis` share a variable."""
+
+    hint: str
+    shape: tuple[int, ...]
+    ctype: CType
+    """The type of one register."""
+    axis: int
+    width: int
+    registers: dict[tuple[int, ...], Register]
+
+    @classmethod
+    def of(
+        cls, hint: str, shape: tuple[int, ...], ctype: CType, axis: int, width: int
+    ) -> RegisterFile:
+        """One register for each position, named by the indices that differ."""
+        counts = [-(-n // width) if d == axis else n for d, n in enumerate(shape)]
+        positions = [()]
+        for count in counts:
+            positions = [(*p, i) for p in positions for i in range(count)]
+        registers = {
+            position: Register(
+                "_".join([hint, *(str(i) for i, n in zip(position, counts, strict=True) if n > 1)]),
+                ctype,
+            )
+            for position in positions
+        }
+        return cls(hint, shape, ctype, axis, width, registers)
+
+    def find(self, index: Sequence[int]) -> tuple[Register, int]:
+        """The register that holds an element, and its lane there."""
+        for i, n in zip(index, self.shape, strict=True):
+            if not 0 <= i < n:
+                raise CloptError(
+                    f"the kernel accesses {self.hint} at {list(index)}, outside of its shape"
+                )
+        if self.width == 1:
+            return self.registers[tuple(index)], 0
+        position = list(index)
+        position[self.axis], lane = divmod(index[self.axis], self.width)
+        return self.registers[tuple(position)], lane
+
+
+@dataclass(frozen=True)
+class Access:
+    """A load or store of a private memref, seen from its indices."""
+
+    loops: frozenset[tir.ForOp]
+    """The loops whose variable the indices depend on."""
+    lanes: tuple[int, int] | None
+    """Dimension and width, if the access is one aligned vector of a vectorized loop."""
+
+
+class Storages:
+    """What is known of the buffers of one kernel."""
+
+    def __init__(self, func: tir.FuncOp):
+        self._depends: dict[SSAValue, frozenset[tir.ForOp]] = {}
+        self._expanded: dict[tir.ForOp, bool] = {}
+        self._written: dict[Operation, frozenset[SSAValue]] = {}
+        self.written = self.written_in(func)
+
+    def written_in(self, op: Operation) -> frozenset[SSAValue]:
+        """The memrefs that `op` and what it contains store to."""
+        if op not in self._written:
+            found: set[SSAValue] = set()
+            if isinstance(op, memref.StoreOp):
+                found.add(op.memref)
+            for region in op.regions:
+                for inner in region.walk():
+                    if isinstance(inner, memref.StoreOp):
+                        found.add(inner.memref)
+            self._written[op] = frozenset(found)
+        return self._written[op]
+
+    def depends(self, value: SSAValue) -> frozenset[tir.ForOp]:
+        """The loops that a value may change in, besides through what it loads from outer buffers."""
+        if (known := self._depends.get(value)) is not None:
+            return known
+        result: frozenset[tir.ForOp] = frozenset()
+        if isinstance(value, BlockArgument):
+            loop = value.block.parent_op()
+            if isinstance(loop, tir.ForOp):
+                result = frozenset((loop,))
+        elif isinstance(value, OpResult):
+            op = value.op
+            if isinstance(op, memref.AllocaOp):
+                result = frozenset(tir.enclosing_loops(op))
+            else:
+                operands = [*op.operands]
+                for region in op.regions:
+                    operands += [operand for inner in region.walk() for operand in inner.operands]
+                result = frozenset[tir.ForOp]().union(*map(self.depends, operands))
+        self._depends[value] = result
+        return result
+
+    def is_vector_loop(self, loop: tir.ForOp) -> bool:
+        """Whether the loop becomes vector code; otherwise a vectorized loop is expanded in text.
+
+        It does not if a lane would have to wait for another: stores to one place from all lanes,
+        vectorized loops inside, local memory.
+        """
+        if loop.kind.data is not tir.LoopKind.Vectorized or loop.size not in _VECTOR_WIDTHS:
+            return False
+        if loop not in self._expanded:
+            self._expanded[loop] = any(self._needs_expansion(op, loop) for op in loop.body.walk())
+        return not self._expanded[loop]
+
+    def _needs_expansion(self, op: Operation, loop: tir.ForOp) -> bool:
+        match op:
+            case tir.ForOp():
+                return op.kind.data is tir.LoopKind.Vectorized and op.size > 1
+            case memref.StoreOp() | memref.LoadOp():
+                varies = any(loop in self.depends(index) for index in op.indices)
+                if _is_inside(op.memref, loop):
+                    return varies
+                return isinstance(op, memref.StoreOp) and not varies
+            case memref.AllocaOp():
+                return scope_of(op.memref.type) is not tir.Scope.Private
+            case _:
+                return False
+
+    def lane_loop(self, buffer: SSAValue) -> tir.ForOp | None:
+        """The vector loop that a private memref is allocated in: each lane has its own."""
+        if not isinstance(buffer, OpResult):
+            return None
+        for loop in tir.enclosing_loops(buffer.op):
+            if self.is_vector_loop(loop):
+                return loop
+        return None
+
+    def register_layout(self, buffer: SSAValue) -> tuple[int, int] | None:
+        """The vector dimension and width of a private memref that fits registers, else None."""
+        accesses: list[Access] = []
+        for use in buffer.uses:
+            op = use.operation
+            if not isinstance(op, memref.LoadOp | memref.StoreOp):
+                raise CloptError(
+                    f"a kernel only loads from and stores to a buffer, it cannot {op.name} it"
+                )
+            access = self._access(op)
+            if any(not self._is_constant(loop) for loop in access.loops):
+                return None
+            if not all(_is_affine(index) for index in op.indices):
+                return None
+            accesses.append(access)
+        vectors = [access.lanes for access in accesses if access.lanes is not None]
+        return max(vectors, key=lambda lanes: lanes[1], default=(0, 1))
+
+    def _is_constant(self, loop: tir.ForOp) -> bool:
+        kinds = (tir.LoopKind.Unrolled, tir.LoopKind.Vectorized)
+        return loop.kind.data in kinds or (loop.size == 1 and not loop.kind.data.is_bound)
+
+    def _access(self, op: memref.LoadOp | memref.StoreOp) -> Access:
+        loops = frozenset[tir.ForOp]().union(*map(self.depends, op.indices))
+        lanes: tuple[int, int] | None = None
+        vector = [loop for loop in loops if self.is_vector_loop(loop)]
+        if len(vector) == 1:
+            (loop,) = vector
+            axes = [d for d, index in enumerate(op.indices) if loop in self.depends(index)]
+            if len(axes) == 1 and _is_aligned(op.indices[axes[0]], loop):
+                lanes = axes[0], loop.size
+        return Access(loops, lanes)
+
+
+def _is_affine(value: SSAValue) -> bool:
+    """Whether an index is computed from loop variables and constants alone."""
+    if isinstance(value, BlockArgument):
+        return True
+    assert isinstance(value, OpResult)
+    if isinstance(value.op, arith.ConstantOp):
+        return True
+    return isinstance(
+        value.op, affine.ApplyOp | arith.AddiOp | arith.MuliOp | arith.SubiOp
+    ) and all(map(_is_affine, value.op.operands))
+
+
+def _is_aligned(index: SSAValue, loop: tir.ForOp) -> bool:
+    """Whether `index` is the loop's variable plus multiples of its extent."""
+    if index is loop.var:
+        return True
+    if not (isinstance(index, OpResult) and isinstance(index.op, affine.ApplyOp)):
+        return False
+    apply = index.op
+    form = linear(apply.map.data.results[0], [None] * len(apply.mapOperands))
+    strides: dict[SSAValue, int] = {}
+    for atom, coefficient in form.terms.items():
+        if not isinstance(atom, AffineDimExpr):
+            return False
+        strides[apply.mapOperands[atom.position]] = coefficient
+    return (
+        strides.pop(loop.var, 0) == 1
+        and form.constant % loop.size == 0
+        and all(stride % loop.size == 0 for stride in strides.values())
+    )
+
+
+def _is_inside(buffer: SSAValue, loop: tir.ForOp) -> bool:
+    return isinstance(buffer, OpResult) and loop in tir.enclosing_loops(buffer.op)
+
+
+def scope_of(type_: Attribute) -> tir.Scope:
+    """The scope of a memref; no memory space is the global one."""
+    assert isinstance(type_, MemRefType)
+    space = type_.memory_space
+    if isinstance(space, NoneAttr):
+        return tir.Scope.Global
+    if not isinstance(space, tir.ScopeAttr):
+        raise CloptError(f"{space} is no memory space of a kernel: use #tir.scope")
+    return space.data
+
+
+def layout_of(type_: MemRefType) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    """Shape, strides and offset of a memref."""
+    shape = type_.get_shape()
+    if DYNAMIC_INDEX in shape:
+        raise CloptError(f"a kernel's buffers have static shapes, not {type_}")
+    if isinstance(type_.layout, NoneAttr):
+        return shape, tuple(prod(shape[i + 1 :]) for i in range(len(shape))), 0
+    strides, offset = type_.get_strides(), None
+    if isinstance(type_.layout, StridedLayoutAttr):
+        offset = type_.layout.get_offset()
+    if strides is None or offset is None or None in strides:
+        raise CloptError(f"a kernel's buffers have static strides, not {type_.layout}")
+    return shape, tuple(s for s in strides if s is not None), offset

@@ -1,0 +1,226 @@
+"""The C text of expressions: returned, with the precedence of its outermost operator, never
+printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
+
+from ...dialects.tir.affine import Linear
+from .builtins import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY
+from .index import IndexSpace, divisor_of
+from .types import float_literal, int_literal
+from .values import Array, Node, Variable
+
+Text = tuple[str, int]
+
+_WIDEST_CALL = 8
+"""Builtins on wider vectors are called on the halves: PoCL 3 cannot compile some of the others."""
+_BITWISE = ("<<", ">>", "&", "^", "|")
+
+
+def atom(text: Text, precedence: int) -> str:
+    """The text, in parentheses if its operator binds less than `precedence`."""
+    return text[0] if text[1] >= precedence else f"({text[0]})"
+
+
+class Texts:
+    """Renders the nodes of one kernel; one method per kind of node."""
+
+    def __init__(self, space: IndexSpace, atom_of: Callable[[AffineExpr], Node | None]):
+        self.space = space
+        self.atom_of = atom_of
+        self._renderers: dict[str, Callable[[Node], Text]] = {
+            "constant": self._constant,
+            "index": lambda node: self.linear(node.payload),
+            "lanes": self._lanes,
+            "division": self._division,
+            "unary": self._unary,
+            "binary": self._binary,
+            "call": self._call,
+            "convert": self._convert,
+            "reinterpret": lambda node: (f"as_{node.ctype.text}({self.plain(node, 0)})", PRIMARY),
+            "broadcast": self._vector,
+            "build": self._vector,
+            "lane": lambda node: (f"{self.postfix(node.operands[0])}.s{node.payload:x}", PRIMARY),
+            "swizzle": lambda node: (f"{self.postfix(node.operands[0])}.{node.payload}", PRIMARY),
+            "select": self._select,
+            "load": self._load,
+            "register": lambda node: (node.payload.name, PRIMARY),
+        }
+
+    def __call__(self, node: Node) -> Text:
+        """The variable of a node if it has one, else the expression."""
+        return (node.name, PRIMARY) if node.name else self.expression(node)
+
+    def expression(self, node: Node) -> Text:
+        """The expression, even where a variable holds it."""
+        return self._renderers[node.kind](node)
+
+    def plain(self, node: Node, operand: int) -> str:
+        """An operand as an argument between commas."""
+        return self(node.operands[operand])[0]
+
+    def postfix(self, node: Node) -> str:
+        """A node as something that `.s0` can follow."""
+        return atom(self(node), PRIMARY)
+
+    # Indices
+
+    def linear(self, form: Linear) -> Text:
+        """A sum of products; the constant and what is subtracted come last."""
+        terms = sorted(form.terms.items(), key=lambda term: term[1] < 0)
+        parts: list[tuple[str, Text]] = []
+        for expr, k in terms:
+            text = self._atom(expr)
+            if abs(k) != 1:
+                text = f"{atom(text, UNARY)} * {abs(k)}", PRECEDENCE["*"]
+            parts.append(("-" if k < 0 else "+", text))
+        if form.constant or not parts:
+            constant = str(abs(form.constant)), PRIMARY
+            parts.append(("-" if form.constant < 0 else "+", constant))
+        sign, first = parts[0]
+        if len(parts) == 1 and sign == "+":
+            return first
+        out = first[0] if sign == "+" else f"-{atom(first, UNARY)}"
+        for sign, text in parts[1:]:
+            out += f" {sign} {atom(text, PRECEDENCE['*'])}"
+        return out, PRECEDENCE["+"] if len(parts) > 1 else UNARY
+
+    def _atom(self, expr: AffineExpr) -> Text:
+        if isinstance(expr, AffineDimExpr):
+            dimension = self.space.dimensions[expr.position]
+            if isinstance(dimension, Variable):
+                return dimension.name, PRIMARY
+        node = self.atom_of(expr)
+        assert node is not None, "an atom is a variable or a node"
+        return self(node)
+
+    def _division(self, node: Node) -> Text:
+        """Quotient or remainder, rounded down; C rounds toward zero, which is the same from 0 on."""
+        expr, form, low = node.payload
+        assert isinstance(expr, AffineBinaryOpExpr)
+        divisor, is_mod = divisor_of(expr), expr.kind is AffineBinaryOpKind.Mod
+        symbol = "%" if is_mod else "/"
+        if low is None:
+            return self._division_of_unknown(form, divisor, is_mod)
+        shift = max(0, -(low // divisor))
+        dividend = self.linear(form + Linear({}, shift * divisor))
+        text = f"{atom(dividend, PRECEDENCE[symbol])} {symbol} {divisor}"
+        if is_mod or not shift:
+            return text, PRECEDENCE[symbol]
+        return f"{text} - {shift}", PRECEDENCE["-"]
+
+    def _division_of_unknown(self, form: Linear, divisor: int, is_mod: bool) -> Text:
+        value = atom(self.linear(form), UNARY)
+        if divisor & (divisor - 1) == 0:
+            if is_mod:
+                return f"{value} & {divisor - 1}", PRECEDENCE["&"]
+            return f"{value} >> {divisor.bit_length() - 1}", PRECEDENCE[">>"]
+        if is_mod:
+            return f"({value} % {divisor} + {divisor}) % {divisor}", PRECEDENCE["%"]
+        return f"({value} - ({value} < 0 ? {divisor - 1} : 0)) / {divisor}", PRECEDENCE["/"]
+
+    def _lanes(self, node: Node) -> Text:
+        base, stride = node.payload
+        lanes = ", ".join(str(i * stride) for i in range(node.ctype.width))
+        vector = f"({node.ctype.text})({lanes})"
+        if not base.terms and not base.constant:
+            return vector, UNARY
+        return f"{atom(self.linear(base), PRECEDENCE['+'])} + {vector}", PRECEDENCE["+"]
+
+    # Operators
+
+    def _constant(self, node: Node) -> Text:
+        base = node.ctype.base
+        if node.ctype.is_float:
+            text = float_literal(node.payload, base)
+        elif node.ctype.is_unsigned:
+            text = f"{node.payload}{'UL' if base == 'ulong' else 'u'}"
+        else:
+            text = int_literal(node.payload, base)
+        return text, UNARY if text.startswith("-") else PRIMARY
+
+    def _unary(self, node: Node) -> Text:
+        operand = atom(self(node.operands[0]), UNARY)
+        if operand.startswith(node.payload):
+            operand = f"({operand})"
+        return node.payload + operand, UNARY
+
+    def _binary(self, node: Node) -> Text:
+        symbol: str = node.payload
+        own = PRECEDENCE[symbol]
+        left, right = own, own + 1
+        if symbol in _BITWISE:
+            left = right = UNARY
+        elif own in (PRECEDENCE["<"], PRECEDENCE["=="]):
+            left = right = PRECEDENCE["+"]
+        elif symbol in ("&&", "||"):
+            left = right = PRECEDENCE["=="]
+        operands = [
+            self._side(operand, symbol, precedence)
+            for operand, precedence in zip(node.operands, (left, right), strict=True)
+        ]
+        return f" {symbol} ".join(operands), own
+
+    def _side(self, operand: Node, symbol: str, precedence: int) -> str:
+        text = self(operand)
+        if symbol in ("&&", "||") and text[1] == PRECEDENCE[symbol]:
+            return text[0]
+        return atom(text, precedence)
+
+    def _call(self, node: Node) -> Text:
+        if node.ctype.width > _WIDEST_CALL:
+            half = [
+                f"{node.payload}({', '.join(f'{self.postfix(o)}.{part}' for o in node.operands)})"
+                for part in ("lo", "hi")
+            ]
+            return f"({node.ctype.text})({', '.join(half)})", UNARY
+        arguments = ", ".join(self(operand)[0] for operand in node.operands)
+        return f"{node.payload}({arguments})", PRIMARY
+
+    def _convert(self, node: Node) -> Text:
+        (operand,) = node.operands
+        if node.ctype.width > 1:
+            return f"convert_{node.ctype.text}({self.plain(node, 0)})", PRIMARY
+        if operand.ctype.base == "bool" and node.ctype.base == "int":
+            return self(operand)
+        return f"({node.ctype.text}){atom(self(operand), UNARY)}", UNARY
+
+    def _vector(self, node: Node) -> Text:
+        lanes = ", ".join(self(operand)[0] for operand in node.operands)
+        return f"({node.ctype.text})({lanes})", UNARY
+
+    def _select(self, node: Node) -> Text:
+        condition, then, other = (self(operand) for operand in node.operands)
+        text = (
+            f"{atom(condition, PRECEDENCE['=='])} ? {atom(then, CONDITIONAL + 1)}"
+            f" : {atom(other, CONDITIONAL)}"
+        )
+        return text, CONDITIONAL
+
+    # Memory
+
+    def _load(self, node: Node) -> Text:
+        array, form, width = node.payload
+        assert isinstance(array, Array)
+        if array.storage == "half" and node.ctype.base == "float":
+            if width == 1:
+                return f"vload_half({self.linear(form)[0]}, {array.name})", PRIMARY
+            return f"vload_half{width}(0, {self.pointer(array, form)})", PRIMARY
+        if width > array.ctype.width:
+            return f"vload{width}(0, {self.pointer(array, form)})", PRIMARY
+        return self.element(array, form), PRIMARY
+
+    def element(self, array: Array, form: Linear) -> str:
+        """`x[i]`."""
+        return f"{array.name}[{self.linear(form)[0]}]"
+
+    def pointer(self, array: Array, form: Linear) -> str:
+        """`x + i`."""
+        if not form.terms and form.constant == 0:
+            return array.name
+        text = self.linear(form)[0]
+        return f"{array.name} - {text[1:]}" if text.startswith("-") else f"{array.name} + {text}"

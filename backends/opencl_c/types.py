@@ -1,0 +1,158 @@
+"""C types of kernels: one row per element type, scalar and vector spellings, and literals."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass, replace
+
+from xdsl.dialects.builtin import (
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+)
+from xdsl.ir import Attribute
+
+from ...dialects.cl.target import Target
+from ...errors import CloptError
+
+INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long"}
+"""Signed C type by bits; the unsigned one has a `u` in front."""
+
+INTEGER_BITS = {name: bits for bits, name in INTEGERS.items()} | {
+    "u" + name: bits for bits, name in INTEGERS.items()
+}
+FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
+
+_PACK = {"half": "e", "float": "f", "double": "d"}
+_FLOAT_SUFFIX = {"half": "h", "float": "f", "double": ""}
+
+
+@dataclass(frozen=True)
+class CType:
+    """The type of a C expression.
+
+    `base` is an OpenCL C scalar type or `bool`. A scalar `bool` is an int of 0 or 1; a vector of
+    truth values is a `mask`: an integer vector of 0 and -1, as OpenCL's vector comparisons give.
+    """
+
+    base: str
+    width: int = 1
+    mask: bool = False
+
+    @property
+    def text(self) -> str:
+        """The type as it is written in C."""
+        base = "int" if self.base == "bool" else self.base
+        return base if self.width == 1 else f"{base}{self.width}"
+
+    @property
+    def bits(self) -> int:
+        """Bits of one element."""
+        if self.base == "bool":
+            return 32
+        return FLOAT_BITS.get(self.base) or INTEGER_BITS[self.base]
+
+    @property
+    def is_float(self) -> bool:
+        return self.base in FLOAT_BITS
+
+    @property
+    def is_bool(self) -> bool:
+        """A truth value: a scalar bool or a mask."""
+        return self.mask or self.base == "bool"
+
+    @property
+    def is_unsigned(self) -> bool:
+        return self.base.startswith("u")
+
+    def signed(self) -> CType:
+        """The signed integer type of the same size; itself for the other types."""
+        return replace(self, base=self.base[1:]) if self.is_unsigned else self
+
+    def unsigned(self) -> CType:
+        """The unsigned integer type of the same size."""
+        return self if self.is_unsigned else replace(self, base="u" + self.base)
+
+    def of_width(self, width: int) -> CType:
+        """The same elements, `width` of them; truth values become 32 bit masks."""
+        if self.is_bool:
+            if width == 1:
+                return BOOL
+            return CType(self.base if self.mask else "int", width, mask=True)
+        return replace(self, width=width)
+
+
+BOOL = CType("bool")
+INT = CType("int")
+LONG = CType("long")
+
+
+def mask_type(bits: int, width: int) -> CType:
+    """The mask of a comparison of vectors whose elements have this many bits."""
+    return CType(INTEGERS[bits], width, mask=True)
+
+
+def value_type(attr: Attribute, target: Target) -> CType:
+    """The scalar C type that computes with an element type."""
+    match attr:
+        case Float32Type():
+            return CType("float")
+        case Float16Type():
+            return CType("half" if target.fp16 else "float")
+        case Float64Type():
+            if not target.fp64:
+                raise CloptError(
+                    f"the target {target.name} has no double precision: "
+                    "cast the f64 tensors of the model to f32"
+                )
+            return CType("double")
+        case IntegerType() if attr.width.data == 1:
+            return BOOL
+        case IntegerType() if attr.width.data in INTEGERS:
+            return CType(INTEGERS[attr.width.data])
+        case IndexType():
+            return INT
+        case _:
+            raise CloptError(
+                f"OpenCL C has no element type {attr}: use f16, f32, f64, i1 or i8 to i64"
+            )
+
+
+def storage_type(attr: Attribute, target: Target) -> str:
+    """The C type of the elements of a buffer: truth values take a byte, half is stored everywhere."""
+    if isinstance(attr, Float16Type):
+        return "half"
+    ctype = value_type(attr, target)
+    return "uchar" if ctype.base == "bool" else ctype.base
+
+
+def float_literal(value: float, base: str) -> str:
+    """The shortest decimal that reads back as `value` rounded to the type `base`."""
+    code = _PACK[base]
+    try:
+        exact = struct.unpack(code, struct.pack(code, value))[0]
+    except OverflowError:
+        exact = math.copysign(math.inf, value)
+    if math.isnan(exact):
+        return "NAN"
+    if math.isinf(exact):
+        return "INFINITY" if exact > 0 else "-INFINITY"
+    shortest = next(
+        text
+        for text in (f"{exact:.{digits}g}" for digits in range(1, 18))
+        if struct.pack(code, float(text)) == struct.pack(code, exact)
+    )
+    return repr(float(shortest)) + _FLOAT_SUFFIX[base]
+
+
+def int_literal(value: int, base: str) -> str:
+    """An integer constant; the least values have names, since C has no negative literals."""
+    if base == "bool":
+        return str(int(value != 0))
+    bits = INTEGER_BITS[base]
+    if value == -(1 << (bits - 1)):
+        return {32: "INT_MIN", 64: "LONG_MIN"}.get(bits, str(value))
+    return f"{value}L" if bits == 64 else str(value)

@@ -1,0 +1,254 @@
+"""Kernels between tir and text: a graph of C expressions in nested blocks of statements.
+
+A `Node` is a pure expression or a load. Nodes are shared: the builder asks `Graph.node` for one and
+gets the node made earlier in the same or an enclosing block, if there is one. Whether a node
+becomes a variable or is written where it is used is decided later (`placement`), so nothing here
+has a name yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...dialects.tir.affine import Linear
+from .types import CType
+
+
+@dataclass(eq=False)
+class Array:
+    """A buffer addressed by index: a parameter, or a local or private array."""
+
+    hint: str
+    space: str
+    storage: str
+    """The C type of an element in memory."""
+    ctype: CType
+    """The type of one element in expressions; a vector where each lane has its own array."""
+    size: int
+    written: bool
+    name: str = ""
+
+
+@dataclass(eq=False)
+class Register:
+    """One variable of a private memref that is kept in registers."""
+
+    hint: str
+    ctype: CType
+    name: str = ""
+
+
+Storage = Array | Register
+
+
+@dataclass(eq=False)
+class Node:
+    """One expression. `kind` says how `payload` is read; see the table of renderers in
+    `expressions`.
+    """
+
+    kind: str
+    ctype: CType
+    operands: tuple[Node, ...]
+    payload: Any
+    block: Block
+    sequence: int
+    hint: str = ""
+    numbered: bool = False
+    """Whether the node comes from an unrolled loop: its name has a number."""
+    reads: Storage | None = None
+    remake: Callable[[Sequence[Node]], Node] | None = None
+    """For expressions that are cheaper to compute anew than to take a lane of: makes the same
+    operation on other operands.
+    """
+    owner: Node | None = None
+    """The conditional expression that guards this node, which then has no place of its own."""
+    name: str = ""
+    is_variable: bool = False
+
+
+@dataclass(eq=False)
+class Statement:
+    """A step with an effect; `operands` are the expressions it evaluates, in order."""
+
+    block: Block
+    operands: tuple[Node, ...]
+    writes: frozenset[Storage]
+
+    def blocks(self) -> Sequence[Block]:
+        """The nested blocks."""
+        return ()
+
+
+@dataclass(eq=False)
+class Store(Statement):
+    """`array[index] = value`, or a vector store; `operands` is the value and the parts of the
+    index.
+    """
+
+    array: Array
+    index: Linear
+
+    @property
+    def value(self) -> Node:
+        return self.operands[0]
+
+
+@dataclass(eq=False)
+class Assign(Statement):
+    """`register = value`, or one lane of it."""
+
+    register: Register
+    lane: int | None = None
+
+    @property
+    def value(self) -> Node:
+        return self.operands[0]
+
+
+@dataclass(eq=False)
+class Declare(Statement):
+    """Declares registers; those that are assigned first thing are declared there instead."""
+
+    registers: tuple[Register, ...]
+
+
+@dataclass(eq=False)
+class DeclareArray(Statement):
+    """Declares a local or private array."""
+
+    array: Array
+
+
+@dataclass(eq=False)
+class Variable:
+    """A loop variable or a work-item index."""
+
+    hint: str
+    home: Block
+    name: str = ""
+
+
+@dataclass(eq=False)
+class DeclareIndex(Statement):
+    """`const int i = get_global_id(0);`"""
+
+    variable: Variable
+    function: str
+    axis: int
+
+
+@dataclass(eq=False)
+class Loop(Statement):
+    """A counted loop."""
+
+    variable: Variable
+    extent: int
+    body: Block
+
+    def blocks(self) -> Sequence[Block]:
+        return (self.body,)
+
+
+@dataclass(eq=False)
+class If(Statement):
+    """A conditional statement; the only operand is the condition."""
+
+    then: Block
+    other: Block | None
+
+    def blocks(self) -> Sequence[Block]:
+        return (self.then,) if self.other is None else (self.then, self.other)
+
+
+@dataclass(eq=False)
+class Barrier(Statement):
+    """A work-group barrier."""
+
+
+@dataclass(eq=False)
+class Block:
+    """Nodes and statements in the order of evaluation."""
+
+    parent: Block | None
+    is_loop: bool = False
+    """Whether the block may be executed more than once per execution of its parent."""
+    items: list[Node | Statement] = field(default_factory=list[Node | Statement])
+    known: dict[Hashable, Node] = field(default_factory=dict[Hashable, Node])
+
+    def chain(self) -> Iterator[Block]:
+        """The block and those around it, innermost first."""
+        block: Block | None = self
+        while block is not None:
+            yield block
+            block = block.parent
+
+    def depth(self) -> int:
+        """How many blocks there are around this one."""
+        return sum(1 for _ in self.chain()) - 1
+
+
+class Graph:
+    """Makes nodes and statements in the current block."""
+
+    def __init__(self) -> None:
+        self.root = Block(None)
+        self.block = self.root
+        self.numbered = False
+        self._count = 0
+        self._versions: dict[Storage, int] = {}
+        self._version = 0
+
+    def node(
+        self,
+        kind: str,
+        ctype: CType,
+        operands: Sequence[Node] = (),
+        payload: object = None,
+        *,
+        key: Hashable = None,
+        hint: str = "",
+        reads: Storage | None = None,
+        remake: Callable[[Sequence[Node]], Node] | None = None,
+        home: Block | None = None,
+    ) -> Node:
+        """The node for this expression: an earlier one that still holds, or a new one.
+
+        `key` identifies the payload where that is not hashable. `home` is the block to evaluate the
+        node in, by default the current one.
+        """
+        version = self._versions.get(reads, 0) if reads is not None else 0
+        key = (kind, ctype, tuple(map(id, operands)), key or payload, id(reads), version)
+        for block in self.block.chain():
+            if (node := block.known.get(key)) is not None:
+                return node
+        block = home or self.block
+        self._count += 1
+        node = Node(
+            kind,
+            ctype,
+            tuple(operands),
+            payload,
+            block,
+            self._count,
+            hint,
+            self.numbered,
+            reads,
+            remake,
+        )
+        block.known[key] = node
+        block.items.append(node)
+        return node
+
+    def add(self, statement: Statement) -> None:
+        """Append a statement to its block; later loads see what it wrote."""
+        statement.block.items.append(statement)
+        self.invalidate(statement.writes)
+
+    def invalidate(self, written: frozenset[Storage]) -> None:
+        """Loads from here on do not see what was loaded from these before."""
+        for storage in written:
+            self._version += 1
+            self._versions[storage] = self._version
