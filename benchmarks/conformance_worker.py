@@ -127,8 +127,8 @@ def clopt_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
 
 def tinygrad_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
     """tinygrad's ONNX frontend; the parent process has set DEV and the OpenCL vendor."""
-    from tinygrad import Tensor
     from tinygrad.nn.onnx import OnnxRunner
+    from tinygrad.tensor import Tensor
 
     def plain(value: Any) -> Any:
         if isinstance(value, list):
@@ -145,9 +145,9 @@ def tinygrad_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
 def onnxruntime_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
     """onnxruntime on the CPU; the newest IR and opsets are let through."""
     import onnxruntime
+    from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Refused
 
     onnxruntime.set_default_logger_severity(4)
-    refused = onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented
 
     def run(model: onnx.ModelProto, sets: Sequence[Sequence[Any]]) -> list[list[Any]]:
         model.ir_version = min(model.ir_version, 13)
@@ -156,7 +156,7 @@ def onnxruntime_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
         )
         return [list(session.run(None, feeds(model, inputs))) for inputs in sets]
 
-    return run, (refused,)
+    return run, (Refused,)
 
 
 RUNNERS = {

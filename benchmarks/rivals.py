@@ -34,13 +34,14 @@ def onnxruntime(path: Path, device: str) -> Prepared:
     options.intra_op_num_threads = 2
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    return Prepared(lambda inputs: list(session.run(None, inputs)))
+    return Prepared(lambda inputs: [np.asarray(y) for y in session.run(None, inputs)])
 
 
 def tinygrad(path: Path, device: str) -> Prepared:
     """tinygrad's ONNX frontend under its JIT."""
-    from tinygrad import Tensor, TinyJit
+    from tinygrad.engine.jit import TinyJit
     from tinygrad.nn.onnx import OnnxRunner
+    from tinygrad.tensor import Tensor
 
     runner = OnnxRunner(path)
 
