@@ -1,6 +1,19 @@
 """Runs queue programs on OpenCL devices through pyopencl."""
 
+from pyopencl import Buffer, CommandQueue, Context
+
 from .devices import Device, find_device, list_devices, target_for
 from .executable import Executable
+from .place import choose_place
 
-__all__ = ["Device", "Executable", "find_device", "list_devices", "target_for"]
+__all__ = [
+    "Buffer",
+    "CommandQueue",
+    "Context",
+    "Device",
+    "Executable",
+    "choose_place",
+    "find_device",
+    "list_devices",
+    "target_for",
+]

@@ -31,6 +31,21 @@ class Device:
     kind: str
     """`gpu`, `cpu` or `accelerator`."""
 
+    @property
+    def version(self) -> str:
+        """The OpenCL version the device says it has."""
+        return self.handle.version.strip()
+
+    @property
+    def compute_units(self) -> int:
+        """How many work-groups run side by side."""
+        return self.handle.max_compute_units
+
+    @property
+    def memory_bytes(self) -> int:
+        """The device's global memory."""
+        return self.handle.global_mem_size
+
     def __str__(self) -> str:
         return f"[{self.index}] {self.name} ({self.kind}, {self.platform}, {self.driver})"
 

@@ -17,9 +17,10 @@ from ...dialects.nn.types import numpy_dtype
 from ...errors import CloptError
 from ...weights import Weights
 from .build import build_program, default_cache_folder
-from .devices import Device, device_of, find_device
+from .devices import Device
 from .inputs import Array, Arrays, check_names, checked_inputs
-from .plan import Launch, Place, Site, make_buffer, make_commands
+from .place import check_queue, choose_place
+from .plan import Launch, Site, Storage, make_buffer, make_plan
 
 
 class Executable:
@@ -51,7 +52,7 @@ class Executable:
         are kept in `cache_folder` (default: the user's cache) unless `use_cache` is false.
         """
         program = _only_program(module)
-        self.device, self.context, self.queue = _place(device, context, queue)
+        self.device, self.context, self.queue = choose_place(device, context, queue)
         self.inputs: tuple[Port, ...] = program.input_ports
         self.outputs: tuple[Port, ...] = program.output_ports
         self.source = _emit(module) if source is None else source
@@ -60,8 +61,8 @@ class Executable:
         self.built_from_cache = built.from_cache
         """Whether the kernels came from the cache on disk."""
         self._site = Site(self.device, self.context, built.program)
-        self._commands = make_commands(program, kernels_of(module), weights, self._site)
-        self._launches = [c for c in self._commands if isinstance(c, Launch)]
+        self._plan = make_plan(program, kernels_of(module), weights, self._site)
+        self._launches = [c for c in self._plan.commands if isinstance(c, Launch)]
         self._ports = program.ports
         self._sizes = [byte_count(port.storage_type) for port in self._ports]
         self._bound: tuple[cl.Buffer, ...] = ()
@@ -95,7 +96,7 @@ class Executable:
         `buffers` has one buffer for every input and output, by name. The caller keeps them alive
         until the queue has finished.
         """
-        _check_queue(queue, self.context)
+        check_queue(queue, self.context)
         check_names(self._ports, buffers, "input or output")
         bound = tuple(buffers[port.name] for port in self._ports)
         for port, buffer, size in zip(self._ports, bound, self._sizes, strict=True):
@@ -114,7 +115,7 @@ class Executable:
     def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[cl.Buffer, ...]) -> None:
         if buffers is not self._bound:
             self._bind(buffers)
-        for command in self._commands:
+        for command in self._plan.commands:
             if isinstance(command, Launch):
                 cl.enqueue_nd_range_kernel(
                     queue, command.kernel, command.global_size, command.local_size
@@ -138,7 +139,7 @@ class Executable:
         self._bound = buffers
 
 
-def _buffer(place: Place, buffers: Sequence[cl.Buffer]) -> cl.Buffer:
+def _buffer(place: Storage, buffers: Sequence[cl.Buffer]) -> cl.Buffer:
     return buffers[place] if isinstance(place, int) else place
 
 
@@ -156,28 +157,3 @@ def _only_program(module: ModuleOp) -> ProgramOp:
             "pipeline opencl first."
         )
     return programs[0]
-
-
-def _place(
-    device: str | int | Device | None, context: cl.Context | None, queue: cl.CommandQueue | None
-) -> tuple[Device, cl.Context, cl.CommandQueue]:
-    """The caller's queue, or else its context, or else its device decide where a program runs."""
-    if queue is not None:
-        context = context or queue.context
-        _check_queue(queue, context)
-        return device_of(queue.device), context, queue
-    if context is None:
-        chosen = find_device(device)
-        context = cl.Context([chosen.handle])
-    else:
-        chosen = device_of(context.devices[0]) if device is None else find_device(device)
-        if chosen.handle not in context.devices:
-            raise CloptError(f"{chosen} does not belong to the given context.")
-    return chosen, context, cl.CommandQueue(context, chosen.handle)
-
-
-def _check_queue(queue: cl.CommandQueue, context: cl.Context) -> None:
-    if queue.context != context:
-        raise CloptError("The given queue belongs to another context than the program.")
-    if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
-        raise CloptError("A program needs an in-order queue, the given one is out-of-order.")

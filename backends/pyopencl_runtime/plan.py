@@ -24,7 +24,7 @@ from ...errors import CloptError
 from ...weights import Weights
 from .devices import Device
 
-Place: TypeAlias = "int | cl.Buffer"
+Storage: TypeAlias = "int | cl.Buffer"
 """Where a value lives: the number of a parameter, or a buffer of the program's own."""
 
 
@@ -43,8 +43,8 @@ class Launch:
 class Copy:
     """A copy of a whole buffer."""
 
-    source: Place
-    destination: Place
+    source: Storage
+    destination: Storage
     bytes: int
 
 
@@ -60,11 +60,20 @@ class Site:
     program: cl.Program
 
 
-def make_commands(
+@dataclass(frozen=True)
+class Plan:
+    """What one inference enqueues, in order."""
+
+    commands: list[Command]
+    buffers: list[cl.Buffer]
+    """The program's own buffers: a kernel does not keep its arguments alive."""
+
+
+def make_plan(
     program: ProgramOp, kernels: Mapping[str, Kernel], weights: Weights, site: Site
-) -> list[Command]:
-    """The commands of `program` in order; its buffers are made and its constants uploaded."""
-    places: dict[SSAValue, Place] = {arg: arg.index for arg in program.body.block.args}
+) -> Plan:
+    """Make the buffers and kernel objects of `program` and upload its constants."""
+    places: dict[SSAValue, Storage] = {arg: arg.index for arg in program.body.block.args}
     commands: list[Command] = []
     for op in program.body.block.ops:
         match op:
@@ -82,7 +91,7 @@ def make_commands(
                 commands += _launch(kernels[op.kernel_name], args, site)
             case _:
                 pass
-    return commands
+    return Plan(commands, [place for place in places.values() if isinstance(place, cl.Buffer)])
 
 
 def make_buffer(site: Site, size: int) -> cl.Buffer:
@@ -106,7 +115,7 @@ def _upload(op: ConstantOp, weights: Weights, site: Site) -> cl.Buffer:
     return cl.Buffer(site.context, flags, hostbuf=array)
 
 
-def _launch(kernel: Kernel, args: list[Place], site: Site) -> list[Command]:
+def _launch(kernel: Kernel, args: list[Storage], site: Site) -> list[Command]:
     """The launch of `kernel`, or nothing where its range is empty."""
     if kernel.global_size is None:
         raise CloptError(

@@ -223,14 +223,14 @@ def ints(array: DenseArrayBase) -> tuple[int, ...]:
 
 
 def verify_ndrange(global_size: Sequence[int], local_size: Sequence[int]) -> None:
-    """OpenCL's rule for launches: one to three dimensions, work-groups that divide the range."""
+    """One to three dimensions and work-groups that divide the range, which may be empty."""
     if not 1 <= len(global_size) <= 3 or len(local_size) != len(global_size):
         raise VerifyException(
             f"a launch has one to three dimensions, global {list(global_size)} and local "
             f"{list(local_size)} disagree with that"
         )
     for total, group in zip(global_size, local_size, strict=True):
-        if total < 1 or group < 1 or total % group:
+        if total < 0 or group < 1 or total % group:
             raise VerifyException(
                 f"the local size {list(local_size)} does not divide the global size "
                 f"{list(global_size)}"

@@ -1,0 +1,217 @@
+"""Compiling and running models from Python.
+
+model = clopt.compile("model.onnx", dims={"batch": 1})
+outputs = model.run({"image": image})
+model.save("compiled"); model = clopt.load("compiled")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from .backends.pyopencl_runtime import (
+    Buffer,
+    CommandQueue,
+    Context,
+    Device,
+    Executable,
+    choose_place,
+    list_devices,
+    target_for,
+)
+from .backends.targets import load_target
+from .context import CloptContext
+from .dialects.cl import ProgramOp, Target, set_target, target_of
+from .dialects.cl.program import Port
+from .dialects.nn.types import numpy_dtype
+from .errors import CloptError
+from .saved import load_model, save_model
+from .weights import Weights
+
+if TYPE_CHECKING:
+    from .backends.pyopencl_runtime.inputs import Array, Arrays
+    from .frontends.onnx.importer import ModelProto
+
+__all__ = ["CompiledModel", "TensorInfo", "compile", "list_devices", "load"]
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """The name, shape and numpy type of an input or an output."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, port: Port) -> TensorInfo:
+        """The public form of a program's parameter."""
+        return cls(port.name, port.shape, numpy_dtype(port.element_type))
+
+
+class CompiledModel:
+    """A model ready to run; `module` and `weights` are what it was compiled to.
+
+    Threads may share it: inferences take turns.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        weights: Weights,
+        make_executable: Callable[[], Executable],
+        source: str | None = None,
+    ) -> None:
+        program = next(op for op in module.body.block.ops if isinstance(op, ProgramOp))
+        self.module = module
+        self.weights = weights
+        self.inputs = [TensorInfo.of(port) for port in program.input_ports]
+        self.outputs = [TensorInfo.of(port) for port in program.output_ports]
+        self._make_executable = make_executable
+        self._source = source
+
+    @cached_property
+    def executable(self) -> Executable:
+        """The program on its device, for those who bring their own queue and buffers."""
+        return self._make_executable()
+
+    @cached_property
+    def source(self) -> str:
+        """The OpenCL C of all kernels."""
+        if self._source is not None:
+            return self._source
+        from .backends.opencl_c import emit
+
+        return emit(self.module, target_of(self.module))
+
+    @property
+    def device_name(self) -> str:
+        """The device the model runs on."""
+        device = self.executable.device
+        return f"{device.name} ({device.platform})"
+
+    def prepare(self) -> None:
+        """Build the kernels and upload the weights now and not at the first run."""
+        _ = self.executable
+
+    def run(self, inputs: Arrays) -> list[Array]:
+        """One inference: arrays in, by name or in order; new arrays out, in `outputs`' order."""
+        return self.executable.run(inputs)
+
+    def enqueue(self, queue: CommandQueue, buffers: Mapping[str, Buffer]) -> None:
+        """Put one inference on the caller's in-order queue, on the caller's buffers; no waiting."""
+        self.executable.enqueue(queue, buffers)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model to `folder`, complete or not at all; `clopt.load` reads it."""
+        save_model(Path(folder), self.module, self.source, self.weights)
+
+
+def compile(
+    model: str | Path | bytes | ModelProto | ModuleOp,
+    target: str | Target | None = None,
+    dims: Mapping[str, int] | None = None,
+    device: str | int | Device | None = None,
+    *,
+    weights: Weights | None = None,
+    context: Context | None = None,
+    queue: CommandQueue | None = None,
+    use_cache: bool = True,
+) -> CompiledModel:
+    """Compile an ONNX model (a path, its bytes, a ModelProto) or a module (a `.mlir` path, an op).
+
+    Without `target` the code is made for the device it will run on: that of `queue`, of `context`,
+    `device`, or the first of `list_devices()`. With `target` alone no device is touched before the
+    first run. `dims` binds symbolic dimensions by name; `weights` are those of a module that is not
+    from ONNX. With `use_cache` the built kernels are kept on disk for the next process.
+    """
+    from .passes.pipelines import run_pipeline
+
+    if target is None or any(given is not None for given in (device, context, queue)):
+        device, context, queue = choose_place(device, context, queue)
+    ctx = CloptContext(weights=weights or Weights())
+    module = _read_module(model, dims, ctx)
+    if isinstance(target, str):
+        set_target(module, load_target(target))
+    elif target is not None:
+        set_target(module, target)
+    elif isinstance(device, Device):
+        set_target(module, target_for(device))
+    if not _is_lowered(module):
+        run_pipeline(ctx, module, "opencl")
+    make = partial(Executable, module, ctx.weights, device, context, queue, use_cache=use_cache)
+    compiled = CompiledModel(module, ctx.weights, make)
+    if device is not None:
+        compiled.prepare()
+    return compiled
+
+
+def load(
+    folder: str | Path,
+    device: str | int | Device | None = None,
+    *,
+    context: Context | None = None,
+    queue: CommandQueue | None = None,
+    use_cache: bool = True,
+) -> CompiledModel:
+    """Load a model that `CompiledModel.save` wrote; only the device's own compiler runs again."""
+    saved = load_model(Path(folder))
+    make = partial(
+        Executable,
+        saved.module,
+        saved.weights,
+        device,
+        context,
+        queue,
+        source=saved.source,
+        use_cache=use_cache,
+    )
+    compiled = CompiledModel(saved.module, saved.weights, make, saved.source)
+    compiled.prepare()
+    return compiled
+
+
+def _read_module(
+    model: str | Path | bytes | ModelProto | ModuleOp,
+    dims: Mapping[str, int] | None,
+    ctx: CloptContext,
+) -> ModuleOp:
+    """The model as a module of its own, its weights in `ctx`."""
+    if isinstance(model, ModuleOp):
+        module = model.clone()
+    elif isinstance(model, str | Path) and Path(model).suffix == ".mlir":
+        module = _parse(Path(model), ctx)
+    else:
+        from .frontends.onnx import import_onnx
+
+        return import_onnx(model, ctx.weights, dims)
+    if dims:
+        raise CloptError("dims binds symbolic dimensions of ONNX models; a module's are fixed.")
+    return module
+
+
+def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
+    try:
+        module = Parser(ctx, path.read_text(encoding="utf-8"), str(path)).parse_module()
+        module.verify()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CloptError(f"Cannot read {path}: {error}.") from error
+    except ParseError as error:
+        place = error.span.get_location()
+        raise CloptError(f"{place.file}:{place.line}: {error.msg}") from error
+    except DiagnosticException as error:
+        raise CloptError(f"{path}: {error}") from error
+    return module
+
+
+def _is_lowered(module: ModuleOp) -> bool:
+    return any(isinstance(op, ProgramOp) for op in module.body.block.ops)

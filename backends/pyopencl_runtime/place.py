@@ -1,0 +1,34 @@
+"""Choosing the device, context and queue of a program."""
+
+from __future__ import annotations
+
+import pyopencl as cl
+
+from ...errors import CloptError
+from .devices import Device, device_of, find_device
+
+
+def choose_place(
+    device: str | int | Device | None, context: cl.Context | None, queue: cl.CommandQueue | None
+) -> tuple[Device, cl.Context, cl.CommandQueue]:
+    """Where a program runs: on the caller's queue, or else in its context, or else on `device`."""
+    if queue is not None:
+        context = context or queue.context
+        check_queue(queue, context)
+        return device_of(queue.device), context, queue
+    if context is None:
+        chosen = find_device(device)
+        context = cl.Context([chosen.handle])
+    else:
+        chosen = device_of(context.devices[0]) if device is None else find_device(device)
+        if chosen.handle not in context.devices:
+            raise CloptError(f"{chosen} does not belong to the given context.")
+    return chosen, context, cl.CommandQueue(context, chosen.handle)
+
+
+def check_queue(queue: cl.CommandQueue, context: cl.Context) -> None:
+    """Refuse a queue that a program set up in `context` cannot use."""
+    if queue.context != context:
+        raise CloptError("The given queue belongs to another context than the program.")
+    if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+        raise CloptError("A program needs an in-order queue, the given one is out-of-order.")

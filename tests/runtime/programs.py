@@ -1,0 +1,60 @@
+"""A queue program written by hand, for the tests of the runtime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from clopt.backends.pyopencl_runtime import Device, Executable
+from clopt.context import CloptContext
+from clopt.weights import Weights
+
+KERNELS = """
+kernel void add(global const float *a, global const float *b, global float *c) {
+  int i = get_global_id(0);
+  c[i] = a[i] + b[i];
+}
+"""
+
+PROGRAM = """
+cl.kernel @add(memref<4xf32>, memref<4xf32>, memref<4xf32>) outputs [2] global [4] local [2]
+cl.program @main(%x: memref<4xf32> {{cl.name = "x"}},
+                 %y: memref<4xf32> {{cl.name = "y"}}) inputs 1 {{
+  %w = cl.constant "{key}" : memref<4xf32>
+  %t = cl.alloc : memref<2x2xf32>
+  %v = cl.view %t : memref<2x2xf32> to memref<4xf32>
+  cl.enqueue_kernel @add(%x, %w, %v) : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  cl.enqueue_kernel @add(%v, %v, %y) : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  cl.return
+}}
+"""
+
+WEIGHT = np.array([1, 2, 3, 4], np.float32)
+
+
+def parse(text: str) -> ModuleOp:
+    """A verified module."""
+    module = Parser(CloptContext(), text).parse_module()
+    module.verify()
+    return module
+
+
+@dataclass
+class Doubler:
+    """The program y = 2 * (x + w) with a cache folder of its own."""
+
+    module: ModuleOp
+    weights: Weights
+    device: Device
+    cache_folder: Path
+
+    def executable(self, **options: object) -> Executable:
+        """The program set up on the device."""
+        settings = {"source": KERNELS, "cache_folder": self.cache_folder, **options}
+        if "context" not in settings and "queue" not in settings:
+            settings["device"] = self.device
+        return Executable(self.module, self.weights, **settings)  # type: ignore[arg-type]

@@ -1,0 +1,49 @@
+"""Compiled kernels on disk: used, rebuilt when damaged, never required."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs import KERNELS, WEIGHT, Doubler
+
+OWN_CACHE = "Portable Computing Language"  # PoCL keeps its binaries itself
+
+
+def check(doubler: Doubler, from_cache: bool, **options: object) -> None:
+    executable = doubler.executable(**options)
+    kept = doubler.device.platform != OWN_CACHE
+    assert executable.built_from_cache == (from_cache and kept)
+    np.testing.assert_array_equal(executable.run([WEIGHT])[0], 4 * WEIGHT)
+
+
+def test_a_second_build_comes_from_the_cache(doubler: Doubler) -> None:
+    check(doubler, from_cache=False)
+    check(doubler, from_cache=True)
+    check(doubler, from_cache=False, use_cache=False)
+
+
+def test_another_source_is_another_entry(doubler: Doubler) -> None:
+    check(doubler, from_cache=False)
+    check(doubler, from_cache=False, source=KERNELS + "// changed\n")
+    check(doubler, from_cache=True)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "empty", "changed", "foreign"])
+def test_damaged_entries_are_rebuilt(doubler: Doubler, damage: str) -> None:
+    check(doubler, from_cache=False)
+    for file in doubler.cache_folder.glob("*"):
+        content = file.read_bytes()
+        damaged = {
+            "truncated": content[: len(content) // 2],
+            "empty": b"",
+            "changed": content[:-1] + bytes([content[-1] ^ 1]),
+            "foreign": b"something else",
+        }
+        file.write_bytes(damaged[damage])
+    check(doubler, from_cache=False)
+    check(doubler, from_cache=True)
+
+
+def test_a_folder_that_cannot_be_written(doubler: Doubler) -> None:
+    doubler.cache_folder.write_text("a file where the folder should be")
+    check(doubler, from_cache=False)
