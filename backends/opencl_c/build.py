@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import affine, arith, memref, scf
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr
 from xdsl.ir import Block as IRBlock
 from xdsl.ir import Operation, SSAValue
 
@@ -25,7 +25,7 @@ from .index import IndexSpace, Lane, constant
 from .index_operations import IndexOperations
 from .memory import Memory
 from .operations import Operations
-from .storage import Storages, layout_of
+from .storage import Storages, layout_of, memref_type, sizes_of
 from .types import INT, LONG
 from .values import (
     Array,
@@ -244,8 +244,8 @@ class Builder:
             return
         if any(isinstance(op, tir.BarrierOp) for op in loop.walk()):
             raise CloptError(
-                f"kernel {self.func.sym_name.data} has a barrier that only {loop.size} of the {launched} "
-                f"work-items of {kind.value} reach: make the extent equal to the launch size"
+                f"kernel {self.func.sym_name.data} has a barrier that only {loop.size} of "
+                f"{launched} work-items reach: launch {loop.size} along {kind.value}"
             )
         guard = self.ex.compare_index("<", form, constant(loop.size))
         body = Block(outer)
@@ -343,9 +343,7 @@ class Builder:
         other_block = blocks[1] if blocks[1].items else None
         self.graph.add(If(self.graph.block, (condition,), written, blocks[0], other_block))
         for result, register in zip(op.results, registers, strict=True):
-            self.values[result] = self.graph.node(
-                "register", register.ctype, payload=register, key=id(register), reads=register
-            )
+            self.values[result] = self.graph.read(register)
 
 
 def _yielded(op: scf.IfOp, which: int) -> Sequence[SSAValue]:
@@ -356,15 +354,13 @@ def _yielded(op: scf.IfOp, which: int) -> Sequence[SSAValue]:
 def _size(sizes: DenseArrayBase | None, axis: int) -> int | None:
     if sizes is None:
         return None
-    values = [int(value) for value in sizes.iter_values()]
-    return values[axis] if axis < len(values) else 1
+    return dict(enumerate(sizes_of(sizes))).get(axis, 1)
 
 
 def _needs_long(func: tir.FuncOp) -> bool:
     """Whether an element number does not fit an int."""
     for param in func.params:
-        assert isinstance(param.type, MemRefType)
-        shape, strides, offset = layout_of(param.type)
+        shape, strides, offset = layout_of(memref_type(param))
         if offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) >= 1 << 31:
             return True
     return False

@@ -92,19 +92,18 @@ FUNCTIONS: dict[str, Function] = {
 }  # fmt: skip
 
 NAN_PROPAGATING = {"arith.maximumf": ">", "arith.minimumf": "<"}
-"""Maximum and minimum that give NaN when an operand is NaN: the comparison that picks the left one.
-"""
+"""Maximum and minimum that give NaN when an operand is: the comparison that picks the left one."""
 
 CALLS = frozenset(
-    (
-        "acos acosh acospi asin asinh asinpi atan atan2 atan2pi atanh atanpi cbrt ceil clamp copysign "
-        "cos cosh cospi degrees erf erfc exp exp10 exp2 expm1 fabs fdim floor fma fmax fmin fmod "
-        "hypot lgamma log log10 log1p log2 logb mad max maxmag min minmag mix nextafter "
-        "native_cos native_divide native_exp native_exp10 native_exp2 native_log native_log10 "
-        "native_log2 native_powr native_recip native_rsqrt native_sin native_sqrt native_tan "
-        "pow powr radians remainder rint round rsqrt sign sin sinh sinpi smoothstep sqrt step "
-        "tan tanh tanpi tgamma trunc abs abs_diff add_sat hadd mul_hi popcount clz rotate sub_sat"
-    ).split()
+    """
+    abs abs_diff acos acosh acospi add_sat asin asinh asinpi atan atan2 atan2pi atanh atanpi cbrt
+    ceil clamp clz copysign cos cosh cospi degrees erf erfc exp exp10 exp2 expm1 fabs fdim floor fma
+    fmax fmin fmod hadd hypot lgamma log log10 log1p log2 logb mad max maxmag min minmag mix mul_hi
+    native_cos native_divide native_exp native_exp10 native_exp2 native_log native_log10 native_log2
+    native_powr native_recip native_rsqrt native_sin native_sqrt native_tan nextafter popcount pow
+    powr radians remainder rint rotate round rsqrt sign sin sinh sinpi smoothstep sqrt step sub_sat
+    tan tanh tanpi tgamma trunc
+    """.split()
 )
 """Builtins that `tir.call` may name."""
 
@@ -151,18 +150,16 @@ CASTS: dict[str, tuple[Sign, Sign]] = {
 }
 """Conversions: the sign of the integers they read and of those they give."""
 
-RESERVED = (
-    frozenset(
-        (
-            "auto break case char const continue default do double else enum extern float for goto if "
-            "inline int long register restrict return short signed sizeof static struct switch typedef "
-            "union unsigned void volatile while bool half uchar ushort uint ulong size_t ptrdiff_t "
-            "kernel global local constant private image sampler event pipe true false NULL main "
-            "read_only write_only read_write barrier select convert vload8 vstore8 isnan isinf dot "
-            "cross length normalize distance any all bitselect shuffle ldexp ilogb frexp modf fract "
-            "nan prefetch printf M_PI NAN INFINITY I exp10 y0 y1 j0 j1 gamma"
-        ).split()
-    )
-    | CALLS
+_WORDS = frozenset(
+    """
+    auto break case char const continue default do double else enum extern float for goto if inline
+    int long register restrict return short signed sizeof static struct switch typedef union
+    unsigned void volatile while bool half uchar ushort uint ulong size_t ptrdiff_t kernel global
+    local constant private image sampler event pipe true false NULL main read_only write_only
+    read_write barrier select convert isnan isinf dot cross length normalize distance any all
+    bitselect shuffle ldexp ilogb frexp modf fract nan prefetch printf M_PI NAN INFINITY I y0 y1 j0
+    j1 gamma
+    """.split()
 )
+RESERVED = _WORDS | CALLS
 """Names that a variable or a kernel must not take."""

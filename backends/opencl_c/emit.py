@@ -12,7 +12,7 @@ _EXTENSIONS = {"double": "cl_khr_fp64", "half": "cl_khr_fp16"}
 
 
 def emit(module: ModuleOp, target: Target | None = None) -> str:
-    """OpenCL C of all `tir.func` of a module, in their order; the same module gives the same bytes."""
+    """OpenCL C of all `tir.func` of a module in order; the same module gives the same bytes."""
     target = target or Target()
     kernels = [
         KernelPrinter(op, target).text()

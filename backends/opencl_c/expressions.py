@@ -7,8 +7,9 @@ width, truth values as ints (scalar) or masks (vector).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineDimExpr, AffineExpr
 
@@ -17,13 +18,6 @@ from .builtins import MASK_OPERATORS, Sign
 from .index import IndexSpace
 from .types import BOOL, CType, mask_type
 from .values import Block, Graph, Node
-
-_COMPARE = {
-    "==": lambda low, high: True if low == high == 0 else False if low > 0 or high < 0 else None,
-    "<": lambda low, high: True if high < 0 else False if low >= 0 else None,
-    "<=": lambda low, high: True if high <= 0 else False if low > 0 else None,
-}  # fmt: skip
-"""What is known of a comparison with 0 from the least and greatest value."""
 
 _SWAPPED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -48,10 +42,10 @@ class Expressions:
         """A vector whose lanes are all `node`."""
         if node.ctype.width == width:
             return node
-        ctype = node.ctype.of_width(width)
+        ctype, scalar = node.ctype.of_width(width), node
         if ctype.mask:
-            node = self.unary("-", replace(node.ctype, base="int"), node)
-        return self.graph.node("broadcast", ctype, [node])
+            node = self.unary("-", CType("int"), node)
+        return self.graph.node("broadcast", ctype, [node], remake=lambda _: scalar)
 
     def index(self, form: Linear) -> Node:
         """The value of an index; a vector where the lanes differ."""
@@ -80,7 +74,7 @@ class Expressions:
         return [node for atom in form.terms if (node := self.atom(atom)) is not None]
 
     def atom(self, atom: AffineExpr) -> Node | None:
-        """The node of a computed dimension, of a quotient or of a remainder; None for a variable."""
+        """The node of a computed dimension, a quotient or a remainder; None for a variable."""
         if isinstance(atom, AffineDimExpr):
             dimension = self.space.dimensions[atom.position]
             return dimension if isinstance(dimension, Node) else None
@@ -131,7 +125,7 @@ class Expressions:
             return self.broadcast(first, len(lanes))
         ctype = first.ctype.of_width(len(lanes))
         if ctype.mask:
-            lanes = [self.unary("-", replace(n.ctype, base="int"), n) for n in lanes]
+            lanes = [self.unary("-", CType("int"), lane) for lane in lanes]
         return self.graph.node("build", ctype, lanes)
 
     def reverse(self, node: Node) -> Node:
@@ -146,10 +140,10 @@ class Expressions:
         if node.kind == "lanes":
             base, stride = node.payload
             return self.index(Linear(base.terms, base.constant + stride * lane))
-        if node.remake is not None and _is_cheap(node):
+        if node.remake is not None and (node.kind == "broadcast" or _is_cheap(node)):
             return node.remake([self.lane(operand, lane) for operand in node.operands])
-        if node.kind in ("broadcast", "build") and not node.ctype.mask:
-            return node.operands[0 if node.kind == "broadcast" else lane]
+        if node.kind == "build" and not node.ctype.mask:
+            return node.operands[lane]
         element = self.graph.node("lane", replace(node.ctype, width=1, mask=False), [node], lane)
         if not node.ctype.mask:
             return element
@@ -162,7 +156,11 @@ class Expressions:
         source = node.ctype
         target = replace(ctype, width=source.width)
         if source.mask and not target.is_bool:
-            number = self.unary("-", replace(source, mask=False), node)
+            signed = replace(source, mask=False)
+            number = self.graph.node(
+                "unary", signed, [node], "-",
+                remake=lambda new: self.convert(new[0], signed),
+            )  # fmt: skip
             return self.convert(number, ctype)
         if source.mask:
             return self.mask(node, target.bits)
@@ -218,7 +216,7 @@ class Expressions:
         """A prefix operator."""
         return self.graph.node(
             "unary", ctype, [operand], symbol,
-            remake=lambda new: self.unary(symbol, replace(ctype, width=1), new[0]),
+            remake=lambda new: self.unary(symbol, new[0].ctype, new[0]),
         )  # fmt: skip
 
     def binary(self, symbol: str, lhs: Node, rhs: Node, sign: Sign = Sign.ANY) -> Node:
@@ -228,7 +226,10 @@ class Expressions:
         ctype = replace(lhs.ctype, width=width)
         if width > 1:
             lhs, rhs = self._widen_narrow(lhs, width), self._widen_narrow(rhs, width)
-        remake: Callable[[Sequence[Node]], Node] = lambda new: self.binary(symbol, *new, sign)  # noqa: E731
+
+        def remake(new: Sequence[Node]) -> Node:
+            return self.binary(symbol, new[0], new[1], sign)
+
         if ctype.is_float or ctype.bits >= 32 or width > 1:
             return self.graph.node("binary", ctype, [lhs, rhs], symbol, remake=remake)
         wide = self.graph.node("binary", CType("int"), [lhs, rhs], symbol, remake=remake)
@@ -252,7 +253,7 @@ class Expressions:
             ctype = mask_type(lhs.ctype.bits, width)
         return self.graph.node(
             "binary", ctype, [lhs, rhs], symbol,
-            remake=lambda new: self.compare(symbol, *new, sign),
+            remake=lambda new: self.compare(symbol, new[0], new[1], sign),
         )  # fmt: skip
 
     def same_masks(self, nodes: Sequence[Node]) -> list[Node]:
@@ -269,7 +270,10 @@ class Expressions:
             if node.kind == "constant":
                 return self._logic_constant(symbol, bool(node.payload), other)
         lhs, rhs = self.same_masks([lhs, rhs])
-        remake: Callable[[Sequence[Node]], Node] = lambda new: self.logic(symbol, *new)  # noqa: E731
+
+        def remake(new: Sequence[Node]) -> Node:
+            return self.logic(symbol, new[0], new[1])
+
         if lhs.ctype.mask:
             operator = MASK_OPERATORS[symbol]
             return self.graph.node("binary", lhs.ctype, [lhs, rhs], operator, remake=remake)
@@ -293,11 +297,15 @@ class Expressions:
             and node.payload in _NEGATED
             and not (node.operands[0].ctype.is_float)
         ):
-            return self.compare(_NEGATED[node.payload], *node.operands)
-        return self.unary("~" if node.ctype.mask else "!", node.ctype, node)
+            lhs, rhs = node.operands
+            return self.compare(_NEGATED[node.payload], lhs, rhs)
+        return self.graph.node(
+            "unary", node.ctype, [node], "~" if node.ctype.mask else "!",
+            remake=lambda new: self.negate(new[0]),
+        )  # fmt: skip
 
     def call(self, name: str, ctype: CType, operands: Sequence[Node]) -> Node:
-        """A builtin; `ctype` has the width of the widest operand, and scalars are broadcast to it."""
+        """A builtin; `ctype` has the width of the widest operand, scalars are broadcast."""
         if ctype.width > 1:
             operands = [self.broadcast(node, ctype.width) for node in operands]
         return self.graph.node("call", ctype, operands, name)
@@ -318,7 +326,7 @@ class Expressions:
             condition = self.mask(condition, then.ctype.bits)
         return self.graph.node(
             "select", then.ctype, [condition, then, other],
-            remake=lambda new: self.select(*new),
+            remake=lambda new: self.select(new[0], new[1], new[2]),
         )  # fmt: skip
 
     def guarded(self, condition: Node, then: Node, other: Node, branches: Sequence[Block]) -> Node:
@@ -346,9 +354,15 @@ def _decide(symbol: str, low: int | None, high: int | None) -> bool | None:
     if symbol in ("!=", ">", ">="):
         opposite = _decide(_NEGATED[symbol], low, high)
         return None if opposite is None else not opposite
-    floor = float("-inf") if low is None else low
-    ceiling = float("inf") if high is None else high
-    return _COMPARE[symbol](floor, ceiling)
+    least = -inf if low is None else low
+    most = inf if high is None else high
+    match symbol:
+        case "==":
+            return True if least == most == 0 else False if least > 0 or most < 0 else None
+        case "<":
+            return True if most < 0 else False if least >= 0 else None
+        case _:
+            return True if most <= 0 else False if least > 0 else None
 
 
 def _wrapped(value: float | int, ctype: CType) -> float | int:

@@ -1,4 +1,4 @@
-"""Loads and stores: how an access becomes a scalar, a vector, a register or one element per lane."""
+"""Loads and stores: how an access becomes a scalar, a vector, a register or lane by lane."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import tir
 from ...dialects.cl.target import Target
@@ -14,7 +14,7 @@ from ...dialects.tir.affine import Linear
 from ...errors import CloptError
 from .expressions import Expressions
 from .index import constant, constant_of
-from .storage import RegisterFile, Storages, layout_of, scope_of
+from .storage import RegisterFile, Storages, layout_of, memref_type, scope_of
 from .types import BOOL, CType, storage_type, value_type
 from .values import (
     Array,
@@ -53,11 +53,10 @@ class Memory:
 
     def parameter(self, value: SSAValue, hint: str, is_output: bool) -> Array:
         """A kernel parameter."""
-        assert isinstance(value.type, MemRefType)
+        type_ = memref_type(value)
         written = is_output or value in self.storages.written
-        array = self._array(
-            value.type, hint, value_type(value.type.element_type, self.target), written
-        )
+        ctype = value_type(type_.element_type, self.target)
+        array = self._array(type_, hint, ctype, written)
         if array.space not in ("global", "constant"):
             raise CloptError(
                 f"parameter {hint} of a kernel is in {array.space} memory: make it global"
@@ -67,7 +66,7 @@ class Memory:
         self.buffers[value] = array
         return array
 
-    def _array(self, type_: MemRefType, hint: str, ctype: CType, written: bool) -> Array:
+    def _array(self, type_: MemRefType[Attribute], hint: str, ctype: CType, written: bool) -> Array:
         shape, strides, offset = layout_of(type_)
         size = 1 + offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
         space = _SPACES[scope_of(type_)]
@@ -77,20 +76,20 @@ class Memory:
         return Array(hint, space, storage, ctype, size, written)
 
     def allocate(self, value: SSAValue, hint: str) -> None:
-        """A local or private buffer, declared here (private) or at the start of the kernel (local)."""
-        assert isinstance(value.type, MemRefType)
-        scope = scope_of(value.type)
+        """A local or private buffer; local ones are declared at the start of the kernel."""
+        type_ = memref_type(value)
+        scope = scope_of(type_)
         if scope not in (tir.Scope.Private, tir.Scope.Local):
             raise CloptError(
-                f"{hint} is allocated in {scope.value} memory: a kernel has private and local memory"
+                f"the kernel allocates {hint} in {scope.value} memory: make it private or local"
             )
-        ctype = value_type(value.type.element_type, self.target)
+        ctype = value_type(type_.element_type, self.target)
         lanes = self.storages.lane_loop(value)
         if lanes is not None:
             ctype = ctype.of_width(lanes.size)
         layout = self.storages.register_layout(value) if scope is tir.Scope.Private else None
         if layout is None:
-            array = self._array(value.type, hint, ctype, True)
+            array = self._array(type_, hint, ctype, True)
             if lanes is not None:
                 array.storage = ctype.text
             self.buffers[value] = array
@@ -100,7 +99,7 @@ class Memory:
         axis, width = layout
         if width > 1:
             ctype = ctype.of_width(width)
-        file = RegisterFile.of(hint, value.type.get_shape(), ctype, axis, width)
+        file = RegisterFile.of(hint, type_.get_shape(), ctype, axis, width)
         self.buffers[value] = file
         self.graph.add(Declare(self.graph.block, (), frozenset(), tuple(file.registers.values())))
 
@@ -135,8 +134,7 @@ class Memory:
 
     def _flat(self, value: SSAValue, indices: Sequence[Linear]) -> Linear:
         """The element number of an access."""
-        assert isinstance(value.type, MemRefType)
-        _, strides, offset = layout_of(value.type)
+        _, strides, offset = layout_of(memref_type(value))
         total = constant(offset)
         for form, stride in zip(indices, strides, strict=True):
             total = total + form.scaled(stride)
@@ -181,9 +179,7 @@ class Memory:
         if found is None:
             return None
         register, lane = found
-        node = self.graph.node(
-            "register", register.ctype, payload=register, key=id(register), reads=register
-        )
+        node = self.graph.read(register)
         return node if lane is None else self.ex.lane(node, lane)
 
     def _registers(

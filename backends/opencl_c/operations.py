@@ -31,7 +31,7 @@ from .values import Node
 
 
 class Operations:
-    """One method per shape of operation; which row of the tables applies is found by the op's name."""
+    """One method per shape of operation; the op's name finds the row of the tables."""
 
     def __init__(self, expressions: Expressions, target: Target):
         self.ex = expressions
@@ -40,7 +40,7 @@ class Operations:
             "arith.constant": self._constant,
             "arith.cmpi": self._compare_integers,
             "arith.cmpf": self._compare_floats,
-            "arith.select": lambda _, x: self.ex.select(*x),
+            "arith.select": lambda _, x: self.ex.select(x[0], x[1], x[2]),
             "arith.negf": lambda _, x: self.ex.unary("-", x[0].ctype, x[0]),
             "arith.bitcast": self._bitcast,
             "arith.index_cast": lambda op, x: self.ex.convert(x[0], self._type(op)),
@@ -62,7 +62,8 @@ class Operations:
         if name in BOOL_OPERATORS and operands[0].ctype.is_bool:
             return self.ex.logic(BOOL_OPERATORS[name], *operands)
         if (operator := OPERATORS.get(name)) is not None:
-            return self.ex.binary(operator.symbol, *operands, operator.sign)
+            lhs, rhs = operands
+            return self.ex.binary(operator.symbol, lhs, rhs, operator.sign)
         if (function := FUNCTIONS.get(name)) is not None:
             return self._call(function, operands)
         if name in NAN_PROPAGATING:
@@ -88,7 +89,8 @@ class Operations:
         assert isinstance(op, arith.CmpiOp)
         predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
         operator = COMPARE_INTEGERS[predicate]
-        return self.ex.compare(operator.symbol, *operands, operator.sign)
+        lhs, rhs = operands
+        return self.ex.compare(operator.symbol, lhs, rhs, operator.sign)
 
     def _compare_floats(self, op: Operation, operands: Sequence[Node]) -> Node:
         assert isinstance(op, arith.CmpfOp)

@@ -25,7 +25,7 @@ _REPEATABLE = ("register", "lane")
 
 
 class Placement:
-    """Marks the nodes that become variables (`is_variable`) and knows which nodes are used at all."""
+    """Marks the nodes that become variables (`is_variable`); knows which are used at all."""
 
     def __init__(self, graph: Graph):
         self._position: dict[Node | Statement, int] = {}

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from ...dialects import tir
 from ...dialects.cl.target import Target
 from ...errors import CloptError
 from .build import Builder
-from .builtins import PRECEDENCE
 from .names import Names, is_identifier
 from .placement import Placement
-from .text import Texts, atom
-from .types import CType
+from .storage import sizes_of
+from .text import Texts
 from .values import (
     Array,
     Assign,
@@ -59,7 +57,7 @@ class KernelPrinter:
             DeclareIndex: self._declare_index,
             Loop: self._loop,
             If: self._if,
-            Barrier: lambda _: self._line("barrier(CLK_LOCAL_MEM_FENCE);"),
+            Barrier: self._barrier,
         }
 
     def text(self) -> str:
@@ -71,8 +69,8 @@ class KernelPrinter:
             )
         if len(self.builder.parameters) > MAX_ARGUMENTS:
             raise CloptError(
-                f"kernel {name} has {len(self.builder.parameters)} buffers, more than the {MAX_ARGUMENTS} that "
-                "OpenCL guarantees: fuse fewer operations"
+                f"kernel {name} has {len(self.builder.parameters)} buffers, more than the "
+                f"{MAX_ARGUMENTS} that OpenCL guarantees: fuse fewer operations"
             )
         self.names.new(name)
         self._header(name)
@@ -95,10 +93,9 @@ class KernelPrinter:
     def _header(self, name: str) -> None:
         if self.func.comment is not None:
             self.lines.append("// " + " ".join(self.func.comment.data.split()))
-        if (sizes := self.func.local_size) is not None:
-            local = [str(int(n)) for n in sizes.iter_values()]
-            local += ["1"] * (3 - len(local))
-            self._line(f"__attribute__((reqd_work_group_size({', '.join(local)})))")
+        if local := sizes_of(self.func.local_size):
+            sizes = ", ".join(str(size) for size in [*local, 1, 1][:3])
+            self._line(f"__attribute__((reqd_work_group_size({sizes})))")
         parameters = [self._parameter(array) for array in self.builder.parameters]
         line = f"__kernel void {name}({', '.join(parameters)}) {{"
         if len(line) <= LINE_LENGTH:
@@ -175,12 +172,9 @@ class KernelPrinter:
                 self._line(f"{target} {symbol}= {self.texts(right)[0]};")
                 return
             if symbol in "+*&|^" and self._is_current(right, target, statement):
-                self._line(f"{target} {symbol}= {self._as_operand(left, symbol)};")
+                self._line(f"{target} {symbol}= {self.texts(left)[0]};")
                 return
         self._line(f"{target} = {self.texts(value)[0]};")
-
-    def _as_operand(self, node: Node, symbol: str) -> str:
-        return atom(self.texts(node), 0 if symbol else PRECEDENCE["+"])
 
     def _is_current(self, node: Node, target: str, statement: Statement) -> bool:
         return (
@@ -233,6 +227,9 @@ class KernelPrinter:
         self._line("}")
         self.names.close()
 
+    def _barrier(self, barrier: Barrier) -> None:
+        self._line("barrier(CLK_LOCAL_MEM_FENCE);")
+
     def _if(self, statement: If) -> None:
         self._line(f"if ({self.texts(statement.operands[0])[0]}) {{")
         self._block(statement.then)
@@ -248,6 +245,3 @@ def _hint(node: Node) -> str:
     if node.kind == "division":
         return "q"
     return "c" if node.ctype.is_bool else "t"
-
-
-__all__ = ["CType", "KernelPrinter", "replace"]

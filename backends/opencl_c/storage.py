@@ -10,9 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import cast
 
 from xdsl.dialects import affine, arith, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLayoutAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+)
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
@@ -102,7 +110,7 @@ class Storages:
         return self._written[op]
 
     def depends(self, value: SSAValue) -> frozenset[tir.ForOp]:
-        """The loops that a value may change in, besides through what it loads from outer buffers."""
+        """The loops that a value changes in, besides through what it loads from outer buffers."""
         if (known := self._depends.get(value)) is not None:
             return known
         result: frozenset[tir.ForOp] = frozenset()
@@ -238,7 +246,19 @@ def scope_of(type_: Attribute) -> tir.Scope:
     return space.data
 
 
-def layout_of(type_: MemRefType) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+def memref_type(value: SSAValue) -> MemRefType[Attribute]:
+    """The type of a buffer."""
+    type_: Attribute = value.type
+    assert isinstance(type_, MemRefType)
+    return cast("MemRefType[Attribute]", type_)
+
+
+def sizes_of(attr: DenseArrayBase | None) -> list[int]:
+    """The numbers in an NDRange attribute; none without one."""
+    return [] if attr is None else list(cast("DenseArrayBase[IntegerType]", attr).get_values())
+
+
+def layout_of(type_: MemRefType[Attribute]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     """Shape, strides and offset of a memref."""
     shape = type_.get_shape()
     if DYNAMIC_INDEX in shape:

@@ -99,7 +99,7 @@ class Texts:
         return self(node)
 
     def _division(self, node: Node) -> Text:
-        """Quotient or remainder, rounded down; C rounds toward zero, which is the same from 0 on."""
+        """Quotient or remainder, rounded down; from 0 on that is what C does."""
         expr, form, low = node.payload
         assert isinstance(expr, AffineBinaryOpExpr)
         divisor, is_mod = divisor_of(expr), expr.kind is AffineBinaryOpKind.Mod

@@ -122,7 +122,7 @@ def value_type(attr: Attribute, target: Target) -> CType:
 
 
 def storage_type(attr: Attribute, target: Target) -> str:
-    """The C type of the elements of a buffer: truth values take a byte, half is stored everywhere."""
+    """The C type of the elements of a buffer: a truth value is a byte, half is stored anywhere."""
     if isinstance(attr, Float16Type):
         return "half"
     ctype = value_type(attr, target)

@@ -242,6 +242,10 @@ class Graph:
         block.items.append(node)
         return node
 
+    def read(self, register: Register) -> Node:
+        """The value of a register at this place."""
+        return self.node("register", register.ctype, payload=register, reads=register)
+
     def add(self, statement: Statement) -> None:
         """Append a statement to its block; later loads see what it wrote."""
         statement.block.items.append(statement)
