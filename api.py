@@ -134,8 +134,6 @@ def compile(
     first run. `dims` binds symbolic dimensions by name; `weights` are those of a module that is not
     from ONNX. With `use_cache` the built kernels are kept on disk for the next process.
     """
-    from .passes.pipelines import run_pipeline
-
     if target is None or any(given is not None for given in (device, context, queue)):
         device, context, queue = choose_place(device, context, queue)
     ctx = CloptContext(weights=weights or Weights())
@@ -146,8 +144,7 @@ def compile(
         set_target(module, target)
     elif isinstance(device, Device):
         set_target(module, target_for(device))
-    if not _is_lowered(module):
-        run_pipeline(ctx, module, "opencl")
+    _lower(module, ctx)
     make = partial(Executable, module, ctx.weights, device, context, queue, use_cache=use_cache)
     compiled = CompiledModel(module, ctx.weights, make)
     if device is not None:
@@ -213,5 +210,10 @@ def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
     return module
 
 
-def _is_lowered(module: ModuleOp) -> bool:
-    return any(isinstance(op, ProgramOp) for op in module.body.block.ops)
+def _lower(module: ModuleOp, ctx: CloptContext) -> None:
+    """Bring `module` down to one queue program, unless it is one already."""
+    if any(isinstance(op, ProgramOp) for op in module.body.block.ops):
+        return
+    from .passes.pipelines import run_pipeline
+
+    run_pipeline(ctx, module, "opencl")

@@ -33,6 +33,25 @@ cl.program @main(%x: memref<4xf32> {{cl.name = "x"}},
 }}
 """
 
+ADD = """
+tir.func @add(%a: memref<4xf32>, %b: memref<4xf32>, %c: memref<4xf32>) attributes {{
+  outputs = array<i64: 2>, global_size = array<i64: 4>, local_size = array<i64: 1>
+}} {{
+  tir.for global_x %i = 0 to 4 {{
+    %va = memref.load %a[%i] : memref<4xf32>
+    %vb = memref.load %b[%i] : memref<4xf32>
+    %vc = arith.addf %va, %vb : f32
+    memref.store %vc, %c[%i] : memref<4xf32>
+  }}
+}}
+cl.program @main(%x: memref<4xf32> {{cl.name = "x"}},
+                 %y: memref<4xf32> {{cl.name = "y"}}) inputs 1 {{
+  %w = cl.constant "{key}" : memref<4xf32>
+  cl.enqueue_kernel @add(%x, %w, %y) : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  cl.return
+}}
+"""
+
 WEIGHT = np.array([1, 2, 3, 4], np.float32)
 
 
