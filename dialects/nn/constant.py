@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 import numpy as np
-from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    TensorType,
+)
+from xdsl.ir import Attribute, SSAValue, TypedAttribute
 from xdsl.irdl import irdl_op_definition, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -49,17 +55,20 @@ class ConstantOp(NNOp):
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         value = properties["value"]
-        if not isinstance(value, DenseIntOrFPElementsAttr):
+        if not isinstance(value, TypedAttribute):
             raise VerifyException("the type of a named weight must be stated")
-        return [cast(Tensor, value.type)]
+        return [cast(Tensor, value.get_type())]
 
     def verify_(self) -> None:
         type = tensor_type(self.result)
         if not type.has_static_shape():
             raise VerifyException(f"{type} has a dynamic dimension, nn shapes are static")
         numpy_dtype(type.element_type)
-        if isinstance(self.value, DenseIntOrFPElementsAttr) and self.value.type != type:
-            raise VerifyException(f"value of type {self.value.type} in a constant of type {type}")
+        if isinstance(self.value, WeightAttr):
+            return
+        (value_type,) = self.infer([], self.properties)
+        if value_type != type:
+            raise VerifyException(f"value of type {value_type} in a constant of type {type}")
 
     def print(self, printer: Printer) -> None:
         """Print `dense<…> : type` or `#nn.weight<…> : type`, a discardable dictionary first."""
@@ -80,8 +89,8 @@ class ConstantOp(NNOp):
         """The inverse of print."""
         attributes = parser.parse_optional_attr_dict()
         value = parser.parse_attribute()
-        if isinstance(value, DenseIntOrFPElementsAttr):
-            op = ConstantOp(value)
+        if isinstance(value, TypedAttribute):
+            op = cls.build(properties={"value": value}, result_types=[value.get_type()])
         else:
             parser.parse_punctuation(":")
             op = cls.build(properties={"value": value}, result_types=[parser.parse_type()])
@@ -105,7 +114,8 @@ def dense(array: Array) -> Attribute:
     """The inline attribute of an array."""
     # xDSL's parser writes true as the byte -1; the same bytes make equal constants.
     stored = -array.astype(np.int8) if array.dtype == np.bool_ else array
-    return DenseIntOrFPElementsAttr(array_type(array), BytesAttr(stored.tobytes()))
+    type = cast("TensorType[AnyFloat | IntegerType]", array_type(array))
+    return DenseIntOrFPElementsAttr(type, BytesAttr(stored.tobytes()))
 
 
 def constant_attr(array: Array, weights: WeightStore | None = None, hint: str = "") -> Attribute:

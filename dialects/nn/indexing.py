@@ -105,7 +105,7 @@ class GatherNDOp(NNOp):
         require(len(shape) >= 1 and len(at) >= 1, "operands of gather_nd must have rank 1 or more")
         require(0 <= batch < min(len(shape), len(at)), f"batch_dims {batch} is not below the ranks")
         require(shape[:batch] == at[:batch], f"the first {batch} dimensions of the operands differ")
-        depth = at[-1]
+        depth = list(at)[-1]
         if not 1 <= depth <= len(shape) - batch:
             raise VerifyException(
                 f"index vectors of {depth} entries do not address rank {len(shape) - batch}"

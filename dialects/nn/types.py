@@ -64,9 +64,10 @@ def array_type(array: Array) -> Tensor:
 
 def tensor_type(value: SSAValue) -> Tensor:
     """The tensor type of a value; a VerifyException if it is something else."""
-    if not isinstance(value.type, TensorType):
-        raise VerifyException(f"operand of type {value.type} is not a tensor")
-    return cast(Tensor, value.type)
+    type: Attribute = value.type
+    if not isinstance(type, TensorType):
+        raise VerifyException(f"operand of type {type} is not a tensor")
+    return cast(Tensor, type)
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
@@ -91,15 +92,12 @@ def is_bool(element_type: Attribute) -> bool:
 
 def is_integer(element_type: Attribute) -> bool:
     """Whether the element type is an integer wider than one bit."""
-    return isinstance(element_type, IntegerType) and element_type.width.data > 1
+    return isinstance(element_type, IntegerType) and element_type != i1
 
 
 def is_unsigned(element_type: Attribute) -> bool:
     """Whether the element type is an unsigned integer."""
-    return (
-        isinstance(element_type, IntegerType)
-        and element_type.signedness.data is Signedness.UNSIGNED
-    )
+    return is_integer(element_type) and numpy_dtype(element_type).kind == "u"
 
 
 def with_shape(type: Tensor, shape: Sequence[int]) -> Tensor:

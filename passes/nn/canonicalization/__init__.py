@@ -1,0 +1,19 @@
+"""The canonicalisation patterns of each nn operation, which the pass `canonicalize` applies."""
+
+from __future__ import annotations
+
+from xdsl.pattern_rewriter import RewritePattern
+
+from . import activation, elementwise, linear, movement, shape, window
+
+_FAMILIES = (elementwise, activation, shape, movement, window, linear)
+
+_PATTERNS: dict[str, tuple[RewritePattern, ...]] = {}
+for _family in _FAMILIES:
+    for _name, _patterns in _family.PATTERNS.items():
+        _PATTERNS[_name] = _PATTERNS.get(_name, ()) + _patterns
+
+
+def patterns_for(name: str) -> tuple[RewritePattern, ...]:
+    """The patterns of an operation, by its name."""
+    return _PATTERNS.get(name, ())

@@ -1,0 +1,74 @@
+"""What each nn operation computes, in numpy: the evaluator of constant folding and of tests.
+
+It follows the definitions word for word and cares for clarity, not for speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.ir import Block, Operation, SSAValue
+
+from ....dialects import nn
+from ....dialects.nn import Array
+from . import elementwise, indexing, movement, normalization, reduction, resize, window
+
+Evaluator = Callable[[Any, Sequence[Array]], Array | tuple[Array, ...]]
+"""Computes the results of an operation from its operands' arrays."""
+
+EVALUATORS: dict[type[Operation], Evaluator] = {
+    **elementwise.EVALUATORS,
+    **indexing.EVALUATORS,
+    **movement.EVALUATORS,
+    **normalization.EVALUATORS,
+    **reduction.EVALUATORS,
+    **resize.EVALUATORS,
+    **window.EVALUATORS,
+}
+
+
+def evaluate(op: Operation, operands: Sequence[Array]) -> tuple[Array, ...] | None:
+    """The results of an operation; None when it is not known, or an index is out of range."""
+    evaluator = EVALUATORS.get(type(op))
+    if evaluator is None:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            computed = evaluator(op, operands)
+    except IndexError:
+        return None
+    results = computed if isinstance(computed, tuple) else (computed,)
+    types = (nn.tensor_type(result).element_type for result in op.results)
+    return tuple(
+        np.asarray(array).astype(nn.numpy_dtype(type), copy=False)
+        for array, type in zip(results, types, strict=True)
+    )
+
+
+def interpret(
+    function: func.FuncOp, inputs: Sequence[Array], weights: nn.WeightStore | None = None
+) -> list[Array]:
+    """What a function of nn operations returns; the reference for compiled programs."""
+    return _run(function.body.block, inputs, weights)
+
+
+def _run(block: Block, inputs: Sequence[Array], weights: nn.WeightStore | None) -> list[Array]:
+    values: dict[SSAValue, Array] = dict(zip(block.args, inputs, strict=True))
+    for op in block.ops:
+        operands = [values[v] for v in op.operands]
+        if isinstance(op, func.ReturnOp | nn.YieldOp):
+            return operands
+        if isinstance(op, nn.ConstantOp):
+            results = (nn.constant_value(op.result, weights),)
+        elif isinstance(op, nn.FusedOp):
+            results = _run(op.body.block, operands, weights)
+        else:
+            results = evaluate(op, operands) or ()
+        for value, array in zip(op.results, results, strict=True):
+            if array is None:
+                raise ValueError(f"{op.name} names a weight that no store holds")
+            values[value] = array
+    raise ValueError("the block has no terminator")

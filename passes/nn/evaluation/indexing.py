@@ -1,0 +1,86 @@
+"""Gathers and scatters in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from ....dialects import nn
+from ....dialects.nn import Array, ScatterReduction, ints
+
+ACCUMULATE: dict[ScatterReduction, np.ufunc] = {
+    ScatterReduction.ADD: np.add,
+    ScatterReduction.MUL: np.multiply,
+    ScatterReduction.MIN: np.minimum,
+    ScatterReduction.MAX: np.maximum,
+}
+
+
+def _grid(shape: tuple[int, ...]) -> tuple[Array, ...]:
+    """The index arrays that address every element of a shape."""
+    return np.ix_(*map(np.arange, shape))
+
+
+def _along(shape: tuple[int, ...], indices: Array, axis: int) -> tuple[Array, ...]:
+    """Where indices along an axis point: one index array per dimension."""
+    _check(indices, shape[axis])
+    grid = _grid(indices.shape)
+    return (*grid[:axis], indices.astype(np.int64), *grid[axis + 1 :])
+
+
+def _check(indices: Array, size: int) -> None:
+    if indices.size and not (-size <= indices.min() and indices.max() < size):
+        raise IndexError
+
+
+def _vectors(indices: Array) -> tuple[Array, ...]:
+    """The index arrays that the last dimension holds."""
+    return tuple(np.moveaxis(indices.astype(np.int64), -1, 0))
+
+
+def _gather(op: nn.GatherOp, operands: Sequence[Array]) -> Array:
+    x, indices = operands
+    return np.take(x, indices.astype(np.int64), ints(op.axis)[0])
+
+
+def _gather_elements(op: nn.GatherElementsOp, operands: Sequence[Array]) -> Array:
+    x, indices = operands
+    return x[_along(x.shape, indices, ints(op.axis)[0])]
+
+
+def _gather_nd(op: nn.GatherNDOp, operands: Sequence[Array]) -> Array:
+    x, indices = operands
+    (batch,) = ints(op.batch_dims)
+    return x[(*_grid(indices.shape[:-1])[:batch], *_vectors(indices))]
+
+
+def _scatter(x: Array, where: tuple[Array, ...], updates: Array, how: ScatterReduction) -> Array:
+    result = x.copy()
+    if how is ScatterReduction.NONE:
+        result[where] = updates
+    else:
+        ACCUMULATE[how].at(result, where, updates)
+    return result
+
+
+def _scatter_elements(op: nn.ScatterElementsOp, operands: Sequence[Array]) -> Array:
+    x, indices, updates = operands
+    where = _along(x.shape, indices, ints(op.axis)[0])
+    return _scatter(x, where, updates, op.reduction.data)
+
+
+def _scatter_nd(op: nn.ScatterNDOp, operands: Sequence[Array]) -> Array:
+    x, indices, updates = operands
+    return _scatter(x, _vectors(indices), updates, op.reduction.data)
+
+
+EVALUATORS: dict[type[Operation], Callable[[Any, Sequence[Array]], Any]] = {
+    nn.GatherOp: _gather,
+    nn.GatherElementsOp: _gather_elements,
+    nn.GatherNDOp: _gather_nd,
+    nn.ScatterElementsOp: _scatter_elements,
+    nn.ScatterNDOp: _scatter_nd,
+}

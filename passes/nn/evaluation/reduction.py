@@ -1,0 +1,88 @@
+"""Reductions in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from ....dialects import nn
+from ....dialects.nn import ArgReduceKind, Array, ReduceKind, ints
+
+
+def _log_sum_exp(x: Array, axes: tuple[int, ...]) -> Array:
+    # ufunc.reduce takes several axes of reorderable functions alone, which this one is not.
+    for axis in axes:
+        x = np.logaddexp.reduce(x, axis, keepdims=True)
+    return x
+
+
+def _sum(x: Array, axes: tuple[int, ...]) -> Array:
+    return np.add.reduce(x, axes, dtype=x.dtype, keepdims=True)
+
+
+REDUCE: dict[ReduceKind, Callable[[Array, tuple[int, ...]], Array]] = {
+    ReduceKind.SUM: _sum,
+    ReduceKind.MEAN: lambda x, axes: np.mean(x, axes, keepdims=True),
+    ReduceKind.MAX: lambda x, axes: np.max(x, axes, keepdims=True),
+    ReduceKind.MIN: lambda x, axes: np.min(x, axes, keepdims=True),
+    ReduceKind.PROD: lambda x, axes: np.multiply.reduce(x, axes, dtype=x.dtype, keepdims=True),
+    ReduceKind.L1: lambda x, axes: _sum(np.abs(x), axes),
+    ReduceKind.L2: lambda x, axes: np.sqrt(_sum(np.square(x), axes)),
+    ReduceKind.LOG_SUM: lambda x, axes: np.log(_sum(x, axes)),
+    ReduceKind.LOG_SUM_EXP: _log_sum_exp,
+    ReduceKind.SUM_SQUARE: lambda x, axes: _sum(np.square(x), axes),
+}
+
+
+def _reduce(op: nn.ReduceOp, operands: Sequence[Array]) -> Array:
+    (x,) = operands
+    if x.dtype.kind == "f":
+        x = x.astype(np.float64)
+    return REDUCE[op.kind.data](x, ints(op.axes)).reshape(nn.shape_of(op.result))
+
+
+def _arg_reduce(op: nn.ArgReduceOp, operands: Sequence[Array]) -> Array:
+    (x,) = operands
+    (axis,) = ints(op.axis)
+    function = np.argmax if op.kind.data is ArgReduceKind.MAX else np.argmin
+    if op.select_last is None:
+        index = function(x, axis=axis, keepdims=True)
+    else:
+        index = x.shape[axis] - 1 - function(np.flip(x, axis), axis=axis, keepdims=True)
+    return index.reshape(nn.shape_of(op.result))
+
+
+def _cumsum(op: nn.CumsumOp, operands: Sequence[Array]) -> Array:
+    (x,) = operands
+    (axis,) = ints(op.axis)
+    if op.reverse is not None:
+        x = np.flip(x, axis)
+    total = np.cumsum(x, axis, dtype=x.dtype)
+    if op.exclusive is not None:
+        total = np.roll(total, 1, axis)
+        total[tuple(slice(1 if i == axis else None) for i in range(x.ndim))] = 0
+    return total if op.reverse is None else np.flip(total, axis)
+
+
+def _top_k(op: nn.TopKOp, operands: Sequence[Array]) -> tuple[Array, Array]:
+    (x,) = operands
+    (axis,), (k,) = ints(op.axis), ints(op.k)
+    if op.largest is None:
+        order = np.argsort(x, axis, kind="stable")
+    else:
+        # Sorting the reversed axis and reversing again leaves equal elements in their order.
+        backward = np.argsort(np.flip(x, axis), axis, kind="stable")
+        order = x.shape[axis] - 1 - np.flip(backward, axis)
+    indices = np.take(order, np.arange(k), axis)
+    return np.take_along_axis(x, indices, axis), indices
+
+
+EVALUATORS: dict[type[Operation], Callable[[Any, Sequence[Array]], Any]] = {
+    nn.ReduceOp: _reduce,
+    nn.ArgReduceOp: _arg_reduce,
+    nn.CumsumOp: _cumsum,
+    nn.TopKOp: _top_k,
+}

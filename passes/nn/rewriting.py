@@ -1,0 +1,54 @@
+"""What rewrite patterns over nn share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+
+from ...dialects import nn
+
+
+def replace(rewriter: PatternRewriter, op: Operation, *new_ops: Operation) -> None:
+    """Replace an operation by new ones, the last giving its results, at the same location."""
+    for new_op in new_ops:
+        new_op.location = op.location
+    rewriter.replace(op, new_ops)
+
+
+def forward(rewriter: PatternRewriter, op: Operation, value: SSAValue) -> None:
+    """Replace an operation of one result by a value that exists already."""
+    rewriter.replace(op, (), (value,))
+
+
+def splat_of(value: SSAValue) -> int | float | None:
+    """The number that every element of an inline constant is, else None."""
+    array = nn.constant_value(value)
+    if array is None or not array.size:
+        return None
+    first = array.flat[0]
+    return first.item() if (array == first).all() else None
+
+
+def is_near(value: SSAValue, expected: float) -> bool:
+    """Whether a value is the constant `expected` as some exporter may have rounded it."""
+    splat = splat_of(value)
+    return splat is not None and math.isclose(splat, expected, rel_tol=1e-3)
+
+
+def factors(value: SSAValue, stop: SSAValue | None = None) -> Iterable[SSAValue]:
+    """The leaves of a tree of products; pow(x, 3) is three factors, `stop` is always a leaf."""
+    owner = value.owner
+    if value is not stop and isinstance(owner, nn.BinaryOp):
+        exponent = splat_of(owner.b) if owner.kind.data is nn.BinaryKind.POW else None
+        if owner.kind.data is nn.BinaryKind.MUL:
+            yield from factors(owner.a, stop)
+            yield from factors(owner.b, stop)
+            return
+        if exponent in (2, 3):
+            for _ in range(int(exponent)):
+                yield from factors(owner.a, stop)
+            return
+    yield value
