@@ -188,20 +188,32 @@ class Kernel:
     global_size: tuple[int, ...] | None
     """None until the schedule has fixed the NDRange."""
     local_size: tuple[int, ...] | None
+    packed: frozenset[int] = frozenset()
+    """Constants that the kernel wants in another layout; `cl-pack-constants` provides it."""
 
     @classmethod
     def of(cls, op: tir.FuncOp | KernelOp) -> Kernel:
         """The facts of one kernel."""
+        packed: frozenset[int] = frozenset()
         if isinstance(op, KernelOp):
             arg_types = tuple(op.arg_types)
         else:
             arg_types = tuple(param.type for param in op.params)
+            packed = frozenset(map(int, op.layouts.data)) if op.layouts else packed
         return cls(
             op.sym_name.data,
             arg_types,
             frozenset(ints(op.outputs)),
             None if op.global_size is None else ints(op.global_size),
             None if op.local_size is None else ints(op.local_size),
+            packed,
+        )
+
+    def accepts(self, types: Sequence[Attribute]) -> bool:
+        """Whether the kernel can be launched with arguments of `types`."""
+        return len(types) == len(self.arg_types) and all(
+            i in self.packed or given == wanted
+            for i, (given, wanted) in enumerate(zip(types, self.arg_types, strict=True))
         )
 
 
@@ -258,7 +270,7 @@ class _QueueOrder:
         kernel = self.kernels.get(op.kernel_name)
         if kernel is None:
             raise VerifyException(f"{_title(op)}: the module has no such kernel")
-        if kernel.arg_types != op.args.types:
+        if not kernel.accepts(op.args.types):
             raise VerifyException(
                 f"{_title(op)}: the arguments ({_types(op.args.types)}) do not match the kernel's "
                 f"parameters ({_types(kernel.arg_types)})"

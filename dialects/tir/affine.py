@@ -225,13 +225,63 @@ def _constant(expr: AffineExpr) -> int:
 def _bounds(form: Linear, extents: Extents) -> Bounds:
     low: int | None = form.constant
     high: int | None = form.constant
+    for part in _independent(form, extents):
+        first, last = _part_bounds(part, extents)
+        low = None if low is None or first is None else low + first
+        high = None if high is None or last is None else high + last
+    return low, high
+
+
+def _independent(form: Linear, extents: Extents) -> list[dict[AffineExpr, int]]:
+    """The terms, grouped: `k d + l (d floordiv c)` moves with one dimension and stays together."""
+    groups: dict[AffineExpr, dict[AffineExpr, int]] = {}
     for atom, k in form.terms.items():
+        stepped = _stepped_dim(atom, extents)
+        groups.setdefault(atom if stepped is None else stepped, {})[atom] = k
+    return list(groups.values())
+
+
+_MOST_STEPS = 16
+
+
+def _stepped_dim(atom: AffineExpr, extents: Extents) -> AffineDimExpr | None:
+    """The dimension of `d floordiv c` where it takes few values."""
+    match atom:
+        case AffineBinaryOpExpr(
+            kind=_Kind.FloorDiv, lhs=AffineDimExpr() as dim, rhs=AffineConstantExpr(value=divisor)
+        ):
+            extent = extents[dim.position]
+            return dim if extent is not None and extent <= _MOST_STEPS * divisor else None
+        case _:
+            return None
+
+
+def _part_bounds(part: dict[AffineExpr, int], extents: Extents) -> Bounds:
+    if len(part) == 1:
+        ((atom, k),) = part.items()
         first, last = _atom_bounds(atom, extents)
         if k < 0:
             first, last = last, first
-        low = None if low is None or first is None else low + k * first
-        high = None if high is None or last is None else high + k * last
-    return low, high
+        return (
+            None if first is None else k * first,
+            None if last is None else k * last,
+        )
+    # Linear between the steps of its quotients, so the extremes are at the ends of the pieces.
+    dim = next(_stepped_dim(a, extents) or a for a in part if isinstance(a, AffineBinaryOpExpr))
+    assert isinstance(dim, AffineDimExpr)
+    last_value = (extents[dim.position] or 1) - 1
+    ends = {0, last_value}
+    for atom in part:
+        if isinstance(atom, AffineBinaryOpExpr):
+            divisor = _constant(atom.rhs)
+            for step in range(divisor, last_value + 1, divisor):
+                ends |= {step - 1, step}
+    values = [0] * (dim.position + 1)
+    totals: list[int] = []
+    for end in ends:
+        values[dim.position] = end
+        totals.append(sum(k * atom.eval(values, ()) for atom, k in part.items()))
+    return min(totals), max(totals)
 
 
 def _atom_bounds(atom: AffineExpr, extents: Extents) -> Bounds:

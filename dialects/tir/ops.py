@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
+    DictionaryAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -41,15 +42,17 @@ class FuncOp(IRDLOperation):
     """One OpenCL kernel: parameters are memrefs in the global or constant scope.
 
     `outputs` numbers the parameters that the kernel writes; `constants` those that every launch
-    binds to a constant, whose layout a schedule may choose. `comment` is printed above the kernel
-    and names the nodes it computes. `global_size` and `local_size` are the NDRange, known once
-    every bound loop is final (`tir-lower-blocks`).
+    binds to a constant, whose layout a schedule may choose: `layouts` maps the position of such a
+    parameter to the affine map from the constant's indices to the parameter's. `comment` is printed
+    above the kernel and names the nodes it computes. `global_size` and `local_size` are the
+    NDRange, known once every bound loop is final (`tir-lower-blocks`).
     """
 
     name = "tir.func"
     sym_name = prop_def(SymbolNameConstraint())
     outputs = prop_def(DenseArrayBase)
     constants = opt_prop_def(DenseArrayBase)
+    layouts = opt_prop_def(DictionaryAttr)
     comment = opt_prop_def(StringAttr)
     global_size = opt_prop_def(DenseArrayBase)
     local_size = opt_prop_def(DenseArrayBase)
@@ -166,7 +169,7 @@ class ForOp(IRDLOperation):
             raise VerifyException(f"a loop cannot run {self.size} times")
         if self.kind.data is LoopKind.Vectorized and self.size not in (1, 2, 3, 4, 8, 16):
             raise VerifyException(
-                f"no OpenCL vector has {self.size} lanes; a vectorized loop runs 2, 3, 4, 8 or 16 times"
+                f"no OpenCL vector has {self.size} lanes; use 2, 3, 4, 8 or 16"
             )
 
     @classmethod

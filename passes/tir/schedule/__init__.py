@@ -15,6 +15,7 @@ from .lookup import block_of, buffer_of, loop_named, loops_of
 from .reorder import reorder
 from .set_scope import set_scope
 from .split import split, split_many
+from .transform_layout import transform_layout
 from .unroll import unroll
 from .vectorize import parallel, vectorize
 
@@ -32,6 +33,7 @@ __all__ = [
     "set_scope",
     "split",
     "split_many",
+    "transform_layout",
     "unroll",
     "vectorize",
 ]

@@ -13,11 +13,15 @@ from .errors import refuse
 from .nest import check_plain
 
 
-def split(loop: ForOp, factor: int, names: tuple[str, str] | None = None) -> tuple[ForOp, ForOp]:
+def split(
+    loop: ForOp, factor: int, names: tuple[str, str] | None = None, *, overlap: bool = False
+) -> tuple[ForOp, ForOp]:
     """Run `loop` in chunks of `factor`; returns the outer and the inner loop, `loop` is gone.
 
     Where the factor does not divide the extent, the last chunk runs past it. That is legal because
     a block skips points outside of its own extents, and is refused where those do not catch it.
+    With `overlap`, the last chunk instead starts early enough to end with the extent: a few points
+    are computed twice, and no chunk needs a guard.
     """
     check_plain(loop, "split")
     if factor < 1:
@@ -25,7 +29,10 @@ def split(loop: ForOp, factor: int, names: tuple[str, str] | None = None) -> tup
     extent = loop.size
     count = -(-extent // factor)
     blocks = [block for block in blocks_in(loop) if loop.var in block.loops]
-    if count * factor != extent:
+    beyond = count * factor - extent
+    if overlap and beyond:
+        _check_overlap(loop, factor, blocks)
+    elif beyond:
         for block in blocks:
             if block.is_reduction and not _skips(block, loop, count * factor):
                 raise refuse(
@@ -44,11 +51,27 @@ def split(loop: ForOp, factor: int, names: tuple[str, str] | None = None) -> tup
     inner = ForOp(kind, factor, loop.detach_region(loop.body), inner_name)
     outer.body.block.add_op(inner)
     expr = AffineExpr.dimension(0) * factor + AffineExpr.dimension(1)
+    if overlap and beyond:
+        # `o floordiv (count - 1)` is 1 for the last chunk and 0 for the others.
+        expr = expr - (AffineExpr.dimension(0) // (count - 1)) * beyond
     old = inner.var
     for block in blocks:
         # The inner loop has taken over the block argument of the old one.
         substitute(block, [old], [expr], [outer.var, inner.var])
     return outer, inner
+
+
+def _check_overlap(loop: ForOp, factor: int, blocks: Sequence[BlockOp]) -> None:
+    if factor > loop.size:
+        raise refuse(loop, f"a chunk of {factor} does not fit into {loop.size} iterations")
+    for block in blocks:
+        stored = {store.memref for store in block.stores()}
+        if block.is_reduction or any(load.memref in stored for load in block.loads()):
+            raise refuse(
+                loop,
+                f"block '{block.label.data}' updates what it writes, "
+                "so no point may be computed twice",
+            )
 
 
 def split_many(

@@ -1,0 +1,43 @@
+"""Schedule every kernel by the first rule that fits."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ...dialects import cl, tir
+from .rules.elementwise import schedule_elementwise
+from .rules.fallback import schedule_anything
+from .rules.register_tile import apply_tile, best_tile, problem_of
+from .rules.stages import stages_of
+
+
+def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
+    """Schedule one naive kernel."""
+    stages = stages_of(func)
+    outputs = [stage for stage in stages if stage.is_output]
+    producers = [stage for stage in stages if not stage.is_output]
+    if not producers:
+        for output in outputs:
+            schedule_elementwise(output, target)
+        return
+    problem = problem_of(func, producers, outputs, target)
+    tile = None if problem is None else best_tile(problem)
+    if problem is not None and tile is not None:
+        apply_tile(problem, tile)
+        return
+    (output,) = outputs
+    schedule_anything(producers, output, target)
+
+
+class TIRAutoSchedulePass(ModulePass):
+    """Give the loops of each kernel their places on the device that `cl.target` names."""
+
+    name = "tir-auto-schedule"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = cl.target_of(op)
+        for func in op.ops:
+            if isinstance(func, tir.FuncOp) and func.global_size is None:
+                schedule_kernel(func, target)

@@ -1,0 +1,97 @@
+"""Kernels without a reduction: walk memory in order, a vector at a time."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ....dialects import cl, tir
+from .. import schedule
+from .stages import Stage, strides
+
+_VECTORS_PER_ITEM = 16
+"""A work-item on a CPU costs about 10 ns to start: it should compute a few hundred elements."""
+
+
+def collapse(stage: Stage) -> list[tir.ForOp]:
+    """Fuse neighbouring loops that every access walks as one; returns the loops that are left.
+
+    Loops i and j (inner) are one walk where each access moves by `extent(j)` steps of j per step of
+    i, so that no index needs a division afterwards.
+    """
+    moves = list(strides(stage.block).values())
+    positions = list(range(len(stage.loops)))
+    loops = [stage.loops[0]]
+    inner_of = [positions[0]]
+    for position in positions[1:]:
+        loop, outer = stage.loops[position], inner_of[-1]
+        together = all(
+            move[outer] is not None
+            and move[position] is not None
+            and move[outer] == (move[position] or 0) * loop.size
+            for move in moves
+        )
+        if together or loops[-1].size == 1 or loop.size == 1:
+            kept = loops[-1].var.name_hint if loop.size == 1 else loop.var.name_hint
+            loops[-1] = schedule.fuse(loops[-1], loop, kept)
+            inner_of[-1] = position if loop.size > 1 else outer
+        else:
+            loops.append(loop)
+            inner_of.append(position)
+    return loops
+
+
+def schedule_elementwise(stage: Stage, target: cl.Target) -> None:
+    """Vectorize along memory and bind the rest."""
+    if not stage.loops:
+        return
+    loops = collapse(stage)
+    if target.device_type == "gpu":
+        bind_gpu(loops, target)
+    else:
+        _vectorize_cpu(loops, target)
+
+
+def _vectorize_cpu(loops: list[tir.ForOp], target: cl.Target) -> None:
+    *outer, inner = loops
+    width = target.vector_width
+    while width > inner.size:
+        width //= 2
+    if width > 1:
+        inner, lanes = schedule.split(inner, width, overlap=True)
+        schedule.vectorize(lanes)
+    # Enough work-items to balance the cores, each with enough to do.
+    total = prod(loop.size for loop in outer) * inner.size
+    items = max(target.compute_units * 8, total // _VECTORS_PER_ITEM)
+    chunk = max(1, min(inner.size, total // items))
+    if chunk > 1:
+        inner, _ = schedule.split(inner, chunk)
+    bind_grid([*outer, inner])
+
+
+def bind_grid(loops: list[tir.ForOp]) -> None:
+    """Bind loops to the global indices, the last one to x; more than three share z."""
+    single = [loop for loop in loops if loop.size == 1]
+    loops = [loop for loop in loops if loop.size > 1]
+    schedule.reorder(*single, *loops)
+    while len(loops) > 3:
+        loops[:2] = [schedule.fuse(loops[0], loops[1])]
+    kinds = (tir.LoopKind.GlobalX, tir.LoopKind.GlobalY, tir.LoopKind.GlobalZ)
+    # Outer loops first: a bound loop has only bound loops around it.
+    for loop, kind in reversed(list(zip(reversed(loops), kinds, strict=False))):
+        schedule.bind(loop, kind)
+
+
+def bind_gpu(loops: list[tir.ForOp], target: cl.Target) -> None:
+    """One work-item per element, consecutive items at consecutive addresses."""
+    *outer, inner = loops
+    size = min(256, target.max_work_group_size)
+    while size > 32 and size >= 2 * inner.size:
+        size //= 2
+    inner, local = schedule.split(inner, size)
+    while len(outer) > 2:
+        outer[:2] = [schedule.fuse(outer[0], outer[1])]
+    kinds = (tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
+    for loop, kind in reversed(list(zip(reversed(outer), kinds, strict=False))):
+        schedule.bind(loop, kind)
+    schedule.bind(inner, tir.LoopKind.GroupX)
+    schedule.bind(local, tir.LoopKind.LocalX)

@@ -1,0 +1,72 @@
+"""Any kernel: each reduction is computed where its result is needed, by one work-item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects import cl, tir
+from .. import schedule
+from ..schedule.analysis import accesses, temporary, written
+from .elementwise import bind_gpu, bind_grid
+from .stages import Stage
+
+
+def needed_depth(stage: Stage, loops: Sequence[tir.ForOp]) -> int:
+    """The least number of `loops`, from the outermost, that fixes what is read of `stage`."""
+    depth = 0
+    for buffer in written(stage.block):
+        for consumer in stage.consumers():
+            used = _loops_read_by(consumer, [e for _, e in accesses(consumer, buffer)])
+            depth = max([depth, *(i + 1 for i, loop in enumerate(loops) if loop in used)])
+    return depth
+
+
+def _loops_read_by(
+    block: tir.BlockOp, accesses_: Sequence[Sequence[AffineExpr | None]]
+) -> set[tir.ForOp]:
+    """The loops that the indices of some accesses of `block` depend on."""
+    used: set[tir.ForOp] = set()
+    for indices in accesses_:
+        for index in indices:
+            if index is None:
+                continue
+            over_loops = index.replace_dims_and_symbols(block.exprs, ())
+            for dim in over_loops.used_dims():
+                owner = block.loops[dim].owner
+                loop = owner.parent_op() if not isinstance(owner, tir.ForOp) else owner
+                if isinstance(loop, tir.ForOp):
+                    used.add(loop)
+    return used
+
+
+def attach(stages: Sequence[Stage], output: Stage) -> int:
+    """Compute every stage inside of the output's loops, as far out as its values allow.
+
+    The temporaries become private. Returns how many outer loops of the output remain around all of
+    them: those may run in parallel.
+    """
+    shared = len(output.loops)
+    for stage in reversed(stages):
+        depth = needed_depth(stage, output.loops)
+        shared = min(shared, depth)
+        if depth:
+            schedule.compute_at(stage.block, output.loops[depth - 1])
+        for buffer in written(stage.block):
+            alloca = temporary(buffer)
+            if alloca is not None:
+                schedule.set_scope(alloca, tir.Scope.Private)
+    return shared
+
+
+def schedule_anything(stages: Sequence[Stage], output: Stage, target: cl.Target) -> None:
+    """Bind the loops that all stages share; everything inside is sequential."""
+    shared = attach(stages, output)
+    loops = output.loops[:shared]
+    if not loops:
+        return
+    if target.device_type == "gpu":
+        bind_gpu(loops, target)
+    else:
+        bind_grid(loops)

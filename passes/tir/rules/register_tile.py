@@ -1,0 +1,265 @@
+"""Reductions with a tile of accumulators in registers: matmul, convolution, pooling on a CPU.
+
+A work-item computes `rows` x `vectors` accumulators, each a vector along one spatial variable (the
+column), over the whole reduction. Every step of the reduction loads a few vectors and a few scalars
+and combines them all, so the loads are shared; that is how GotoBLAS-like kernels reach the peak of
+a core (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008).
+
+Which variables become rows and columns, and how many of them, is a small search: every choice has a
+cost in cycles by a simple model of the loads, the multiply-adds and the stores of one tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, prod
+
+from xdsl.dialects import memref
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ....dialects import cl, tir
+from .. import schedule
+from ..schedule.analysis import accesses, memref_of, temporary, written
+from .elementwise import bind_grid
+from .stages import Access, Stage, strides
+
+_LOADS_PER_CYCLE = 2.0
+_COMPUTES_PER_CYCLE = 2.0
+_LATENCY = 4.0
+"""Cycles until an accumulator may be updated again."""
+_LANE_CYCLES = 2.0
+"""Cycles to load or store one lane of a vector by itself."""
+_TILE_CYCLES = 20.0
+_ITEM_CYCLES = 5000.0
+"""A work-item should be worth at least this much, or starting it costs more than it does."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A register tile: `rows` of variable `row` by `vectors * width` of variable `col`."""
+
+    row: int
+    rows: int
+    col: int
+    vectors: int
+    width: int
+    cycles: float
+    """The estimated cost of one tile."""
+
+    @property
+    def cols(self) -> int:
+        """Elements of a row."""
+        return self.vectors * self.width
+
+
+@dataclass(frozen=True)
+class _Load:
+    """A load of the reduction, as the cost model sees it."""
+
+    op: memref.LoadOp
+    steps: list[int | None]
+    constant: int | None
+    """Which constant parameter it reads, if any."""
+    dims: list[int | None]
+    """Which iteration variable each of its indices is, None for anything else."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One reduction and the output stage that consumes it element by element."""
+
+    func: tir.FuncOp
+    stage: Stage
+    output: Stage
+    target: cl.Target
+    loads: list[_Load]
+    store_steps: list[int | None]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The extents of the spatial variables."""
+        return self.stage.block.iter_extents[: len(self.output.loops)]
+
+    @property
+    def depth(self) -> int:
+        """The number of steps of the reduction."""
+        return prod(self.stage.block.iter_extents[len(self.output.loops) :])
+
+
+def problem_of(
+    func: tir.FuncOp, stages: list[Stage], outputs: list[Stage], target: cl.Target
+) -> Problem | None:
+    """The tiling problem of a kernel; None where the rule does not fit it."""
+    if target.device_type != "cpu" or len(stages) != 1 or len(outputs) != 1:
+        return None
+    (stage,), (output,) = stages, outputs
+    if not stage.reduce or len(written(stage.block)) != 1:
+        return None
+    if stage.spatial != list(range(len(output.loops))) or not _same_shape(stage, output):
+        return None
+    (buffer,) = written(stage.block)
+    steps = strides(stage.block)
+    loads = [
+        _describe(func, stage.block, op, steps[op])
+        for op in stage.block.loads()
+        if op.memref is not buffer
+    ]
+    output_steps = strides(output.block)
+    (store,) = output.block.stores()
+    return Problem(func, stage, output, target, loads, output_steps[store])
+
+
+def _same_shape(stage: Stage, output: Stage) -> bool:
+    """Whether the output reads the reduction's result at its own position, and only there."""
+    (buffer,) = written(stage.block)
+    shape = memref_of(buffer).get_shape()
+    if shape != output.block.iter_extents:
+        return False
+    for _, indices in accesses(output.block, buffer):
+        for position, (index, size) in enumerate(zip(indices, shape, strict=True)):
+            if size != 1 and index != AffineExpr.dimension(position):
+                return False
+    return True
+
+
+def _describe(
+    func: tir.FuncOp, block: tir.BlockOp, op: memref.LoadOp, steps: list[int | None]
+) -> _Load:
+    constants = {func.params[i]: i for i in func.constant_indices}
+    (indices,) = (found for access, found in accesses(block, op.memref) if access is op)
+    dims = [index.position if isinstance(index, AffineDimExpr) else None for index in indices]
+    return _Load(op, steps, constants.get(op.memref), dims)
+
+
+def best_tile(problem: Problem) -> Tile | None:
+    """The cheapest tile of all candidates; None where nothing can be vectorized."""
+    return min(candidates(problem), key=lambda tile: _total(problem, tile), default=None)
+
+
+def candidates(problem: Problem) -> Iterator[Tile]:
+    """All tiles that fit into the registers and into the extents."""
+    target, extents = problem.target, problem.extents
+    accumulators = target.register_rows * target.register_cols // target.vector_width
+    for col, col_extent in enumerate(extents):
+        width = target.vector_width
+        while width > col_extent:
+            width //= 2
+        if width < 2:
+            continue
+        for vectors in range(1, min(accumulators, col_extent // width) + 1):
+            for row, row_extent in enumerate(extents):
+                if row == col:
+                    continue
+                for rows in range(1, min(accumulators // vectors, row_extent) + 1):
+                    tile = Tile(row, rows, col, vectors, width, 0.0)
+                    yield Tile(row, rows, col, vectors, width, _cycles(problem, tile))
+
+
+def is_packed(problem: Problem, load: _Load, tile: Tile, dim: int) -> bool:
+    """Whether a constant's layout is changed so that the tile's part of `dim` is contiguous."""
+    size = tile.cols if dim == tile.col else tile.rows
+    return (
+        load.constant is not None
+        and load.dims.count(dim) == 1
+        and problem.extents[dim] % size == 0
+        and size > 1
+    )
+
+
+def _cycles(problem: Problem, tile: Tile) -> float:
+    loads = 0.0
+    for load in problem.loads:
+        copies = tile.rows if load.steps[tile.row] != 0 else 1
+        step = load.steps[tile.col]
+        if step == 0:
+            each = 1.0
+        elif step == 1 or is_packed(problem, load, tile, tile.col):
+            each = float(tile.vectors)
+        else:
+            each = tile.vectors * tile.width * _LANE_CYCLES * _LOADS_PER_CYCLE
+        loads += copies * each
+    accumulators = tile.rows * tile.vectors
+    step_cycles = max(accumulators / _COMPUTES_PER_CYCLE, loads / _LOADS_PER_CYCLE, _LATENCY)
+    unit = problem.store_steps[tile.col] == 1
+    store = accumulators * (1.0 if unit else tile.width * _LANE_CYCLES)
+    return problem.depth * step_cycles + store + _TILE_CYCLES
+
+
+def _total(problem: Problem, tile: Tile) -> float:
+    tiles = ceil(problem.extents[tile.row] / tile.rows) * ceil(
+        problem.extents[tile.col] / tile.cols
+    )
+    others = prod(problem.extents) / (problem.extents[tile.row] * problem.extents[tile.col])
+    return tiles * others * tile.cycles
+
+
+def apply_tile(problem: Problem, tile: Tile) -> None:
+    """Transform the kernel to compute one tile per step of a work-item."""
+    _pack(problem, tile)
+    loops = problem.output.loops
+    others = [loop for i, loop in enumerate(loops) if i not in (tile.row, tile.col)]
+    row_tiles, row = schedule.split(loops[tile.row], tile.rows, overlap=True)
+    col_tiles, col = schedule.split(loops[tile.col], tile.cols, overlap=True)
+    vectors, lanes = schedule.split(col, tile.width)
+    schedule.reorder(*others, col_tiles, row_tiles, row, vectors, lanes)
+    place = _bind(problem, tile, others, col_tiles, row_tiles)
+    inner = schedule.compute_at(problem.stage.block, place)
+    _tile_reduction(problem, tile, inner)
+    schedule.unroll(row)
+    schedule.unroll(vectors)
+    schedule.vectorize(lanes)
+    for buffer in written(problem.stage.block):
+        alloca = temporary(buffer)
+        if alloca is not None:
+            schedule.set_scope(alloca, tir.Scope.Private)
+
+
+def _pack(problem: Problem, tile: Tile) -> None:
+    """Lay constants out so that a tile walks straight through them."""
+    done: set[int] = set()
+    for load in problem.loads:
+        for dim in (tile.col, tile.row):
+            if not is_packed(problem, load, tile, dim) or load.constant in done:
+                continue
+            assert load.constant is not None
+            done.add(load.constant)
+            size = tile.cols if dim == tile.col else tile.rows
+            shape = memref_of(load.op.memref).get_shape()
+            position = load.dims.index(dim)
+            rest = [i for i in range(len(shape)) if i != position]
+            blocked = AffineExpr.dimension(position)
+            layout = [blocked // size, *(AffineExpr.dimension(i) for i in rest), blocked % size]
+            packed = [shape[position] // size, *(shape[i] for i in rest), size]
+            schedule.transform_layout(problem.func, load.constant, layout, packed)
+
+
+def _bind(
+    problem: Problem,
+    tile: Tile,
+    others: list[tir.ForOp],
+    col_tiles: tir.ForOp,
+    row_tiles: tir.ForOp,
+) -> tir.ForOp:
+    """Give each work-item enough tiles of one column; returns the innermost loop over tiles."""
+    tiles = prod(loop.size for loop in others) * col_tiles.size * row_tiles.size
+    wanted = min(_ITEM_CYCLES / tile.cycles, tiles / (8 * problem.target.compute_units))
+    chunk = max(1, min(row_tiles.size, round(wanted)))
+    row_chunks, rows = schedule.split(row_tiles, chunk)
+    bind_grid([*others, col_tiles, row_chunks])
+    return rows
+
+
+def _tile_reduction(problem: Problem, tile: Tile, loops: list[tir.ForOp]) -> None:
+    """Run the reduction outside of the tile, and the tile in registers."""
+    spatial, reduce = loops[: len(problem.extents)], loops[len(problem.extents) :]
+    row = spatial[tile.row]
+    vectors, lanes = schedule.split(spatial[tile.col], tile.width)
+    others = [loop for i, loop in enumerate(spatial) if i not in (tile.row, tile.col)]
+    schedule.reorder(*others, *reduce, row, vectors, lanes)
+    schedule.unroll(row)
+    schedule.unroll(vectors)
+    schedule.vectorize(lanes)
+
+
+__all__ = ["Access", "Problem", "Tile", "apply_tile", "best_tile", "problem_of"]
