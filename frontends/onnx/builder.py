@@ -1,0 +1,176 @@
+"""Appending nn operations to a block, folding what is known at import on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr, StringAttr, UnknownLoc
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects import nn
+from ...dialects.nn.base import NNOp
+from ...dialects.nn.types import Array, array_type, numpy_dtype, shape_of, tensor_type
+from ...passes.nn.evaluation import evaluate
+from ...weights import Weights
+
+FOLDABLE_ELEMENTS = 1 << 16
+"""The largest operand or result of an operation that is evaluated at import."""
+
+
+def name_location(name: str) -> LocationAttr:
+    """`loc("name")`."""
+    return NameLoc(StringAttr(name), NoneAttr())
+
+
+class Builder:
+    """Appends operations to a block.
+
+    A constant is a value without an operation until an operation uses it: what only served to
+    compute a shape leaves no trace. An operation whose operands are all known and small is not
+    appended but evaluated, and gives constants again; so does one whose results are empty.
+    """
+
+    def __init__(self, block: Block, weights: Weights):
+        self.location: LocationAttr = UnknownLoc()
+        self._block = block
+        self._weights = weights
+        self._known: dict[SSAValue, Array] = {}
+        self._hints: dict[SSAValue, str] = {}
+        self._placed: dict[SSAValue, SSAValue] = {}
+
+    def constant(self, array: Array, hint: str = "") -> SSAValue:
+        """A value known to hold `array`; `hint` is its name in the model."""
+        (value,) = Block(arg_types=(array_type(array),)).args
+        self._known[value] = array
+        self._hints[value] = hint
+        return value
+
+    def known(self, value: SSAValue) -> Array | None:
+        """The array a value is known to hold at import."""
+        return self._known.get(value)
+
+    def place(self, value: SSAValue) -> SSAValue:
+        """The value as an operand: a constant becomes an operation now."""
+        if value not in self._known:
+            return value
+        if value not in self._placed:
+            if array_size(value) == 0:
+                raise VerifyException("a tensor without elements is used at run time")
+            hint = self._hints[value]
+            op = nn.ConstantOp.from_array(self._known[value], self._weights, hint)
+            op.location = name_location(hint) if hint else self.location
+            self._block.add_op(op)
+            self._placed[value] = op.result
+        return self._placed[value]
+
+    def add_all(self, op: NNOp) -> Sequence[SSAValue]:
+        """Append an operation, or evaluate it; its results."""
+        if (folded := self._fold(op)) is not None:
+            op.erase()
+            return [self.constant(array) for array in folded]
+        for i, operand in enumerate(op.operands):
+            if operand in self._known:
+                op.operands[i] = self.place(operand)
+        op.location = self.location
+        self._block.add_op(op)
+        return op.results
+
+    def add(self, op: NNOp) -> SSAValue:
+        """Append an operation of one result, or evaluate it."""
+        (result,) = self.add_all(op)
+        return result
+
+    def _fold(self, op: NNOp) -> Sequence[Array] | None:
+        if all(array_size(result) == 0 for result in op.results):
+            return [np.empty(shape_of(v), dtype_of_value(v)) for v in op.results]
+        if not all(operand in self._known for operand in op.operands):
+            return None
+        sizes = [array_size(v) for v in (*op.operands, *op.results)]
+        if max(sizes) > FOLDABLE_ELEMENTS:
+            return None
+        return evaluate(op, [self._known[operand] for operand in op.operands])
+
+    # The vocabulary that importers compose operators from.
+
+    def scalar(self, value: float, like: SSAValue) -> SSAValue:
+        """A rank-0 constant of the element type of `like`."""
+        return self.constant(np.array(value, dtype_of_value(like)))
+
+    def unary(self, kind: str, x: SSAValue, *params: float) -> SSAValue:
+        """An elementwise function."""
+        return self.add(nn.UnaryOp(x, kind, params))
+
+    def binary(self, kind: str, a: SSAValue, b: SSAValue | float) -> SSAValue:
+        """An elementwise function of two tensors, or of one and a number."""
+        return self.add(nn.BinaryOp(a, self._operand(b, a), kind))
+
+    def compare(self, kind: str, a: SSAValue, b: SSAValue | float) -> SSAValue:
+        """An elementwise comparison of two tensors, or of one and a number."""
+        return self.add(nn.CompareOp(a, self._operand(b, a), kind))
+
+    def where(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+        """`a` where the condition holds, else `b`."""
+        return self.add(nn.WhereOp(condition, a, b))
+
+    def cast(self, x: SSAValue, to: Attribute) -> SSAValue:
+        """`x` in another element type; itself if that is its type."""
+        return x if tensor_type(x).element_type == to else self.add(nn.CastOp(x, to))
+
+    def reshape(self, x: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """`x` in another shape; itself if that is its shape. Of a known array always a view."""
+        if tuple(shape) == shape_of(x):
+            return x
+        if (array := self.known(x)) is not None:
+            if array.size != np.prod(shape, dtype=np.int64):
+                raise VerifyException(f"cannot reshape {list(array.shape)} to {list(shape)}")
+            return self.constant(array.reshape(shape), self._hints[x])
+        return self.add(nn.ReshapeOp(x, shape))
+
+    def transpose(self, x: SSAValue, perm: Sequence[int]) -> SSAValue:
+        """`x` with permuted dimensions; itself if nothing moves."""
+        return x if list(perm) == sorted(perm) else self.add(nn.TransposeOp(x, perm))
+
+    def concat(self, values: Sequence[SSAValue], axis: int) -> SSAValue:
+        """The values one after the other."""
+        return values[0] if len(values) == 1 else self.add(nn.ConcatOp(values, axis=axis))
+
+    def slice(self, x: SSAValue, axis: int, start: int, size: int, step: int = 1) -> SSAValue:
+        """A range of one dimension."""
+        shape = shape_of(x)
+        if (start, size, step) == (0, shape[axis], 1):
+            return x
+        starts, steps, sizes = [0] * len(shape), [1] * len(shape), list(shape)
+        starts[axis], steps[axis], sizes[axis] = start, step, size
+        return self.add(nn.SliceOp(x, starts=starts, steps=steps, sizes=sizes))
+
+    def expand(self, x: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """`x` broadcast to a shape; itself if that is its shape."""
+        return x if tuple(shape) == shape_of(x) else self.add(nn.ExpandOp(x, shape))
+
+    def reduce(
+        self, kind: str, x: SSAValue, axes: Sequence[int], keepdims: bool = True
+    ) -> SSAValue:
+        """A reduction over axes."""
+        return self.add(nn.ReduceOp(x, kind, axes=axes, keepdims=keepdims))
+
+    def matmul(
+        self, a: SSAValue, b: SSAValue, transpose_a: bool = False, transpose_b: bool = False
+    ) -> SSAValue:
+        """A matrix product."""
+        return self.add(nn.MatmulOp(a, b, transpose_a, transpose_b))
+
+    def _operand(self, value: SSAValue | float, like: SSAValue) -> SSAValue:
+        return value if isinstance(value, SSAValue) else self.scalar(value, like)
+
+
+def array_size(value: SSAValue) -> int:
+    """The number of elements of a tensor value."""
+    return int(np.prod(shape_of(value), dtype=np.int64))
+
+
+def dtype_of_value(value: SSAValue) -> np.dtype[Any]:
+    """The numpy type of a tensor value's elements."""
+    return numpy_dtype(tensor_type(value).element_type)

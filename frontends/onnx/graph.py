@@ -1,0 +1,209 @@
+"""Walking a graph: names to values, nodes to importers, control flow and functions in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from onnx import FunctionProto, GraphProto, NodeProto, TensorProto
+from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ...errors import CloptError
+from .builder import Builder, name_location
+from .functions import bind_attributes, definition, schema_of
+from .model import FunctionKey, domain_of
+from .node import NodeContext, Results
+from .operators import handler_for
+from .order import execution_order
+from .tensors import read_tensor
+
+MAX_FUNCTION_DEPTH = 32
+"""Calls nested deeper than this are taken for a recursion, which ONNX forbids."""
+
+
+class Scope:
+    """The values of a graph by name; a subgraph sees its surrounding graph's."""
+
+    def __init__(self, outer: Scope | None = None):
+        self.values: dict[str, SSAValue] = {}
+        self.initializers: dict[str, TensorProto] = {}
+        self._outer = outer
+
+    def add_initializers(self, graph: GraphProto) -> None:
+        """Make the graph's constants known; each is read when a node first uses it."""
+        if graph.sparse_initializer:
+            raise CloptError("the model has sparse initialisers, which are not supported.")
+        self.initializers.update((tensor.name, tensor) for tensor in graph.initializer)
+
+    def find(self, name: str, builder: Builder, folder: Path | None) -> SSAValue | None:
+        """The value of a name, or None."""
+        if name in self.values:
+            return self.values[name]
+        if name in self.initializers:
+            array = read_tensor(self.initializers[name], folder)
+            self.values[name] = builder.constant(array, name)
+            return self.values[name]
+        return self._outer.find(name, builder, folder) if self._outer else None
+
+    def own_names(self) -> set[str]:
+        """The names this graph itself defines before its first node."""
+        return {*self.values, *self.initializers}
+
+
+class GraphImporter:
+    """Imports nodes of one set of opsets; a function's body gets an importer of its own."""
+
+    def __init__(
+        self,
+        builder: Builder,
+        opsets: Mapping[str, int],
+        functions: Mapping[FunctionKey, FunctionProto],
+        folder: Path | None,
+        prefix: str = "",
+        depth: int = 0,
+    ):
+        self._builder = builder
+        self._opsets = opsets
+        self._functions = functions
+        self._folder = folder
+        self._prefix = prefix
+        self._depth = depth
+
+    def import_graph(self, graph: GraphProto, scope: Scope) -> Sequence[SSAValue]:
+        """Import what the graph's outputs need; the outputs."""
+        return self._import_nodes(graph.node, scope, [value.name for value in graph.output])
+
+    def _import_nodes(
+        self, nodes: Iterable[NodeProto], scope: Scope, outputs: Sequence[str]
+    ) -> Sequence[SSAValue]:
+        for index, node in execution_order(list(nodes), outputs, scope.own_names()):
+            self._import_node(node, index, scope)
+        return [self._find(name, scope, "an output") for name in outputs]
+
+    def _find(self, name: str, scope: Scope, what: str) -> SSAValue:
+        value = scope.find(name, self._builder, self._folder)
+        if value is None:
+            raise CloptError(f"{what} is '{name}', which nothing in the graph computes.")
+        return value
+
+    def _import_node(self, node: NodeProto, index: int, scope: Scope) -> None:
+        name = self._prefix + (node.name or f"{node.op_type}_{index}")
+        label = f"node '{name}' ({node.op_type})"
+        inputs = [self._find(i, scope, f"{label}: an input") if i else None for i in node.input]
+        location = self._builder.location
+        self._builder.location = name_location(name)
+        try:
+            results = self._dispatch(node, name, label, inputs, scope)
+        except VerifyException as error:
+            raise CloptError(f"{label}: {str(error).rstrip('.')}.") from error
+        self._builder.location = location
+        values = [results] if isinstance(results, SSAValue) else list(results)
+        for position, output in enumerate(node.output):
+            if output:
+                value = values[position] if position < len(values) else None
+                if value is None:
+                    raise CloptError(f"{label}: its output {position} is not supported.")
+                scope.values[output] = value
+
+    def _dispatch(
+        self,
+        node: NodeProto,
+        name: str,
+        label: str,
+        inputs: Sequence[SSAValue | None],
+        scope: Scope,
+    ) -> Results:
+        domain = domain_of(node.domain)
+        if (function := self._functions.get((domain, node.op_type))) is not None:
+            return self._call(function, node, name, inputs)
+        if domain not in self._opsets:
+            raise CloptError(f"{label}: the model does not import the domain '{domain}'.")
+        opset = self._opsets[domain]
+        schema = schema_of(domain, node.op_type, opset)
+        if schema is not None:
+            _check_arity(schema.min_input, schema.max_input, inputs, label)
+        handler = handler_for(domain, node.op_type, opset)
+        if handler is not None:
+            context = NodeContext(
+                node, label, inputs, self._builder, opset, _Subgraphs(self, scope, name)
+            )
+            results = handler(context)
+            context.finish()
+            return results
+        if schema is None:
+            where = f"opset {opset}" + (f" of the domain '{domain}'" if domain else "")
+            raise CloptError(f"{label}: {where} has no operator {node.op_type} that is known.")
+        if (body := definition(schema, node, inputs, opset)) is not None:
+            return self._call(body, node, name, inputs)
+        raise CloptError(f"{label}: the operator {node.op_type} is not supported.")
+
+    def _call(
+        self,
+        function: FunctionProto,
+        node: NodeProto,
+        name: str,
+        inputs: Sequence[SSAValue | None],
+    ) -> Sequence[SSAValue | None]:
+        """Inline a function: its body in a scope of its own, with its own opsets."""
+        if self._depth == MAX_FUNCTION_DEPTH:
+            raise CloptError(f"node '{name}': the function {function.name} calls itself.")
+        opsets = {domain_of(entry.domain): entry.version for entry in function.opset_import}
+        importer = GraphImporter(
+            self._builder,
+            {**self._opsets, **opsets},
+            self._functions,
+            self._folder,
+            f"{name}/",
+            self._depth + 1,
+        )
+        scope = Scope()
+        for parameter, value in zip(function.input, inputs, strict=False):
+            if value is not None:
+                scope.values[parameter] = value
+        body = bind_attributes(function, node)
+        body = [_drop_absent(n, set(function.input) - set(scope.values)) for n in body]
+        wanted = [o for o, used in zip(function.output, node.output, strict=False) if used]
+        values = iter(importer._import_nodes(body, scope, wanted))
+        return [next(values) if used else None for used in node.output]
+
+    def import_subgraph(
+        self, graph: GraphProto, scope: Scope, inputs: Sequence[SSAValue], prefix: str
+    ) -> Sequence[SSAValue]:
+        """Import a control flow body in place; it sees `scope`."""
+        inner = Scope(scope)
+        inner.add_initializers(graph)
+        for parameter, value in zip(graph.input, inputs, strict=False):
+            inner.values[parameter.name] = value
+        importer = GraphImporter(
+            self._builder, self._opsets, self._functions, self._folder, prefix, self._depth
+        )
+        return importer.import_graph(graph, inner)
+
+
+class _Subgraphs:
+    """Imports the subgraphs of one node."""
+
+    def __init__(self, importer: GraphImporter, scope: Scope, name: str):
+        self._importer = importer
+        self._scope = scope
+        self._prefix = f"{name}/"
+
+    def __call__(self, graph: GraphProto, inputs: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return self._importer.import_subgraph(graph, self._scope, inputs, self._prefix)
+
+
+def _check_arity(least: int, most: int, inputs: Sequence[SSAValue | None], label: str) -> None:
+    if not least <= len(inputs) <= most:
+        expected = str(least) if least == most else f"{least} to {most}"
+        raise CloptError(f"{label}: has {len(inputs)} inputs, the operator takes {expected}.")
+
+
+def _drop_absent(node: NodeProto, absent: set[str]) -> NodeProto:
+    """The node with inputs that name an absent function parameter left empty."""
+    if absent.isdisjoint(node.input):
+        return node
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    copy.input[:] = ["" if name in absent else name for name in node.input]
+    return copy

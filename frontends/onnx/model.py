@@ -1,0 +1,89 @@
+"""Reading a model file: what is refused here is damaged or no ONNX model at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+from google.protobuf.message import DecodeError
+from onnx import FunctionProto, GraphProto, ModelProto
+
+from ...errors import CloptError
+
+OLDEST_OPSET = 7
+"""The first opset with numpy broadcasting."""
+
+FunctionKey = tuple[str, str]
+"""Domain and name of a function that the model itself defines."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that could be read, with its opset checked."""
+
+    name: str
+    graph: GraphProto
+    opsets: Mapping[str, int]
+    functions: Mapping[FunctionKey, FunctionProto]
+    folder: Path | None
+    """Where external data is looked for; None for a model that has no file."""
+
+
+def read_model(source: str | Path | bytes | ModelProto) -> Model:
+    """Read a model from a file, its bytes or a parsed ModelProto."""
+    folder: Path | None = None
+    name = "the model"
+    if isinstance(source, str | Path):
+        name, folder = str(source), Path(source).parent
+        source = _read_bytes(Path(source))
+    if isinstance(source, bytes):
+        source = _parse(source, name)
+    if not source.HasField("graph"):
+        raise CloptError(f"{name} is not an ONNX model: it holds no graph.")
+    functions = {(domain_of(f.domain), f.name): f for f in source.functions}
+    return Model(name, source.graph, _opsets(source, name), functions, folder)
+
+
+def domain_of(domain: str) -> str:
+    """The domain, with the two spellings of ONNX's own made one."""
+    return "" if domain == "ai.onnx" else domain
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CloptError(f"Cannot read {path}: {error.strerror}.") from error
+
+
+def _parse(data: bytes, name: str) -> ModelProto:
+    model = ModelProto()
+    try:
+        model.ParseFromString(data)
+    except DecodeError as error:
+        raise CloptError(
+            f"{name} is not an ONNX model or is damaged: its {len(data)} bytes do not parse."
+        ) from error
+    return model
+
+
+def _opsets(model: ModelProto, name: str) -> Mapping[str, int]:
+    opsets = {domain_of(entry.domain): entry.version for entry in model.opset_import}
+    newest = onnx.defs.onnx_opset_version()
+    if "" not in opsets:
+        if any(domain_of(node.domain) == "" for node in model.graph.node) or not opsets:
+            raise CloptError(f"{name} does not say which ONNX opset it uses (opset_import).")
+        return opsets
+    if opsets[""] < OLDEST_OPSET:
+        raise CloptError(
+            f"{name} uses ONNX opset {opsets['']}, the oldest that can be read is {OLDEST_OPSET}; "
+            "convert it with onnx.version_converter."
+        )
+    if opsets[""] > newest:
+        raise CloptError(
+            f"{name} uses ONNX opset {opsets['']}, the installed onnx knows {newest} at most; "
+            "install a newer onnx or export with an older opset."
+        )
+    return opsets

@@ -1,0 +1,54 @@
+"""The importers of operators: one file per family, each with a literal table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..node import Handler, Table
+from . import (
+    contrib,
+    control,
+    conv,
+    einsum,
+    elementwise,
+    generation,
+    grid_sample,
+    indexing,
+    linear,
+    normalization,
+    pooling,
+    quantization,
+    recurrent,
+    reduction,
+    resize,
+    shape,
+)
+
+TABLES: Mapping[str, Table] = {
+    "": {
+        **control.TABLE,
+        **conv.TABLE,
+        **einsum.TABLE,
+        **elementwise.TABLE,
+        **generation.TABLE,
+        **grid_sample.TABLE,
+        **indexing.TABLE,
+        **linear.TABLE,
+        **normalization.TABLE,
+        **pooling.TABLE,
+        **quantization.TABLE,
+        **recurrent.TABLE,
+        **reduction.TABLE,
+        **resize.TABLE,
+        **shape.TABLE,
+    },
+    "com.microsoft": contrib.TABLE,
+}
+"""By domain: operator name to the opsets at which its meaning changed."""
+
+
+def handler_for(domain: str, op_type: str, opset: int) -> Handler | None:
+    """The importer of an operator: the newest that is not newer than the opset."""
+    rows = TABLES.get(domain, {}).get(op_type, {})
+    since = max((version for version in rows if version <= opset), default=None)
+    return None if since is None else rows[since]

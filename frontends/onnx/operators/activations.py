@@ -1,0 +1,62 @@
+"""The activation functions that recurrent operators name in attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
+
+from ..builder import Builder
+from ..node import NodeContext
+
+Activation: TypeAlias = Callable[[Builder, SSAValue], SSAValue]
+"""An elementwise function, parameters bound."""
+
+FUNCTIONS: Mapping[str, tuple[str, tuple[float, ...]]] = {
+    "affine": ("affine", (1.0, 0.0)),
+    "elu": ("elu", (1.0,)),
+    "hardsigmoid": ("hard_sigmoid", (0.2, 0.5)),
+    "leakyrelu": ("leaky_relu", (0.01,)),
+    "relu": ("relu", ()),
+    "scaledtanh": ("scaled_tanh", (1.0, 1.0)),
+    "sigmoid": ("sigmoid", ()),
+    "softplus": ("softplus", ()),
+    "softsign": ("softsign", ()),
+    "tanh": ("tanh", ()),
+    "thresholdedrelu": ("thresholded_relu", (1.0,)),
+}
+"""Lower-case ONNX name to our function and its defaults of alpha and beta."""
+
+
+def read_activations(node: NodeContext, defaults: Sequence[str], total: int) -> list[Activation]:
+    """The functions of all directions in order.
+
+    The lists of alphas and betas are used up in the order of the functions that have one.
+    """
+    names = node.texts("activations") or tuple(defaults) * (total // len(defaults))
+    alphas = iter(node.reals("activation_alpha") or ())
+    betas = iter(node.reals("activation_beta") or ())
+    if len(names) != total:
+        node.refuse(f"names {len(names)} activations, it needs {total}.")
+    chosen: list[Activation] = []
+    for name in names:
+        if name.lower() not in FUNCTIONS:
+            node.refuse(f"the activation {name} is not known.")
+        kind, params = FUNCTIONS[name.lower()]
+        sources = zip((alphas, betas), params, strict=False)
+        given = [next(source, default) for source, default in sources]
+        chosen.append(_activation(kind, given))
+    return chosen
+
+
+def _activation(kind: str, params: Sequence[float]) -> Activation:
+    def apply(builder: Builder, x: SSAValue) -> SSAValue:
+        if kind == "affine":
+            return builder.binary("add", builder.binary("mul", x, params[0]), params[1])
+        if kind == "scaled_tanh":
+            inner = builder.unary("tanh", builder.binary("mul", x, params[1]))
+            return builder.binary("mul", inner, params[0])
+        return builder.unary(kind, x, *params)
+
+    return apply

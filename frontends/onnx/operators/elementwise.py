@@ -1,0 +1,265 @@
+"""Elementwise functions, comparisons, selection and conversion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from ....dialects import nn
+from ....dialects.nn.types import element_type, is_float, is_unsigned, shape_of, tensor_type
+from ..builder import dtype_of_value
+from ..node import Handler, NodeContext, Table
+
+SELU_ALPHA, SELU_GAMMA = 1.67326319217681884765625, 1.05070102214813232421875
+"""The defaults of Selu, exact in single precision."""
+
+
+def unary(kind: str) -> Handler:
+    """An operator without attributes that is one nn.unary."""
+    return lambda node: node.builder.unary(kind, node.input(0))
+
+
+def parametric(kind: str, **defaults: float) -> Handler:
+    """An operator whose float attributes are the parameters of one nn.unary."""
+
+    def handler(node: NodeContext) -> SSAValue:
+        params = [node.real(name, value) for name, value in defaults.items()]
+        return node.builder.unary(kind, node.input(0), *params)
+
+    return handler
+
+
+def binary(kind: str) -> Handler:
+    """An operator that is one nn.binary."""
+    return lambda node: node.builder.binary(kind, node.input(0), node.input(1))
+
+
+def compare(kind: str) -> Handler:
+    """An operator that is one nn.compare."""
+    return lambda node: node.builder.compare(kind, node.input(0), node.input(1))
+
+
+def variadic(kind: str) -> Handler:
+    """A chain of nn.binary over all inputs."""
+
+    def handler(node: NodeContext) -> SSAValue:
+        return reduce(lambda a, b: node.builder.binary(kind, a, b), node.present())
+
+    return handler
+
+
+def import_mean(node: NodeContext) -> SSAValue:
+    """Mean of all inputs, which broadcast."""
+    total = variadic("add")(node)
+    assert isinstance(total, SSAValue)
+    return node.builder.binary("div", total, float(len(node.inputs)))
+
+
+def import_gelu(node: NodeContext) -> SSAValue:
+    """Gelu, exact or by tanh."""
+    tanh = node.choice("approximate", "none", ("none", "tanh")) == "tanh"
+    return node.builder.unary("gelu_tanh" if tanh else "gelu", node.input(0))
+
+
+def import_is_inf(node: NodeContext) -> SSAValue:
+    """IsInf: which signs count is a pair of attributes."""
+    signs = [node.integer(f"detect_{sign}", 1) for sign in ("negative", "positive")]
+    return node.builder.unary("isinf", node.input(0), *signs)
+
+
+def import_pow(node: NodeContext) -> SSAValue:
+    """Pow: the result has the base's type, whatever the exponent's (since opset 12)."""
+    builder, base, exponent = node.builder, node.input(0), node.input(1)
+    base_type, exponent_type = (tensor_type(v).element_type for v in (base, exponent))
+    if is_float(exponent_type) and not is_float(base_type):
+        powers = builder.binary("pow", builder.cast(base, exponent_type), exponent)
+        return builder.cast(powers, base_type)
+    return builder.binary("pow", base, builder.cast(exponent, base_type))
+
+
+def import_mod(node: NodeContext) -> SSAValue:
+    """Mod: the sign of the divisor, or with fmod of the dividend."""
+    kind = "fmod" if node.flag("fmod") else "mod"
+    return node.builder.binary(kind, node.input(0), node.input(1))
+
+
+def import_bit_shift(node: NodeContext) -> SSAValue:
+    """BitShift; shifting by the width or more leaves only copies of the sign (opset 28)."""
+    builder, x, amount = node.builder, node.input(0), node.input(1)
+    left = node.choice("direction", "", ("LEFT", "RIGHT")) == "LEFT"
+    kind = "shl" if left else "shr"
+    dtype = dtype_of_value(x)
+    bits = dtype.itemsize * 8
+    known = builder.known(amount)
+    if known is not None and ((known >= 0) & (known < bits)).all():
+        return builder.binary(kind, x, amount)
+    # A C shift by the width or more is undefined, so the amount is bounded before.
+    in_range = builder.compare("lt", amount, bits)
+    if not is_unsigned(tensor_type(x).element_type):
+        in_range = builder.binary("and", in_range, builder.compare("ge", amount, 0))
+    bounded = builder.where(in_range, amount, builder.scalar(0, amount))
+    outside = builder.scalar(0, x)
+    if not left and dtype.kind == "i":
+        outside = builder.binary("shr", x, bits - 1)
+    return builder.where(in_range, builder.binary(kind, x, bounded), outside)
+
+
+def import_clip_attributes(node: NodeContext) -> SSAValue:
+    """Clip before opset 11: the bounds are attributes."""
+    low, high = (node.real(name) if node.has(name) else None for name in ("min", "max"))
+    return node.add(nn.ClipOp(node.input(0), low, high))
+
+
+def import_clip(node: NodeContext) -> SSAValue:
+    """Clip: constant bounds are properties, others a maximum and a minimum."""
+    x, bounds = node.input(0), [node.optional(1), node.optional(2)]
+    known = [None if bound is None else node.builder.known(bound) for bound in bounds]
+    if all(b is None or k is not None for b, k in zip(bounds, known, strict=True)):
+        low, high = (None if k is None else k.reshape(-1)[0].item() for k in known)
+        return x if low is None and high is None else node.add(nn.ClipOp(x, low, high))
+    for kind, bound in zip(("max", "min"), bounds, strict=True):
+        if bound is not None:
+            x = node.builder.binary(kind, x, node.builder.reshape(bound, ()))
+    return x
+
+
+def import_cast(node: NodeContext) -> SSAValue:
+    """Cast; `saturate` and `round_mode` only concern float8 types, which are refused."""
+    node.integer("saturate", 1)
+    node.text("round_mode", "up")
+    to = element_type(node.dtype(node.integer("to")))
+    return node.builder.cast(node.input(0), to)
+
+
+def import_identity(node: NodeContext) -> SSAValue:
+    """Identity vanishes."""
+    return node.input(0)
+
+
+def _keep_mask(node: NodeContext, like_input: bool) -> Sequence[SSAValue]:
+    x = node.input(0)
+    dtype = dtype_of_value(x) if like_input else np.dtype(np.bool_)
+    return [x, node.builder.constant(np.ones(node.shape(), dtype))]
+
+
+def dropout_attribute(like_input: bool) -> Handler:
+    """Dropout before opset 12, which only describes inference; it vanishes."""
+
+    def handler(node: NodeContext) -> Sequence[SSAValue]:
+        node.real("ratio", 0.5)
+        return _keep_mask(node, like_input)
+
+    return handler
+
+
+def import_dropout(node: NodeContext) -> Sequence[SSAValue]:
+    """Dropout vanishes, unless it is switched to training."""
+    node.integer("seed", 0)
+    training = node.optional_constant(2, "training mode")
+    if training is not None and training.any():
+        ratio = node.optional_constant(1, "ratio")
+        if ratio is None or ratio.any():
+            node.refuse("drops elements at random (training_mode); export for inference.")
+    return _keep_mask(node, like_input=False)
+
+
+def import_prelu(node: NodeContext) -> SSAValue:
+    """PRelu: the slope broadcasts to the input, not the other way round."""
+    result = node.builder.binary("prelu", node.input(0), node.input(1))
+    if shape_of(result) != node.shape():
+        node.refuse(f"the slope of shape {list(node.shape(1))} does not broadcast to the input.")
+    return result
+
+
+def import_where(node: NodeContext) -> SSAValue:
+    """Where."""
+    return node.builder.where(node.input(0), node.input(1), node.input(2))
+
+
+def import_not(node: NodeContext) -> SSAValue:
+    """Not."""
+    if tensor_type(node.input(0)).element_type != i1:
+        node.refuse("takes bool elements.")
+    return node.builder.unary("logical_not", node.input(0))
+
+
+TABLE: Table = {
+    "Abs": {6: unary("abs")},
+    "Acos": {7: unary("acos")},
+    "Acosh": {9: unary("acosh")},
+    "Add": {7: binary("add")},
+    "And": {7: binary("and")},
+    "Asin": {7: unary("asin")},
+    "Asinh": {9: unary("asinh")},
+    "Atan": {7: unary("atan")},
+    "Atanh": {9: unary("atanh")},
+    "BitShift": {11: import_bit_shift},
+    "BitwiseAnd": {18: binary("bit_and")},
+    "BitwiseNot": {18: unary("bitwise_not")},
+    "BitwiseOr": {18: binary("bit_or")},
+    "BitwiseXor": {18: binary("bit_xor")},
+    "Cast": {6: import_cast},
+    "Ceil": {6: unary("ceil")},
+    "Celu": {12: parametric("celu", alpha=1.0)},
+    "Clip": {6: import_clip_attributes, 11: import_clip},
+    "Cos": {7: unary("cos")},
+    "Cosh": {9: unary("cosh")},
+    "Div": {7: binary("div")},
+    "Dropout": {
+        7: dropout_attribute(like_input=True),
+        10: dropout_attribute(like_input=False),
+        12: import_dropout,
+    },
+    "Elu": {6: parametric("elu", alpha=1.0)},
+    "Equal": {7: compare("eq")},
+    "Erf": {9: unary("erf")},
+    "Exp": {6: unary("exp")},
+    "Floor": {6: unary("floor")},
+    "Gelu": {20: import_gelu},
+    "Greater": {7: compare("gt")},
+    "GreaterOrEqual": {12: compare("ge")},
+    "HardSigmoid": {6: parametric("hard_sigmoid", alpha=0.2, beta=0.5)},
+    "HardSwish": {14: unary("hard_swish")},
+    "Identity": {1: import_identity},
+    "IsInf": {10: import_is_inf},
+    "IsNaN": {9: unary("isnan")},
+    "LeakyRelu": {6: parametric("leaky_relu", alpha=0.01)},
+    "Less": {7: compare("lt")},
+    "LessOrEqual": {12: compare("le")},
+    "Log": {6: unary("log")},
+    "Max": {6: variadic("max")},
+    "Mean": {6: import_mean},
+    "Min": {6: variadic("min")},
+    "Mish": {18: unary("mish")},
+    "Mod": {10: import_mod},
+    "Mul": {7: binary("mul")},
+    "Neg": {6: unary("neg")},
+    "Not": {1: import_not},
+    "Or": {7: binary("or")},
+    "PRelu": {7: import_prelu},
+    "Pow": {7: import_pow},
+    "Reciprocal": {6: unary("reciprocal")},
+    "Relu": {6: unary("relu")},
+    "Round": {11: unary("round")},
+    "Selu": {6: parametric("selu", alpha=SELU_ALPHA, gamma=SELU_GAMMA)},
+    "Shrink": {9: parametric("shrink", bias=0.0, lambd=0.5)},
+    "Sigmoid": {6: unary("sigmoid")},
+    "Sign": {9: unary("sign")},
+    "Sin": {7: unary("sin")},
+    "Sinh": {9: unary("sinh")},
+    "Softplus": {1: unary("softplus")},
+    "Softsign": {1: unary("softsign")},
+    "Sqrt": {6: unary("sqrt")},
+    "Sub": {7: binary("sub")},
+    "Sum": {6: variadic("add")},
+    "Swish": {24: parametric("swish", alpha=1.0)},
+    "Tan": {7: unary("tan")},
+    "Tanh": {6: unary("tanh")},
+    "ThresholdedRelu": {10: parametric("thresholded_relu", alpha=1.0)},
+    "Where": {9: import_where},
+    "Xor": {7: binary("xor")},
+}

@@ -1,0 +1,118 @@
+"""Constants, and tensors that follow from shapes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from onnx import TensorProto
+from xdsl.ir import SSAValue
+
+from ..builder import Builder, dtype_of_value
+from ..node import NodeContext, Table
+
+MAX_GENERATED = 1 << 26
+"""Elements of the largest tensor that is computed at import (a causal mask of 8192 by 8192)."""
+
+
+def zeros(builder: Builder, shape: Sequence[int], like: SSAValue) -> SSAValue:
+    """A constant of zeros of the element type of `like`."""
+    return builder.constant(np.zeros(tuple(shape), dtype_of_value(like)))
+
+
+def checked_shape(node: NodeContext, shape: Sequence[int]) -> tuple[int, ...]:
+    """The shape of a tensor to generate; refuses absurd ones."""
+    if min(shape, default=0) < 0 or math.prod(shape) > MAX_GENERATED:
+        node.refuse(f"cannot generate a tensor of shape {list(shape)}.")
+    return tuple(shape)
+
+
+def import_constant(node: NodeContext) -> SSAValue:
+    """Constant: a tensor or one of the short forms."""
+    if (array := node.tensor("value")) is not None:
+        return node.builder.constant(array, node.name)
+    if node.has("value_float"):
+        return node.builder.constant(np.array(node.real("value_float"), np.float32))
+    if node.has("value_int"):
+        return node.builder.constant(np.array(node.integer("value_int"), np.int64))
+    if (floats := node.reals("value_floats")) is not None:
+        return node.builder.constant(np.array(floats, np.float32))
+    if (integers := node.integers("value_ints")) is not None:
+        return node.builder.constant(np.array(integers, np.int64))
+    node.refuse("holds a string or a sparse tensor, which is not supported.")
+
+
+def import_constant_of_shape(node: NodeContext) -> SSAValue:
+    """ConstantOfShape: one value everywhere, by default the float zero."""
+    shape = checked_shape(node, node.constant_ints(0, "shape"))
+    value = node.tensor("value")
+    if value is None:
+        value = np.zeros(1, np.float32)
+    if value.size != 1:
+        node.refuse(f"its value must have one element but has {value.size}.")
+    return node.builder.constant(np.full(shape, value.reshape(-1)[0], value.dtype))
+
+
+def import_eye_like(node: NodeContext) -> SSAValue:
+    """EyeLike: ones on a diagonal of a matrix of the input's shape."""
+    if node.rank() != 2:
+        node.refuse("takes a matrix.")
+    dtype = dtype_of_value(node.input(0))
+    if node.has("dtype"):
+        dtype = node.dtype(node.integer("dtype"))
+    rows, columns = checked_shape(node, node.shape())
+    return node.builder.constant(np.eye(rows, columns, node.integer("k", 0), dtype))
+
+
+def import_range(node: NodeContext) -> SSAValue:
+    """Range; half precision is accumulated in single, as stash_type asks for."""
+    if node.integer("stash_type", TensorProto.FLOAT) != TensorProto.FLOAT:
+        node.refuse("only supports a stash_type of 1 (float).")
+    names = ("start", "limit", "delta")
+    parts = [node.constant(i, name).reshape(()) for i, name in enumerate(names)]
+    dtype = parts[0].dtype
+    wide = np.dtype(np.float32) if dtype == np.float16 else dtype
+    start, limit, delta = (part.astype(wide) for part in parts)
+    if delta == 0:
+        node.refuse("its delta is zero.")
+    if dtype.kind == "f":
+        count = math.ceil((float(limit) - float(start)) / float(delta))
+    else:
+        count = -((int(start) - int(limit)) // int(delta))
+    (count,) = checked_shape(node, [max(count, 0)])
+    values = start + np.arange(count).astype(wide) * delta
+    return node.builder.constant(values.astype(dtype))
+
+
+def import_shape(node: NodeContext) -> SSAValue:
+    """Shape, or since opset 15 a range of it."""
+    shape = node.shape()
+    end = node.integer("end", len(shape))
+    return node.builder.constant(np.array(shape[node.integer("start", 0) : end], np.int64))
+
+
+def import_size(node: NodeContext) -> SSAValue:
+    """Size."""
+    return node.builder.constant(np.array(math.prod(node.shape()), np.int64))
+
+
+def import_random(node: NodeContext) -> SSAValue:
+    """Random numbers differ from run to run."""
+    node.refuse("computes random numbers, which is not supported; export for inference.")
+
+
+TABLE: Table = {
+    "Bernoulli": {15: import_random},
+    "Constant": {1: import_constant},
+    "ConstantOfShape": {9: import_constant_of_shape},
+    "EyeLike": {9: import_eye_like},
+    "Multinomial": {7: import_random},
+    "RandomNormal": {1: import_random},
+    "RandomNormalLike": {1: import_random},
+    "RandomUniform": {1: import_random},
+    "RandomUniformLike": {1: import_random},
+    "Range": {11: import_range},
+    "Shape": {1: import_shape},
+    "Size": {1: import_size},
+}

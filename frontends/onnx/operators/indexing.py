@@ -1,0 +1,131 @@
+"""Gathers, scatters and what can be composed of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from ....dialects import nn
+from ....dialects.nn.types import shape_of
+from ..node import NodeContext, Table
+
+REDUCTIONS = ("none", "add", "mul", "max", "min")
+
+
+def import_gather(node: NodeContext) -> SSAValue:
+    """Gather."""
+    axis = node.axis(node.integer("axis", 0), node.rank())
+    return node.add(nn.GatherOp(node.input(0), node.input(1), axis))
+
+
+def import_gather_elements(node: NodeContext) -> SSAValue:
+    """GatherElements."""
+    axis = node.axis(node.integer("axis", 0), node.rank())
+    return node.add(nn.GatherElementsOp(node.input(0), node.input(1), axis))
+
+
+def import_gather_nd(node: NodeContext) -> SSAValue:
+    """GatherND; batch dimensions came with opset 12."""
+    return node.add(nn.GatherNDOp(node.input(0), node.input(1), node.integer("batch_dims", 0)))
+
+
+def import_scatter_elements(node: NodeContext) -> SSAValue:
+    """ScatterElements and the older Scatter; reductions came with opsets 16 and 18."""
+    axis = node.axis(node.integer("axis", 0), node.rank())
+    reduction = node.choice("reduction", "none", REDUCTIONS)
+    x, indices, updates = node.input(0), node.input(1), node.input(2)
+    return node.add(nn.ScatterElementsOp(x, indices, updates, axis, reduction))
+
+
+def import_scatter_nd(node: NodeContext) -> SSAValue:
+    """ScatterND; reductions came with opsets 16 and 18."""
+    reduction = node.choice("reduction", "none", REDUCTIONS)
+    return node.add(nn.ScatterNDOp(node.input(0), node.input(1), node.input(2), reduction))
+
+
+def import_one_hot(node: NodeContext) -> SSAValue:
+    """OneHot: comparing the indices with 0 .. depth - 1; out of range compares unequal to all."""
+    builder, rank = node.builder, node.rank() + 1
+    (depth,) = node.constant_ints(1, "depth")[:1]
+    if depth < 1:
+        node.refuse(f"its depth must be positive but is {depth}.")
+    axis = node.axis(node.integer("axis", -1), rank)
+    indices = builder.cast(node.input(0), i64)
+    wrapped = builder.where(
+        builder.compare("lt", indices, 0), builder.binary("add", indices, depth), indices
+    )
+    shape = list(node.shape())
+    shape.insert(axis, 1)
+    places = np.arange(depth).reshape([-1 if i == axis else 1 for i in range(rank)])
+    hits = builder.compare("eq", builder.reshape(wrapped, shape), builder.constant(places))
+    off, on = (builder.reshape(builder.slice(node.input(2), 0, i, 1), ()) for i in range(2))
+    return builder.where(hits, on, off)
+
+
+def import_reverse_sequence(node: NodeContext) -> SSAValue:
+    """ReverseSequence: gathering len - 1 - t below each length, t above."""
+    builder, shape = node.builder, node.shape()
+    time, batch = node.integer("time_axis", 0), node.integer("batch_axis", 1)
+    if {time, batch} != {0, 1} or len(shape) < 2:
+        node.refuse("time_axis and batch_axis must be 0 and 1.")
+    length_shape = [shape[i] if i == batch else 1 for i in range(len(shape))]
+    lengths = builder.reshape(builder.cast(node.input(1), i64), length_shape)
+    steps = np.arange(shape[time]).reshape([-1 if i == time else 1 for i in range(len(shape))])
+    step = builder.constant(steps)
+    mirrored = builder.binary("sub", builder.binary("sub", lengths, 1), step)
+    index = builder.where(builder.compare("lt", step, lengths), mirrored, step)
+    return node.add(nn.GatherElementsOp(node.input(0), builder.expand(index, shape), time))
+
+
+def import_compress(node: NodeContext) -> SSAValue:
+    """Compress by a constant condition is a gather."""
+    builder, x = node.builder, node.input(0)
+    (chosen,) = np.nonzero(node.constant(1, "condition").reshape(-1))
+    axis = 0
+    if node.has("axis"):
+        axis = node.axis(node.integer("axis"), node.rank())
+    else:
+        x = builder.reshape(x, (int(np.prod(node.shape())),))
+    if chosen.size and chosen[-1] >= shape_of(x)[axis]:
+        node.refuse("its condition is longer than the axis.")
+    return node.add(nn.GatherOp(x, builder.constant(chosen.astype(np.int64)), axis))
+
+
+def import_non_zero(node: NodeContext) -> SSAValue:
+    """NonZero of a constant; otherwise the shape of the result depends on the data."""
+    array = node.constant(0, "input")
+    if array.ndim == 0:
+        node.refuse("does not take scalars.")
+    return node.builder.constant(np.stack(array.nonzero()).astype(np.int64))
+
+
+def import_tensor_scatter(node: NodeContext) -> SSAValue:
+    """TensorScatter: the update written at an index per sample, circular or not."""
+    builder, cache, update = node.builder, node.input(0), node.input(1)
+    axis = node.axis(node.integer("axis", -2), node.rank())
+    circular = node.choice("mode", "linear", ("linear", "circular")) == "circular"
+    shape = shape_of(update)
+    steps = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+    index = builder.constant(steps)
+    if (start := node.optional(2)) is not None:
+        starts = builder.reshape(builder.cast(start, i64), (shape[0], *[1] * (len(shape) - 1)))
+        index = builder.binary("add", index, starts)
+    if circular:
+        index = builder.binary("mod", index, node.shape()[axis])
+    return node.add(nn.ScatterElementsOp(cache, builder.expand(index, shape), update, axis))
+
+
+TABLE: Table = {
+    "Compress": {9: import_compress},
+    "Gather": {1: import_gather},
+    "GatherElements": {11: import_gather_elements},
+    "GatherND": {11: import_gather_nd},
+    "NonZero": {9: import_non_zero},
+    "OneHot": {9: import_one_hot},
+    "ReverseSequence": {10: import_reverse_sequence},
+    "Scatter": {9: import_scatter_elements},
+    "ScatterElements": {11: import_scatter_elements},
+    "ScatterND": {11: import_scatter_nd},
+    "TensorScatter": {24: import_tensor_scatter},
+}

@@ -1,0 +1,180 @@
+"""Quantised operators as conversions and arithmetic, exact in the integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import f32, i32
+from xdsl.ir import SSAValue
+
+from ....dialects import nn
+from ....dialects.nn.types import element_type, shape_of, tensor_type
+from ..builder import Builder, dtype_of_value
+from ..node import NodeContext, Table
+from .linear import matmul
+from .window import read_window
+
+
+def _along(node: NodeContext, value: SSAValue, axis: int, block: int) -> SSAValue:
+    """A scale or zero point in a shape that broadcasts with the first input.
+
+    It is one number, a vector along the axis, or (blocked) a tensor whose entries each hold for
+    `block` elements of the axis.
+    """
+    builder, shape, own = node.builder, node.shape(), shape_of(value)
+    if own in ((), (1,)):
+        return builder.reshape(value, ())
+    axis = node.axis(axis, len(shape))
+    if len(own) == 1:
+        return builder.reshape(value, (*own, *[1] * (len(shape) - 1 - axis)))
+    if len(own) != len(shape) or block < 1 or -(-shape[axis] // block) != own[axis]:
+        node.refuse(f"a scale of shape {list(own)} does not fit blocks of {block}.")
+    before, after = own[: axis + 1], own[axis + 1 :]
+    column = builder.reshape(value, (*before, 1, *after))
+    repeated = builder.expand(column, (*before, block, *after))
+    wide = builder.reshape(repeated, (*own[:axis], own[axis] * block, *after))
+    return builder.slice(wide, axis, 0, shape[axis])
+
+
+def _saturate(
+    builder: Builder, x: SSAValue, zero_point: SSAValue | None, dtype: np.dtype[Any]
+) -> SSAValue:
+    """Round half to even, add the zero point, clamp to the integer type; exact up to 16 bits."""
+    rounded = builder.cast(builder.unary("round", x), f32)
+    if zero_point is not None:
+        rounded = builder.binary("add", rounded, builder.cast(zero_point, f32))
+    limits = np.iinfo(dtype)
+    clipped = builder.add(nn.ClipOp(rounded, limits.min, limits.max))
+    return builder.cast(clipped, element_type(dtype))
+
+
+def import_quantize_linear(node: NodeContext) -> SSAValue:
+    """QuantizeLinear to 8 or 16 bits, per tensor, per axis or blocked."""
+    builder, x, scale, zero_point = node.builder, node.input(0), node.input(1), node.optional(2)
+    axis, block = node.integer("axis", 1), node.integer("block_size", 0)
+    node.integer("saturate", 1)
+    asked, precision = node.integer("output_dtype", 0), node.integer("precision", 0)
+    dtype = node.dtype(asked) if asked else np.dtype(np.uint8)
+    if zero_point is not None:
+        dtype = dtype_of_value(zero_point)
+        zero_point = _along(node, zero_point, axis, block)
+    if dtype.kind not in "iu" or dtype.itemsize > 2:
+        node.refuse(f"to {dtype} is not supported; use an integer type of 8 or 16 bits.")
+    wide = element_type(node.dtype(precision)) if precision else tensor_type(scale).element_type
+    divisor = builder.cast(_along(node, scale, axis, block), wide)
+    quotient = builder.binary("div", builder.cast(x, wide), divisor)
+    return _saturate(builder, quotient, zero_point, dtype)
+
+
+def import_dequantize_linear(node: NodeContext) -> SSAValue:
+    """DequantizeLinear: (x - zero point) * scale, the product in single precision."""
+    builder, scale, zero_point = node.builder, node.input(1), node.optional(2)
+    axis, block = node.integer("axis", 1), node.integer("block_size", 0)
+    asked = node.integer("output_dtype", 0)
+    result = element_type(node.dtype(asked)) if asked else tensor_type(scale).element_type
+    x = builder.cast(node.input(0), i32)
+    if zero_point is not None:
+        x = builder.binary("sub", x, builder.cast(_along(node, zero_point, axis, block), i32))
+    factor = builder.cast(_along(node, scale, axis, block), f32)
+    return builder.cast(builder.binary("mul", builder.cast(x, f32), factor), result)
+
+
+def _centered(builder: Builder, x: SSAValue, zero_point: SSAValue | None) -> SSAValue:
+    """x - zero point as i32."""
+    wide = builder.cast(x, i32)
+    if zero_point is None:
+        return wide
+    known = builder.known(zero_point)
+    if known is not None and not known.any():
+        return wide
+    return builder.binary("sub", wide, builder.cast(zero_point, i32))
+
+
+def _per_row(builder: Builder, value: SSAValue | None) -> SSAValue | None:
+    """A vector with one entry per row of a matrix, as a column."""
+    if value is None or len(shape_of(value)) != 1 or shape_of(value) == (1,):
+        return value
+    return builder.reshape(value, (*shape_of(value), 1))
+
+
+def import_matmul_integer(node: NodeContext) -> SSAValue:
+    """MatMulInteger in 32 bits."""
+    builder = node.builder
+    a = _centered(builder, node.input(0), _per_row(builder, node.optional(2)))
+    return matmul(builder, a, _centered(builder, node.input(1), node.optional(3)))
+
+
+def import_qlinear_matmul(node: NodeContext) -> SSAValue:
+    """QLinearMatMul: the product in 32 bits, scaled, rounded and saturated."""
+    builder = node.builder
+    a = _centered(builder, node.input(0), _per_row(builder, node.input(2)))
+    product = matmul(builder, a, _centered(builder, node.input(3), node.input(5)))
+    a_scale = builder.cast(_scalar_or_self(builder, _per_row(builder, node.input(1))), f32)
+    b_scale = builder.cast(_scalar_or_self(builder, node.input(4)), f32)
+    y_scale = builder.cast(_scalar_or_self(builder, node.input(6)), f32)
+    scale = builder.binary("div", builder.binary("mul", a_scale, b_scale), y_scale)
+    scaled = builder.binary("mul", builder.cast(product, f32), scale)
+    zero_point = _scalar_or_self(builder, node.input(7))
+    return _saturate(builder, scaled, zero_point, dtype_of_value(node.input(7)))
+
+
+def _scalar_or_self(builder: Builder, value: SSAValue | None) -> SSAValue:
+    """One number as a scalar, so that it does not add a dimension."""
+    assert value is not None
+    return builder.reshape(value, ()) if shape_of(value) == (1,) else value
+
+
+def _integer_conv(
+    node: NodeContext,
+    weight: int,
+    zero_points: tuple[SSAValue | None, SSAValue | None],
+    bias: SSAValue | None,
+) -> SSAValue:
+    """A convolution in 32 bits; after subtracting the zero point padding is zero again."""
+    builder, rank = node.builder, node.rank()
+    x_zero, w_zero = (v if v is None else _scalar_or_self(builder, v) for v in zero_points)
+    if x_zero is not None and shape_of(x_zero) != ():
+        node.refuse("takes one zero point for its input.")
+    if w_zero is not None and len(shape_of(w_zero)) == 1:
+        w_zero = builder.reshape(w_zero, (*shape_of(w_zero), *[1] * (rank - 1)))
+    window = read_window(node, node.shape(weight)[2:])
+    return node.add(
+        nn.ConvOp(
+            _centered(builder, node.input(0), x_zero),
+            _centered(builder, node.input(weight), w_zero),
+            bias,
+            strides=window.strides,
+            dilations=window.dilations,
+            pads=window.pads,
+            groups=node.integer("group", 1),
+        )
+    )
+
+
+def import_conv_integer(node: NodeContext) -> SSAValue:
+    """ConvInteger in 32 bits."""
+    return _integer_conv(node, 1, (node.optional(2), node.optional(3)), None)
+
+
+def import_qlinear_conv(node: NodeContext) -> SSAValue:
+    """QLinearConv: the convolution in 32 bits, scaled per output channel, rounded, saturated."""
+    builder, rank = node.builder, node.rank()
+    result = _integer_conv(node, 3, (node.input(2), node.input(5)), node.optional(8))
+    x_scale, w_scale, y_scale = (_scalar_or_self(builder, node.input(index)) for index in (1, 4, 6))
+    scale = builder.binary("div", builder.binary("mul", x_scale, w_scale), y_scale)
+    if len(shape_of(scale)) == 1:
+        scale = builder.reshape(scale, (*shape_of(scale), *[1] * (rank - 2)))
+    scaled = builder.binary("mul", builder.cast(result, f32), scale)
+    zero_point = _scalar_or_self(builder, node.input(7))
+    return _saturate(builder, scaled, zero_point, dtype_of_value(node.input(7)))
+
+
+TABLE: Table = {
+    "ConvInteger": {10: import_conv_integer},
+    "DequantizeLinear": {10: import_dequantize_linear},
+    "MatMulInteger": {10: import_matmul_integer},
+    "QLinearConv": {10: import_qlinear_conv},
+    "QLinearMatMul": {10: import_qlinear_matmul},
+    "QuantizeLinear": {10: import_quantize_linear},
+}

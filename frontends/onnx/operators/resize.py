@@ -1,0 +1,136 @@
+"""Resampling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ....dialects import nn
+from ..node import NodeContext, Table
+
+NEAREST_MODES = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+COORDINATE_MODES = (
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_crop_and_resize",
+    "tf_half_pixel_for_nn",
+)
+POLICIES = ("stretch", "not_larger", "not_smaller")
+
+
+def _scaled_sizes(shape: Sequence[int], scales: Sequence[float]) -> list[int]:
+    return [math.floor(n * s) for n, s in zip(shape, scales, strict=True)]
+
+
+def _old_resize(node: NodeContext, scales: Sequence[float]) -> SSAValue:
+    """Upsample and the Resize of opset 10: asymmetric coordinates, nearest rounds down.
+
+    How nearest rounds when it shrinks was left open then, so that is refused.
+    """
+    mode = node.choice("mode", "nearest", ("nearest", "linear", "bilinear"))
+    shape = node.shape()
+    if len(scales) != len(shape) or min(scales, default=1) <= 0:
+        node.refuse(f"scales {list(scales)} must be {len(shape)} positive numbers.")
+    if mode == "nearest" and min(scales, default=1) < 1:
+        node.refuse("shrinks to the nearest element, which opset 11 defined; convert the model.")
+    return node.add(
+        nn.ResizeOp(
+            node.input(0),
+            _scaled_sizes(shape, scales),
+            "nearest" if mode == "nearest" else "linear",
+            coordinate_mode="asymmetric",
+            nearest_mode="floor",
+            scales=scales,
+        )
+    )
+
+
+def import_upsample_attribute(node: NodeContext) -> SSAValue:
+    """Upsample before opset 9: the scales are an attribute."""
+    return _old_resize(node, node.reals("scales") or ())
+
+
+def import_upsample(node: NodeContext) -> SSAValue:
+    """Upsample of opset 9 and Resize of opset 10: the scales are an input."""
+    return _old_resize(node, [float(s) for s in node.constant(1, "scales").reshape(-1)])
+
+
+def refuse_upsample(node: NodeContext) -> SSAValue:
+    """Upsample since opset 10."""
+    node.refuse(f"opset {node.opset} has no Upsample; convert it to Resize.")
+
+
+def import_resize(node: NodeContext) -> SSAValue:
+    """Resize since opset 11; axes, antialias and the policy came with opset 18."""
+    rank, shape = node.rank(), node.shape()
+    if node.flag("antialias"):
+        node.refuse("antialias is not supported.")
+    given_axes = node.integers("axes")
+    axes = range(rank) if given_axes is None else [node.axis(a, rank) for a in given_axes]
+    policy = node.choice("keep_aspect_ratio_policy", "stretch", POLICIES)
+    scales, sizes = [1.0] * rank, list(shape)
+    part = [float(s) for s in _optional(node, 2, "scales", len(axes))]
+    wanted = [int(n) for n in _optional(node, 3, "sizes", len(axes))]
+    if bool(part) == bool(wanted):
+        node.refuse("needs either scales or sizes.")
+    if wanted:
+        part = [n / shape[axis] for axis, n in zip(axes, wanted, strict=True)]
+        if policy != "stretch":
+            scale = min(part) if policy == "not_larger" else max(part)
+            part = [scale] * len(axes)
+            # Half rounds up, not to even.
+            wanted = [math.floor(scale * shape[axis] + 0.5) for axis in axes]
+    for i, axis in enumerate(axes):
+        scales[axis] = part[i]
+        sizes[axis] = wanted[i] if wanted else math.floor(part[i] * shape[axis])
+    coordinates = node.choice("coordinate_transformation_mode", "half_pixel", COORDINATE_MODES)
+    nearest_mode = node.choice("nearest_mode", "round_prefer_floor", NEAREST_MODES)
+    mode = node.choice("mode", "nearest", ("nearest", "linear", "cubic"))
+    roi = _region(node, axes) if coordinates == "tf_crop_and_resize" else None
+    op = nn.ResizeOp(
+        node.input(0),
+        sizes,
+        mode,
+        coordinate_mode=coordinates,
+        nearest_mode=nearest_mode,
+        cubic_coeff_a=node.real("cubic_coeff_a", -0.75),
+        exclude_outside=node.flag("exclude_outside"),
+        extrapolation_value=node.real("extrapolation_value", 0.0),
+        scales=scales,
+        roi=roi,
+    )
+    return node.input(0) if set(scales) == {1.0} and roi is None else node.add(op)
+
+
+def _optional(node: NodeContext, index: int, what: str, length: int) -> Sequence[float]:
+    """A constant input; absent and empty mean the same."""
+    array = node.optional_constant(index, what)
+    if array is None or array.size == 0:
+        return ()
+    if array.size != length:
+        node.refuse(f"its {what} have {array.size} entries, they need {length}.")
+    return array.reshape(-1).tolist()
+
+
+def _region(node: NodeContext, axes: Sequence[int]) -> list[float]:
+    """The region of interest over all dimensions: starts, then ends."""
+    rank = node.rank()
+    given = np.array(_optional(node, 1, "roi", 2 * len(axes)))
+    if given.size == 0:
+        node.refuse("needs a roi for tf_crop_and_resize.")
+    region = [0.0] * rank + [1.0] * rank
+    for i, axis in enumerate(axes):
+        region[axis], region[rank + axis] = given[i], given[i + len(axes)]
+    return region
+
+
+TABLE: Table = {
+    "Resize": {10: import_upsample, 11: import_resize},
+    "Upsample": {7: import_upsample_attribute, 9: import_upsample, 10: refuse_upsample},
+}

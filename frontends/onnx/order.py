@@ -1,0 +1,84 @@
+"""The order in which nodes are imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from onnx import NodeProto
+
+from ...errors import CloptError
+
+
+def execution_order(
+    nodes: Sequence[NodeProto], outputs: Sequence[str], known: set[str]
+) -> list[tuple[int, NodeProto]]:
+    """The nodes the outputs need, each after those it reads, with their index in the graph.
+
+    A graph should be sorted; one that is not is sorted here. A name defined twice (`known` are
+    the inputs and constants) and a cycle are refused; names that nothing defines are left to
+    the importer to refuse.
+    """
+    producer: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        for name in filter(None, node.output):
+            if name in producer or name in known:
+                raise CloptError(f"the name '{name}' is defined twice; names must be unique.")
+            producer[name] = index
+    order: list[tuple[int, NodeProto]] = []
+    done: set[int] = set()
+    for name in outputs:
+        if name in producer:
+            _visit(producer[name], nodes, producer, done, order)
+    return sorted(order) if _is_sorted(order, producer) else order
+
+
+def _is_sorted(order: Sequence[tuple[int, NodeProto]], producer: dict[str, int]) -> bool:
+    return all(producer.get(name, -1) < index for index, node in order for name in read_names(node))
+
+
+def _visit(
+    root: int,
+    nodes: Sequence[NodeProto],
+    producer: dict[str, int],
+    done: set[int],
+    order: list[tuple[int, NodeProto]],
+) -> None:
+    """Append `root` after everything it reads: depth first, without recursion."""
+    if root in done:
+        return
+    path: list[tuple[int, Iterator[str]]] = [(root, iter(read_names(nodes[root])))]
+    active = {root}
+    while path:
+        index, names = path[-1]
+        for name in names:
+            next = producer.get(name)
+            if next is None or next in done:
+                continue
+            if next in active:
+                raise CloptError(_cycle([i for i, _ in path], next, nodes))
+            active.add(next)
+            path.append((next, iter(read_names(nodes[next]))))
+            break
+        else:
+            path.pop()
+            active.discard(index)
+            done.add(index)
+            order.append((index, nodes[index]))
+
+
+def _cycle(path: Sequence[int], start: int, nodes: Sequence[NodeProto]) -> str:
+    members = path[path.index(start) :]
+    names = [f"'{nodes[i].name or f'{nodes[i].op_type}_{i}'}'" for i in members]
+    shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+    return f"the graph has a cycle through {shown}; a graph must be acyclic."
+
+
+def read_names(node: NodeProto) -> list[str]:
+    """The names a node reads, those read inside its subgraphs included."""
+    names = [name for name in node.input if name]
+    for attribute in node.attribute:
+        for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):
+            for inner in graph.node:
+                names.extend(read_names(inner))
+            names.extend(output.name for output in graph.output)
+    return names

@@ -1,0 +1,141 @@
+"""ONNX tensors and types to numpy arrays and tensor types."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto, TypeProto, numpy_helper
+from xdsl.dialects.builtin import TensorType
+
+from ...dialects.nn.types import Array, Tensor, element_type
+from ...errors import CloptError
+
+DTYPES: Mapping[int, np.dtype[Any]] = {
+    TensorProto.FLOAT: np.dtype(np.float32),
+    TensorProto.FLOAT16: np.dtype(np.float16),
+    TensorProto.DOUBLE: np.dtype(np.float64),
+    TensorProto.BOOL: np.dtype(np.bool_),
+    TensorProto.INT8: np.dtype(np.int8),
+    TensorProto.INT16: np.dtype(np.int16),
+    TensorProto.INT32: np.dtype(np.int32),
+    TensorProto.INT64: np.dtype(np.int64),
+    TensorProto.UINT8: np.dtype(np.uint8),
+    TensorProto.UINT16: np.dtype(np.uint16),
+    TensorProto.UINT32: np.dtype(np.uint32),
+    TensorProto.UINT64: np.dtype(np.uint64),
+}
+"""The element types that can be imported; every other one is refused by name."""
+
+
+def dtype_of(data_type: int, what: str) -> np.dtype[Any]:
+    """The numpy type of an ONNX element type; `what` names the tensor in the refusal."""
+    if data_type in DTYPES:
+        return DTYPES[data_type]
+    names = {number: name for name, number in TensorProto.DataType.items()}
+    name = names.get(data_type, f"number {data_type}").lower()
+    raise CloptError(
+        f"{what} has the element type {name}, which is not supported; "
+        "use float16, float32, float64, bool or an integer type of 8 to 64 bits."
+    )
+
+
+def onnx_type(dtype: np.dtype[Any]) -> int:
+    """The ONNX element type of a numpy type."""
+    return next(number for number, known in DTYPES.items() if known == dtype)
+
+
+def read_tensor(tensor: TensorProto, folder: Path | None) -> Array:
+    """The array of a tensor; external data is mapped, not read."""
+    what = f"the tensor '{tensor.name}'" if tensor.name else "a tensor without a name"
+    dtype = dtype_of(tensor.data_type, what)
+    shape = tuple(tensor.dims)
+    if tensor.data_location == TensorProto.EXTERNAL:
+        return _map_external(tensor, dtype, shape, folder, what)
+    if tensor.HasField("raw_data"):
+        _check_size(len(tensor.raw_data), dtype, shape, what)
+        little_endian = np.frombuffer(tensor.raw_data, dtype.newbyteorder("<"))
+        return little_endian.astype(dtype, copy=False).reshape(shape)
+    try:
+        return numpy_helper.to_array(tensor).reshape(shape)
+    except ValueError as error:
+        raise CloptError(f"{what} is damaged: its data does not fill its shape {shape}.") from error
+
+
+def _check_size(size: int, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> None:
+    if min(shape, default=0) < 0 or size != math.prod(shape) * dtype.itemsize:
+        raise CloptError(
+            f"{what} is damaged: it holds {size} bytes, which do not fill its shape {shape}."
+        )
+
+
+def _map_external(
+    tensor: TensorProto,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    folder: Path | None,
+    what: str,
+) -> Array:
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    if folder is None:
+        raise CloptError(
+            f"{what} lies in the file '{location}' beside the model; "
+            "give the model's path instead of its bytes."
+        )
+    path = (folder / location).resolve()
+    if not location or not path.is_relative_to(folder.resolve()):
+        raise CloptError(f"{what} names the data file '{location}', outside the model's folder.")
+    offset = int(entries.get("offset", "0"))
+    size = math.prod(shape) * dtype.itemsize
+    _check_size(int(entries.get("length", size)), dtype, shape, what)
+    if size == 0:
+        return np.zeros(shape, dtype)
+    try:
+        mapped = np.memmap(path, dtype.newbyteorder("<"), "r", offset, shape)
+    except OSError as error:
+        raise CloptError(f"Cannot read {path}, the data of {what}: {error.strerror}.") from error
+    except ValueError as error:
+        raise CloptError(f"{path} is too short for {what}; fetch the file again.") from error
+    return mapped if dtype.isnative else mapped.astype(dtype)
+
+
+def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str, role: str) -> Tensor:
+    """The static type of a graph input; symbolic dimensions come from `dims`.
+
+    A dimension without a symbol can be bound as `name.axis`.
+    """
+    what = f"the {role} '{name}'"
+    kind = proto.WhichOneof("value")
+    if kind != "tensor_type":
+        described = "no type" if kind is None else f"a {kind.removesuffix('_type')} type"
+        raise CloptError(f"{what} has {described}; only tensors are supported.")
+    tensor = proto.tensor_type
+    dtype = dtype_of(tensor.elem_type, what)
+    if not tensor.HasField("shape"):
+        raise CloptError(f"{what} has no rank; export the model with shapes.")
+    shape: list[int] = []
+    for axis, dim in enumerate(tensor.shape.dim):
+        symbol = dim.dim_param or f"{name}.{axis}"
+        if dim.HasField("dim_value") and dim.dim_value >= 0:
+            shape.append(dim.dim_value)
+        elif symbol in dims:
+            shape.append(dims[symbol])
+        else:
+            raise CloptError(
+                f"dimension {axis} of {what} is not fixed; bind it with --dim {symbol}=VALUE."
+            )
+    return TensorType(element_type(dtype), shape)
+
+
+def symbols_of(proto: TypeProto, name: str) -> list[str]:
+    """The names under which the open dimensions of an input can be bound."""
+    dims = proto.tensor_type.shape.dim
+    return [
+        dim.dim_param or f"{name}.{axis}"
+        for axis, dim in enumerate(dims)
+        if not (dim.HasField("dim_value") and dim.dim_value >= 0)
+    ]
