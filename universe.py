@@ -18,7 +18,16 @@ DIALECTS: dict[str, str] = {
     "tir": "dialects.tir:TIR",
 }
 
-PASSES: dict[str, str] = {}
+PASSES: dict[str, str] = {
+    "cl-pack-constants": "passes.cl.pack_constants:CLPackConstantsPass",
+    "lower-nn-to-tir": "passes.nn.lower_to_tir:LowerNNToTIRPass",
+    "nn-fuse": "passes.nn.fuse:NNFusePass",
+    "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",
+    "nn-split-padding": "passes.nn.split_padding:NNSplitPaddingPass",
+    "tir-auto-schedule": "passes.tir.auto_schedule:TIRAutoSchedulePass",
+    "tir-lower-blocks": "passes.tir.lower_blocks:TIRLowerBlocksPass",
+    "verify": "passes.verify:VerifyPass",
+}
 
 TARGETS: dict[str, str] = {
     "opencl-c": "backends.opencl_c.target:OpenCLCTarget",

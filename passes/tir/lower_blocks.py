@@ -1,0 +1,47 @@
+"""`tir-lower-blocks`: blocks become plain statements in their loops.
+
+The result holds loops, conditions, loads, stores and arithmetic only, and knows its NDRange.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ...dialects.tir import BlockOp, FuncOp
+from .lowering.barriers import insert_barriers
+from .lowering.emit import emit
+from .lowering.footprint import footprints
+from .lowering.ndrange import bound_extents, check_scopes, single_out
+from .lowering.reduction import place_initial_values
+from .lowering.space import Space
+
+
+@dataclass(frozen=True)
+class TIRLowerBlocksPass(ModulePass):
+    """Replace the blocks of every kernel that has any."""
+
+    name: ClassVar[str] = "tir-lower-blocks"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.body.block.ops:
+            if isinstance(func, FuncOp) and any(isinstance(o, BlockOp) for o in func.walk()):
+                lower_blocks(func)
+
+
+def lower_blocks(func: FuncOp) -> None:
+    """Replace the blocks of one kernel."""
+    check_scopes(func)
+    place_initial_values(func)
+    extents = bound_extents(func)
+    single_out(func, extents)
+    insert_barriers(func)
+    space = Space(func, extents)
+    body = emit(func, space, footprints(func, space))
+    old = func.detach_region(func.body)
+    func.add_region(body)
+    old.drop_all_references()

@@ -1,0 +1,1 @@
+"""The steps of `tir-lower-blocks`, in the order of their use."""

@@ -1,0 +1,303 @@
+"""Step 6: write the kernel anew, with guards where a point can lie outside of its block.
+
+A tile that lies inside of all extents must not pay for the one that does not. Guards are therefore
+resolved as far out as they can be, by the first of these that applies:
+
+* clip: a loop runs over the points alone for which any block below it is alive;
+* peel: iterations for which the guards hold whatever the loops inside do, become a loop without
+  guards; those before and after it follow as separate code;
+* branch: at the body of a loop bound to an OpenCL index, `if` the guards hold whatever the loops
+  inside do, run code without guards, else guarded code, in which loops that would have been
+  expanded, and appear in a guard, are serial;
+* guard: an `if` around the outermost statement whose points all share the condition.
+
+Peeling and branching duplicate code; `COPIES` limits how often that may multiply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects.tir import BarrierOp, BlockOp, ForOp, FuncOp, LoopKind
+from ..schedule.analysis import EXPANDED
+from ..schedule.vectorize import WIDTHS
+from ..window import window
+from .body import BodyCloner
+from .footprint import Footprint
+from .resolve import Survey, alive, safe
+from .space import Domain, Guard, Space
+from .values import Place, constant
+
+COPIES = 4
+"""How many times the code of one statement may appear at the most."""
+
+
+def emit(func: FuncOp, space: Space, footprints: Mapping[SSAValue, Footprint]) -> Region:
+    """A new body for `func`, without blocks."""
+    old = func.body.block
+    new = Block(arg_types=[arg.type for arg in old.args])
+    buffers: dict[SSAValue, SSAValue] = {}
+    for before, after in zip(old.args, new.args, strict=True):
+        after.name_hint = before.name_hint
+        buffers[before] = after
+    emitter = _Emitter(space, footprints, Survey(old.ops, space))
+    emitter.body(None, list(old.ops), Place(space.domain), buffers, COPIES, new)
+    for branch in emitter.branches:
+        branch.add_op(scf.YieldOp())
+    return Region(new)
+
+
+class _Emitter:
+    def __init__(self, space: Space, footprints: Mapping[SSAValue, Footprint], survey: Survey):
+        self.space = space
+        self.footprints = footprints
+        self.survey = survey
+        self.branches: list[Block] = []
+        self.homes: dict[ForOp | None, list[SSAValue]] = {}
+        for buffer, footprint in footprints.items():
+            self.homes.setdefault(footprint.home, []).append(buffer)
+
+    def body(
+        self,
+        loop: ForOp | None,
+        ops: Sequence[Operation],
+        place: Place,
+        buffers: Mapping[SSAValue, SSAValue],
+        copies: int,
+        out: Block,
+    ) -> None:
+        """The statements of a loop, or of the kernel."""
+        if loop is not None and loop.kind.data.is_bound and not self.survey.holds_grid(ops):
+            if self._branch(loop, ops, place, buffers, copies, out):
+                return
+        buffers = {**buffers, **self._allocate(loop, out)}
+        place, out = self._guarded(ops, place, out)
+        for op in ops:
+            self._statement(op, place, buffers, copies, out)
+
+    def _allocate(self, home: ForOp | None, out: Block) -> dict[SSAValue, SSAValue]:
+        made: dict[SSAValue, SSAValue] = {}
+        for buffer in self.homes.get(home, ()):
+            kind = self.footprints[buffer].type
+            op = memref.AllocaOp.get(
+                kind.element_type, None, kind.shape, None, kind.layout, kind.memory_space
+            )
+            op.memref.name_hint = buffer.name_hint
+            out.add_op(op)
+            made[buffer] = op.memref
+        return made
+
+    def _statement(
+        self,
+        op: Operation,
+        place: Place,
+        buffers: Mapping[SSAValue, SSAValue],
+        copies: int,
+        out: Block,
+    ) -> None:
+        if isinstance(op, ForOp | BlockOp):
+            if self.survey.dead(op, place.domain):
+                return
+            place, out = self._guarded([op], place, out)
+            if isinstance(op, ForOp):
+                self._loop(op, place, buffers, copies, out)
+            else:
+                iters = dict(zip(op.iter_vars, self.space.iters[op], strict=True))
+                cloner = BodyCloner(place, buffers, self.footprints, iters)
+                cloner.clone(op.body.block.ops, out, {})
+        elif isinstance(op, BarrierOp):
+            out.add_op(BarrierOp())
+
+    def _guarded(self, ops: Sequence[Operation], place: Place, out: Block) -> tuple[Place, Block]:
+        """An `if` around all of `ops`, for the guards that they share and that are decided here."""
+        shared = [
+            guard
+            for guard in self.survey.shared(ops, place.domain)
+            if all(d in place.variables or not place.domain.runs(d) for d in guard.dims)
+            and self._may_branch(ops, guard.dims)
+        ]
+        if not shared:
+            return place, out
+        then, _ = self._if(shared, place, out)
+        return place.with_domain(place.domain.knowing(*shared)), then
+
+    def _if(
+        self, guards: Sequence[Guard], place: Place, out: Block, otherwise: bool = False
+    ) -> tuple[Block, Block]:
+        """An `if` whose branches are filled later and terminated at the end."""
+        then, other = Block(), Block()
+        branches = [then, other] if otherwise else [then]
+        self.branches += branches
+        else_region = Region(other) if otherwise else None
+        out.add_op(scf.IfOp(_condition(guards, place, out), [], Region(then), else_region))
+        return then, other
+
+    def _may_branch(self, ops: Sequence[Operation], dims: frozenset[int]) -> bool:
+        """All work-items of a group must meet at its barriers."""
+        if not self.survey.holds_barrier(ops):
+            return True
+        return not any(
+            dim in dims
+            for kind, dim in self.space.of_kind.items()
+            if not kind.value.startswith("group")
+        )
+
+    def _loop(
+        self,
+        loop: ForOp,
+        place: Place,
+        buffers: Mapping[SSAValue, SSAValue],
+        copies: int,
+        out: Block,
+    ) -> None:
+        dim, kind = self.space.dim(loop), loop.kind.data
+        ops = list(loop.body.block.ops)
+        hint = loop.var.name_hint or ""
+        if kind.is_bound:
+            new = ForOp(kind, self.space.extents[dim], hint=hint)
+            out.add_op(new)
+            first, end = place.domain.ranges[dim]
+            inner = place.inside(dim, new.var, 0, end)
+            inner = inner.with_domain(inner.domain.narrow(dim, first, end))
+            self.body(loop, ops, inner, buffers, copies, new.body.block)
+            return
+        pieces = self._pieces(loop, dim, place.domain, copies)
+        for first, end in pieces:
+            share = copies // len(pieces)
+            if end - first == 1:
+                at = place.with_domain(place.domain.narrow(dim, first, end))
+                self.body(loop, ops, at, buffers, share, out)
+                continue
+            domain = place.domain.narrow(dim, first, end)
+            new = ForOp(self._kind(loop, dim, end - first, domain), end - first, hint=hint)
+            inner = place.inside(dim, new.var, first, end)
+            self.body(loop, ops, inner, buffers, share, new.body.block)
+            if new.body.block.first_op is not None:
+                out.add_op(new)
+
+    def _pieces(self, loop: ForOp, dim: int, domain: Domain, copies: int) -> list[tuple[int, int]]:
+        """The iterations of a loop in stretches that are worth their own code."""
+        guards = [g for g in self.survey.open([loop], domain) if dim in g.dims]
+        if not guards:
+            return [domain.ranges[dim]]
+        first, end = alive(self.survey.blocks(loop), self.survey, dim, domain)
+        if end <= first:
+            return []
+        whole = [(first, end)]
+        if loop.kind.data in EXPANDED:
+            return whole
+        start, stop = safe(guards, dim, domain.narrow(dim, first, end))
+        pieces = [(a, b) for a, b in ((first, start), (start, stop), (stop, end)) if a < b]
+        return pieces if start < stop and len(pieces) <= copies else whole
+
+    def _kind(self, loop: ForOp, dim: int, size: int, domain: Domain) -> LoopKind:
+        """The kind of a loop over a part of its iterations."""
+        kind = loop.kind.data
+        if kind not in EXPANDED:
+            return kind
+        if any(dim in guard.dims for guard in self.survey.open([loop], domain)):
+            return LoopKind.Serial
+        if kind is LoopKind.Vectorized and size not in WIDTHS:
+            return LoopKind.Unrolled
+        return kind
+
+    def _branch(
+        self,
+        loop: ForOp,
+        ops: Sequence[Operation],
+        place: Place,
+        buffers: Mapping[SSAValue, SSAValue],
+        copies: int,
+        out: Block,
+    ) -> bool:
+        """Code without and with guards at the body of a bound loop; False where neither helps."""
+        if copies < 2:
+            return False
+        many: list[tuple[Guard, Guard]] = []
+        for guard in self.survey.open(ops, place.domain):
+            here = [d for d in guard.dims if d in place.variables and place.domain.runs(d)]
+            if not here or not self._may_branch(ops, frozenset(here)):
+                continue
+            if len(here) == 1 and len(guard.dims) > 1:
+                (dim,) = here
+                if self._branch_on(dim, guard, loop, ops, place, buffers, copies, out):
+                    return True
+            elif len(here) < len(guard.dims):
+                many.append((guard, _always(guard, place, self.space.extents)))
+        possible = [(g, f) for g, f in many if place.domain.holds(f) is not False]
+        if not possible:
+            return False
+        inside = place.domain.knowing(*(g for g, _ in possible))
+        conditions = list(dict.fromkeys(f for _, f in possible))
+        then, other = self._if(conditions, place, out, otherwise=True)
+        self.body(loop, ops, place.with_domain(inside), buffers, copies // 2, then)
+        self.body(loop, ops, place, buffers, 1, other)
+        return True
+
+    def _branch_on(
+        self,
+        dim: int,
+        guard: Guard,
+        loop: ForOp,
+        ops: Sequence[Operation],
+        place: Place,
+        buffers: Mapping[SSAValue, SSAValue],
+        copies: int,
+        out: Block,
+    ) -> bool:
+        """Branch on one index: the values for which `guard` always holds, and the others."""
+        domain = place.domain
+        first, end = domain.ranges[dim]
+        start, stop = safe([guard], dim, domain)
+        if start >= stop or (start, stop) == (first, end):
+            return False
+        value = AffineExpr.dimension(dim)
+        conditions: list[Guard] = []
+        rest = domain
+        if start > first:
+            conditions.append(Guard.of(value, start, below=False))
+            rest = domain.narrow(dim, first, start)
+        if stop < end:
+            conditions.append(Guard.of(value, stop))
+            rest = domain if conditions[1:] else domain.narrow(dim, stop, end)
+        then, other = self._if(conditions, place, out, otherwise=True)
+        inside = place.with_domain(domain.narrow(dim, start, stop))
+        self.body(loop, ops, inside, buffers, copies // 2, then)
+        outside = place.with_domain(rest)
+        self.body(loop, ops, outside, buffers, 1 if rest is domain else copies // 2, other)
+        return True
+
+
+def _always(guard: Guard, place: Place, extents: Sequence[int]) -> Guard:
+    """The condition that `guard` holds whatever the dimensions do that do not run yet."""
+    domain = place.domain
+    fixed = {d for d in guard.dims if d in place.variables}
+    expr, _ = domain.shifted(guard.expr)
+    reach = window(expr, [end - first for first, end in domain.ranges], fixed)
+    low = reach.low.expr()
+    back = [AffineExpr.dimension(d) - first for d, (first, _) in enumerate(domain.ranges)]
+    low = low.replace_dims_and_symbols(back, ())
+    if guard.below:
+        return Guard.of(low, guard.limit - reach.size + 1)
+    return Guard.of(low, guard.limit, below=False)
+
+
+def _condition(guards: Sequence[Guard], place: Place, out: Block) -> SSAValue:
+    """The conjunction of `guards`."""
+    total: SSAValue | None = None
+    for guard in guards:
+        value = place.index(guard.expr, out)
+        compare = arith.CmpiOp(value, constant(guard.limit, out), "slt" if guard.below else "sge")
+        out.add_op(compare)
+        if total is None:
+            total = compare.result
+        else:
+            both = arith.AndIOp(total, compare.result)
+            out.add_op(both)
+            total = both.result
+    assert total is not None
+    return total

@@ -1,0 +1,112 @@
+"""Step 4: a temporary holds what one pass through its innermost common loop needs, no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects.tir import BlockOp, ForOp, FuncOp, Scope, ScopeAttr, enclosing_loops
+from ..schedule.analysis import EXPANDED, accesses, memref_of, users
+from ..schedule.errors import refuse
+from ..window import Window, hull, whole, window
+from .space import Space
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Where a temporary is allocated (in a loop, or the kernel), its type, and its first element.
+
+    `origin` holds, per dimension, the index of the whole tensor that element 0 stands for, over the
+    dimensions of the `Space`.
+    """
+
+    home: ForOp | None
+    type: MemRefType[Attribute]
+    origin: tuple[AffineExpr, ...]
+
+
+def footprints(func: FuncOp, space: Space) -> dict[SSAValue, Footprint]:
+    """The footprint of each temporary of the kernel that is used."""
+    found: dict[SSAValue, Footprint] = {}
+    for op in func.walk():
+        if isinstance(op, memref.AllocaOp) and op.memref.first_use is not None:
+            found[op.memref] = _footprint(op, space)
+    return found
+
+
+def _footprint(alloca: memref.AllocaOp, space: Space) -> Footprint:
+    kind = memref_of(alloca.memref)
+    blocks = users(alloca.memref)
+    local = kind.memory_space == ScopeAttr(Scope.Local)
+    loops = _common_loops(blocks, local)
+    fixed = space.dims(loops) | {
+        dim for k, dim in space.of_kind.items() if not (local and k.value.startswith("local"))
+    }
+    shape = kind.get_shape()
+    reads: list[list[Window]] = [[] for _ in shape]
+    writes: list[list[Window]] = [[] for _ in shape]
+    for block in blocks:
+        for op, indices in accesses(block, alloca.memref):
+            side = writes if isinstance(op, memref.StoreOp) else reads
+            for dim, (index, size) in enumerate(zip(indices, shape, strict=True)):
+                if index is None:
+                    side[dim].append(whole(size))
+                    continue
+                expr = index.replace_dims_and_symbols(space.iters[block], ())
+                side[dim].append(window(expr, space.extents, fixed))
+    windows = [hull([*w, *r], size) for w, r, size in zip(writes, reads, shape, strict=True)]
+    bound = space.bound & fixed
+    for r, w, size in zip(reads, writes, shape, strict=True):
+        _check_own(alloca, r, w, size, bound)
+    new = MemRefType(
+        kind.element_type, [item.size for item in windows], kind.layout, kind.memory_space
+    )
+    home = loops[-1] if loops and not local else None
+    return Footprint(home, new, tuple(item.low.expr() for item in windows))
+
+
+def _common_loops(blocks: Iterable[BlockOp], local: bool) -> list[ForOp]:
+    """The loops around all `blocks` that can hold the allocation, outermost first."""
+    common: list[ForOp] | None = None
+    for block in blocks:
+        path = enclosing_loops(block)
+        if common is None:
+            common = path
+            continue
+        same = 0
+        while same < min(len(common), len(path)) and common[same] is path[same]:
+            same += 1
+        common = common[:same]
+    assert common is not None
+    for position, loop in enumerate(common):
+        shared = local and loop.kind.data.value.startswith("local")
+        if shared or loop.kind.data in EXPANDED:
+            return common[:position]
+    return common
+
+
+def _check_own(
+    alloca: memref.AllocaOp,
+    reads: list[Window],
+    writes: list[Window],
+    size: int,
+    bound: set[int],
+) -> None:
+    """Refuse a read of what another work-item (or group, for local memory) has written."""
+    if not any(item.low.expr().used_dims() & bound for item in writes):
+        return
+    mine = hull(writes, size)
+    for item in reads:
+        offset = item.low + mine.low.scaled(-1)
+        inside = not offset.terms and 0 <= offset.constant <= mine.size - item.size
+        if not inside:
+            raise refuse(
+                alloca,
+                "a work-item reads elements of it that another one computes; "
+                "compute it at a loop of the consumer",
+            )

@@ -1,0 +1,102 @@
+"""Step 1: the initial values of a reduction become a stage of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import affine, arith, memref
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, IntegerAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+from ....dialects.tir import BlockOp, ForOp, FuncOp, IterKind, enclosing_loops
+from ..schedule.analysis import driven, index_expr
+from ..schedule.errors import refuse
+
+
+def place_initial_values(func: FuncOp) -> None:
+    """Before the outermost loop that accumulates, store the initial values of each reduction.
+
+    The stores run in a copy of the loops that select the elements, with the same kinds. The blocks
+    keep their reduce variables and lose their `init`.
+    """
+    for block in [op for op in func.walk() if isinstance(op, BlockOp) and op.is_reduction]:
+        _place(block)
+        block.init = ArrayAttr(())
+
+
+def _place(block: BlockOp) -> None:
+    loops = enclosing_loops(block)
+    roles = [driven(block, loop.var) for loop in loops]
+    for loop, role in zip(loops, roles, strict=True):
+        if len(role) > 1:
+            raise refuse(
+                loop, f"it drives spatial and reduce variables of block '{block.label.data}'"
+            )
+    start = next((i for i, role in enumerate(roles) if IterKind.Reduce in role), len(loops))
+    copies = [
+        (loop, ForOp(loop.kind.data, loop.size, hint=loop.var.name_hint or ""))
+        for loop, role in zip(loops[start:], roles[start:], strict=True)
+        if IterKind.Spatial in role
+    ]
+    renamed: dict[SSAValue, SSAValue] = {old.var: new.var for old, new in copies}
+    initial = _initial(block, [renamed.get(var, var) for var in block.loops])
+    chain: list[Operation] = [*(new for _, new in copies), initial]
+    anchor: Operation = loops[start] if start < len(loops) else block
+    parent = anchor.parent_block()
+    assert parent is not None
+    parent.insert_op_before(chain[0], anchor)
+    for (_, outer), inner in zip(copies, chain[1:], strict=True):
+        outer.body.block.add_op(inner)
+
+
+def _initial(block: BlockOp, loops: Sequence[SSAValue]) -> BlockOp:
+    """A block over the spatial variables that stores the initial values."""
+    spatial = [i for i, kind in enumerate(block.iter_kinds) if kind is IterKind.Spatial]
+    body = Block(arg_types=[IndexType()] * len(spatial))
+    leaves: dict[SSAValue, AffineExpr] = {}
+    for arg, position in zip(body.args, spatial, strict=True):
+        var = block.iter_vars[position]
+        arg.name_hint = var.name_hint
+        leaves[var] = AffineExpr.dimension(arg.index)
+    for store, value in zip(block.stores(), block.init.data, strict=True):
+        indices: list[SSAValue] = []
+        for index in store.indices:
+            expr = index_expr(index, leaves)
+            if expr is None:
+                raise refuse(block, "a reduction stores at an affine function of its spatial part")
+            indices.append(_materialise(expr, body))
+        constant = _constant(value)
+        body.add_ops([constant, memref.StoreOp.get(constant.result, store.memref, indices)])
+    used = sorted({d for i in spatial for d in block.exprs[i].used_dims()})
+    renumber = [AffineExpr.constant(0)] * len(loops)
+    for new, old in enumerate(used):
+        renumber[old] = AffineExpr.dimension(new)
+    return BlockOp(
+        f"{block.label.data}_init",
+        [loops[d] for d in used],
+        [block.iter_extents[i] for i in spatial],
+        [IterKind.Spatial] * len(spatial),
+        Region(body),
+        exprs=[block.exprs[i].replace_dims_and_symbols(renumber, ()) for i in spatial],
+    )
+
+
+def _materialise(expr: AffineExpr, body: Block) -> SSAValue:
+    if isinstance(expr, AffineDimExpr):
+        return body.args[expr.position]
+    if isinstance(expr, AffineConstantExpr):
+        constant = arith.ConstantOp(IntegerAttr.from_index_int_value(expr.value))
+        body.add_op(constant)
+        return constant.result
+    attr = AffineMapAttr(AffineMap(len(body.args), 0, (expr,)))
+    apply = affine.ApplyOp(list(body.args), attr)
+    body.add_op(apply)
+    return apply.result
+
+
+def _constant(value: Attribute) -> arith.ConstantOp:
+    return arith.ConstantOp.create(
+        result_types=[getattr(value, "type")],
+        properties={"value": value},
+    )

@@ -1,0 +1,135 @@
+"""Step 3: every loop is a dimension, every block a set of points over them with guards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects.tir import BlockOp, ForOp, FuncOp, LoopKind
+from ....dialects.tir.affine import bounds, simplify
+from ..schedule.analysis import path_to
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A condition on a point: `expr < limit`, or `expr >= limit` where `below` is false."""
+
+    expr: AffineExpr
+    limit: int
+    below: bool = True
+    dims: frozenset[int] = field(default=frozenset(), compare=False)
+
+    @staticmethod
+    def of(expr: AffineExpr, limit: int, below: bool = True) -> Guard:
+        """The condition with the dimensions that it depends on."""
+        return Guard(expr, limit, below, frozenset(expr.used_dims()))
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values that the dimensions take at some place of the kernel: `[first, end)` for each."""
+
+    ranges: tuple[tuple[int, int], ...]
+    known: frozenset[Guard] = frozenset()
+
+    def narrow(self, dim: int, first: int, end: int) -> Domain:
+        """The same with fewer values of one dimension."""
+        ranges = list(self.ranges)
+        ranges[dim] = (first, end)
+        return replace(self, ranges=tuple(ranges))
+
+    def knowing(self, *guards: Guard) -> Domain:
+        """The same at a place where `guards` hold."""
+        return replace(self, known=self.known.union(guards))
+
+    def runs(self, dim: int) -> bool:
+        """Whether a dimension has more than one value."""
+        first, end = self.ranges[dim]
+        return end - first > 1
+
+    def bounds(self, expr: AffineExpr) -> tuple[int, int]:
+        """The least and the greatest value of `expr`."""
+        low, high = bounds(*self.shifted(expr))
+        assert low is not None
+        assert high is not None
+        return low, high
+
+    def shifted(self, expr: AffineExpr) -> tuple[AffineExpr, list[int]]:
+        """`expr` over dimensions that start at 0, and how many values each has."""
+        extents = [end - first for first, end in self.ranges]
+        if any(self.ranges[d][0] for d in expr.used_dims()):
+            dims = [AffineExpr.dimension(d) + first for d, (first, _) in enumerate(self.ranges)]
+            expr = expr.replace_dims_and_symbols(dims, ())
+        return expr, extents
+
+    def holds(self, guard: Guard) -> bool | None:
+        """True where the guard always holds, False where it never does."""
+        if guard in self.known:
+            return True
+        low, high = self.bounds(guard.expr)
+        if guard.below:
+            return True if high < guard.limit else False if low >= guard.limit else None
+        return True if low >= guard.limit else False if high < guard.limit else None
+
+
+class Space:
+    """The dimensions of a kernel: one per loop; loops bound to one OpenCL index share theirs."""
+
+    def __init__(self, func: FuncOp, bound: dict[LoopKind, int]):
+        self.extents: list[int] = list(bound.values())
+        self.of_kind = {kind: i for i, kind in enumerate(bound)}
+        self.of_var: dict[SSAValue, int] = {}
+        self.iters: dict[BlockOp, tuple[AffineExpr, ...]] = {}
+        self.guards: dict[BlockOp, tuple[Guard, ...]] = {}
+        blocks: list[BlockOp] = []
+        for op in func.walk():
+            if isinstance(op, ForOp):
+                self._add_loop(op)
+            elif isinstance(op, BlockOp):
+                blocks.append(op)
+        self.domain = Domain(tuple((0, extent) for extent in self.extents))
+        for block in blocks:
+            self._add_block(block)
+
+    def dim(self, loop: ForOp) -> int:
+        """The dimension of a loop."""
+        return self.of_var[loop.var]
+
+    def dims(self, loops: Sequence[ForOp]) -> set[int]:
+        """The dimensions of loops."""
+        return {self.of_var[loop.var] for loop in loops}
+
+    @property
+    def bound(self) -> set[int]:
+        """The dimensions that are OpenCL indices."""
+        return set(self.of_kind.values())
+
+    def _add_loop(self, loop: ForOp) -> None:
+        dim = self.of_kind.get(loop.kind.data)
+        if dim is None:
+            dim = len(self.extents)
+            self.extents.append(loop.size)
+        self.of_var[loop.var] = dim
+
+    def _add_block(self, block: BlockOp) -> None:
+        values = [AffineExpr.dimension(self.of_var[var]) for var in block.loops]
+        iters = tuple(
+            simplify(expr.replace_dims_and_symbols(values, ()), self.extents)
+            for expr in block.exprs
+        )
+        guards: list[Guard] = []
+        for loop in path_to(block):
+            dim = self.of_var[loop.var]
+            if loop.size < self.extents[dim]:
+                guards.append(Guard.of(AffineExpr.dimension(dim), loop.size))
+        for expr, extent in zip(iters, block.iter_extents, strict=True):
+            low, high = bounds(expr, self.extents)
+            if low is None or low < 0:
+                guards.append(Guard.of(expr, 0, below=False))
+            if high is None or high >= extent:
+                guards.append(Guard.of(expr, extent))
+        self.iters[block] = iters
+        self.guards[block] = tuple(guards)

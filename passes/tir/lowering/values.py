@@ -1,0 +1,75 @@
+"""Index values at one place of the new kernel: expressions over dimensions become operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from xdsl.dialects import affine, arith
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr
+from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+from ....dialects.tir.affine import simplify
+from .space import Domain
+
+
+@dataclass(frozen=True)
+class Place:
+    """Somewhere in the new kernel.
+
+    A dimension that runs is `variable + offset`; the others have the one value that `domain` says.
+    """
+
+    domain: Domain
+    variables: Mapping[int, tuple[SSAValue, int]] = field(
+        default_factory=dict[int, tuple[SSAValue, int]]
+    )
+
+    def with_domain(self, domain: Domain) -> Place:
+        """The same place with more known about the dimensions."""
+        return Place(domain, self.variables)
+
+    def inside(self, dim: int, variable: SSAValue, first: int, end: int) -> Place:
+        """Inside of a loop over `dim` from `first` to `end`."""
+        return Place(
+            self.domain.narrow(dim, first, end), {**self.variables, dim: (variable, first)}
+        )
+
+    def index(self, expr: AffineExpr, out: Block) -> SSAValue:
+        """The value of `expr`, computed by operations appended to `out` where it needs any."""
+        values: list[AffineExpr] = []
+        operands: list[SSAValue] = []
+        extents: list[int] = []
+        used = expr.used_dims()
+        for dim, (first, end) in enumerate(self.domain.ranges):
+            if dim not in used or end - first == 1:
+                values.append(AffineExpr.constant(first))
+                continue
+            variable, offset = self.variables[dim]
+            values.append(AffineExpr.dimension(len(operands)) + offset)
+            operands.append(variable)
+            extents.append(end - offset)
+        return _apply(simplify(expr.replace_dims_and_symbols(values, ()), extents), operands, out)
+
+
+def _apply(expr: AffineExpr, operands: list[SSAValue], out: Block) -> SSAValue:
+    if isinstance(expr, AffineDimExpr):
+        return operands[expr.position]
+    if isinstance(expr, AffineConstantExpr):
+        return constant(expr.value, out)
+    used = sorted(expr.used_dims())
+    renumber = [AffineExpr.constant(0)] * len(operands)
+    for new, old in enumerate(used):
+        renumber[old] = AffineExpr.dimension(new)
+    compact = AffineMap(len(used), 0, (expr.replace_dims_and_symbols(renumber, ()),))
+    op = affine.ApplyOp([operands[d] for d in used], AffineMapAttr(compact))
+    out.add_op(op)
+    return op.result
+
+
+def constant(value: int, out: Block) -> SSAValue:
+    """An index constant appended to `out`."""
+    op = arith.ConstantOp(IntegerAttr.from_index_int_value(value))
+    out.add_op(op)
+    return op.result
