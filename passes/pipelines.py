@@ -1,7 +1,75 @@
-"""The named pipelines, each a tuple of passes in the order in which they run."""
+"""The named pipelines: each pass, and why it stands where it does."""
 
 from __future__ import annotations
 
-from xdsl.passes import ModulePass
+from collections.abc import Callable
 
-PIPELINES: dict[str, tuple[ModulePass, ...]] = {}
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.transforms.canonicalize import CanonicalizePass
+from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+from xdsl.transforms.dead_code_elimination import DeadCodeElimination
+
+from .cl.pack_constants import CLPackConstantsPass
+from .nn.fuse import NNFusePass
+from .nn.lower_to_tir import LowerNNToTIRPass
+from .nn.sink_reshapes import NNSinkReshapesPass
+from .nn.split_padding import NNSplitPaddingPass
+from .tir.auto_schedule import TIRAutoSchedulePass
+from .tir.lower_blocks import TIRLowerBlocksPass
+from .verify import VerifyPass
+
+SIMPLIFY: tuple[ModulePass, ...] = (
+    # Exporters spell activations as chains and leave identities behind: one form for each.
+    CanonicalizePass(),
+    # Equal subgraphs are easier to see in one form.
+    CommonSubexpressionElimination(),
+    DeadCodeElimination(),
+    VerifyPass(),
+)
+
+FUSE: tuple[ModulePass, ...] = (
+    # CPUs want the border of a convolution's input in memory.
+    NNSplitPaddingPass(),
+    # Views between a kernel and its epilogue would keep them apart.
+    NNSinkReshapesPass(),
+    DeadCodeElimination(),
+    # One region, one kernel: after this, only constants and reshapes stand outside of regions.
+    NNFusePass(),
+    VerifyPass(),
+)
+
+LOWER: tuple[ModulePass, ...] = (
+    # Regions become naive loop nests, the function a queue program; equal regions share a kernel.
+    LowerNNToTIRPass(),
+    VerifyPass(),
+)
+
+SCHEDULE: tuple[ModulePass, ...] = (
+    # Loops get their places on the device: vectors, registers, work-items.
+    TIRAutoSchedulePass(),
+    # Kernels may have asked for constants in another layout; from here on types agree again.
+    CLPackConstantsPass(),
+    # Blocks dissolve into plain loops, guards and initial values; the launch grids are known.
+    TIRLowerBlocksPass(),
+    VerifyPass(),
+)
+
+PIPELINES: dict[str, tuple[ModulePass, ...]] = {
+    "simplify": SIMPLIFY,
+    "fuse": FUSE,
+    "lower": LOWER,
+    "schedule": SCHEDULE,
+    "opencl": SIMPLIFY + FUSE + LOWER + SCHEDULE,
+}
+
+
+def run_pipeline(
+    ctx: Context,
+    module: ModuleOp,
+    name: str,
+    callback: Callable[[ModulePass, ModuleOp, ModulePass], None] | None = None,
+) -> None:
+    """Apply the pipeline `name` to `module` in place; `callback` is called between passes."""
+    PassPipeline(PIPELINES[name], callback).apply(ctx, module)

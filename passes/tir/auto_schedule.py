@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from ...dialects import cl, tir
@@ -15,6 +15,10 @@ from .rules.stages import stages_of
 
 def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
     """Schedule one naive kernel."""
+    if target.device_type == "cpu":
+        # Our work-items are worth a group each; a driver left to choose may put all into one, which
+        # then runs on one core.
+        func.properties["local_size"] = DenseArrayBase.from_list(i64, [1, 1, 1])
     stages = stages_of(func)
     outputs = [stage for stage in stages if stage.is_output]
     producers = [stage for stage in stages if not stage.is_output]

@@ -1,0 +1,123 @@
+"""Move reshapes behind elementwise operations, so that they do not keep a kernel from its epilogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import nn
+
+_ELEMENTWISE = (nn.UnaryOp, nn.ClipOp, nn.BinaryOp, nn.CompareOp, nn.WhereOp, nn.CastOp)
+
+
+def regroup(shape: Sequence[int], old: Sequence[int], new: Sequence[int]) -> list[int] | None:
+    """How an operand of `shape`, broadcast against `old`, looks when `old` is reshaped to `new`.
+
+    None where no reshape of the operand does it, because it broadcasts a part of dimensions that
+    the reshape merges or splits.
+    """
+    if 0 in old:
+        return None
+    aligned = [1] * (len(old) - len(shape)) + list(shape)
+    result: list[int] = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        first_i, first_j = i, j
+        # The shortest runs of dimensions on both sides that hold equally many elements.
+        size_old, i = (old[i], i + 1) if i < len(old) else (1, i)
+        size_new, j = (new[j], j + 1) if j < len(new) else (1, j)
+        while size_old != size_new:
+            if size_old < size_new:
+                size_old, i = size_old * old[i], i + 1
+            else:
+                size_new, j = size_new * new[j], j + 1
+        run = aligned[first_i:i]
+        if run == list(old[first_i:i]):
+            result += new[first_j:j]
+        elif all(n == 1 for n in run):
+            result += [1] * (j - first_j)
+        else:
+            return None
+    return result
+
+
+def sink(op: nn.NNOp) -> bool:
+    """Compute an elementwise `op` before the reshape of its operand instead; whether that was done.
+
+    The reshape must be the only use of something computed; the other operands are reshaped back.
+    """
+    (result,) = op.results
+    shape = nn.shape_of(result)
+    for operand in op.operands:
+        view = operand.owner
+        if not isinstance(view, nn.ReshapeOp) or not _worth_sinking(view, op):
+            continue
+        if nn.shape_of(view.result) != shape:
+            continue
+        before = nn.shape_of(view.x)
+        shapes = [regroup(nn.shape_of(value), shape, before) for value in op.operands]
+        if any(s is None for s in shapes):
+            continue
+        operands = [
+            view.x if value is view.result else _reshaped(value, new, op)
+            for value, new in zip(op.operands, shapes, strict=True)
+            if new is not None
+        ]
+        types = type(op).infer([nn.tensor_type(value) for value in operands], op.properties)
+        inner = type(op).create(
+            operands=operands,
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+            result_types=types,
+        )
+        inner.location = op.location
+        outer = nn.ReshapeOp(inner.results[0], shape)
+        outer.location = op.location
+        Rewriter.insert_op([inner, outer], InsertPoint.before(op))
+        outer.result.name_hint = result.name_hint
+        result.replace_all_uses_with(outer.result)
+        op.detach()
+        op.erase()
+        return True
+    return False
+
+
+def _worth_sinking(view: nn.ReshapeOp, op: Operation) -> bool:
+    only = all(use.operation is op for use in view.result.uses)
+    source = view.x.owner
+    return only and isinstance(source, Operation) and not isinstance(source, nn.ConstantOp)
+
+
+def _reshaped(value: SSAValue, shape: Sequence[int], op: Operation) -> SSAValue:
+    if tuple(shape) == nn.shape_of(value):
+        return value
+    owner = value.owner
+    if isinstance(owner, nn.ReshapeOp) and tuple(shape) == nn.shape_of(owner.x):
+        return owner.x
+    view = nn.ReshapeOp(value, shape)
+    view.location = op.location
+    Rewriter.insert_op(view, InsertPoint.before(op))
+    return view.result
+
+
+class NNSinkReshapesPass(ModulePass):
+    """elementwise(reshape(x)) -> reshape(elementwise(x)), so that `nn-fuse` sees them together.
+
+    A convolution that became a matrix product leaves a reshape between itself and its activation.
+    """
+
+    name = "nn-sink-reshapes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                for inner in list(function.body.block.ops):
+                    if isinstance(inner, _ELEMENTWISE):
+                        sink(inner)
