@@ -19,6 +19,9 @@ from ...weights import Weights
 FOLDABLE_ELEMENTS = 1 << 16
 """The largest operand or result of an operation that is evaluated at import."""
 
+EVALUATED_EMPTY = (nn.ConcatOp, nn.MatmulOp, nn.PadOp, nn.ReduceOp, nn.ScatterNDOp)
+"""What computes something from nothing."""
+
 
 def name_location(name: str) -> LocationAttr:
     """`loc("name")`."""
@@ -89,6 +92,8 @@ class Builder:
         if not all(operand in self._known for operand in op.operands):
             return None
         sizes = [array_size(v) for v in (*op.operands, *op.results)]
+        if 0 in sizes and not isinstance(op, EVALUATED_EMPTY):
+            return None
         if max(sizes) > FOLDABLE_ELEMENTS:
             return None
         return evaluate(op, [self._known[operand] for operand in op.operands])

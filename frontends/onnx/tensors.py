@@ -131,11 +131,10 @@ def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str, role: s
     return TensorType(element_type(dtype), shape)
 
 
-def symbols_of(proto: TypeProto, name: str) -> list[str]:
-    """The names under which the open dimensions of an input can be bound."""
-    dims = proto.tensor_type.shape.dim
-    return [
-        dim.dim_param or f"{name}.{axis}"
-        for axis, dim in enumerate(dims)
+def open_dimensions(proto: TypeProto, name: str) -> dict[str, int]:
+    """The names under which the open dimensions of an input can be bound, and their axes."""
+    return {
+        dim.dim_param or f"{name}.{axis}": axis
+        for axis, dim in enumerate(proto.tensor_type.shape.dim)
         if not (dim.HasField("dim_value") and dim.dim_value >= 0)
-    ]
+    }

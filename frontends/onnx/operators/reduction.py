@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import is_float, shape_of, tensor_type
-from ..builder import Builder
+from ..builder import Builder, dtype_of_value
 from ..node import Handler, NodeContext, Table
 
 AlongAxis = Callable[[Builder, SSAValue, int], SSAValue]
@@ -45,7 +45,19 @@ def _reduce(node: NodeContext, kind: str, axes: Sequence[int]) -> SSAValue:
         node.refuse(f"of {element} elements is not supported; cast the input to float.")
     if not places and kind in ("sum", "mean", "max", "min", "prod"):
         return x
+    if kind in ("max", "min") and places and 0 in node.shape():
+        x = _no_elements(node, kind, places)
     return node.builder.reduce(kind, x, places, keepdims)
+
+
+def _no_elements(node: NodeContext, kind: str, axes: Sequence[int]) -> SSAValue:
+    """What an extreme over nothing reduces instead: one element no other is beyond."""
+    dtype = dtype_of_value(node.input(0))
+    lowest, highest = (-np.inf, np.inf) if dtype.kind == "f" else (False, True)
+    if dtype.kind in "iu":
+        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    shape = [1 if i in axes else n for i, n in enumerate(node.shape())]
+    return node.builder.constant(np.full(shape, lowest if kind == "max" else highest, dtype))
 
 
 def arg_reduction(kind: str) -> Handler:
