@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import CloptError
 
 if TYPE_CHECKING:
-    from ..api import Tensor
+    from ..api import TensorInfo
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -29,7 +29,7 @@ class ImageScaling:
     std: Sequence[float] = (1.0,)
 
 
-def random_input(spec: Tensor, rng: np.random.Generator) -> Array:
+def random_input(spec: TensorInfo, rng: np.random.Generator) -> Array:
     """Numbers that are legal for most models.
 
     Standard normal for floats and the whole range of 8-bit integers. Wider integers are 0 or 1,
@@ -45,7 +45,7 @@ def random_input(spec: Tensor, rng: np.random.Generator) -> Array:
 
 
 def collect_inputs(
-    specs: Sequence[Tensor], items: Sequence[str], seed: int, scaling: ImageScaling
+    specs: Sequence[TensorInfo], items: Sequence[str], seed: int, scaling: ImageScaling
 ) -> dict[str, Array]:
     """One array for each input of the model: what `--input` names, and random numbers else."""
     known = {spec.name: spec for spec in specs}
@@ -61,7 +61,7 @@ def collect_inputs(
 
 
 def _load(
-    name: str, file: Path, known: Mapping[str, Tensor], scaling: ImageScaling
+    name: str, file: Path, known: Mapping[str, TensorInfo], scaling: ImageScaling
 ) -> dict[str, Array]:
     if file.suffix == ".npz" and not name:
         arrays = _read_arrays(file)
@@ -91,7 +91,7 @@ def _read_arrays(file: Path) -> dict[str, Array]:
         raise CloptError(f"{file}: this is not a numpy file ({error}).") from error
 
 
-def _checked(name: str, array: Array, known: Mapping[str, Tensor], file: Path) -> Array:
+def _checked(name: str, array: Array, known: Mapping[str, TensorInfo], file: Path) -> Array:
     if name not in known:
         raise CloptError(f"{file}: the model has no input {name}, only {', '.join(known)}.")
     spec = known[name]
@@ -108,7 +108,7 @@ def describe(shape: Sequence[int], dtype: Any) -> str:
     return f"{'x'.join(map(str, shape)) or 'scalar'} {np.dtype(dtype).name}"
 
 
-def read_image(file: Path, spec: Tensor, scaling: ImageScaling) -> Array:
+def read_image(file: Path, spec: TensorInfo, scaling: ImageScaling) -> Array:
     """An image as the input `spec`: resized to its height and width, scaled for float inputs.
 
     The channels are axis 1 (NCHW) when that axis has 1, 3 or 4 entries, else the last (NHWC).

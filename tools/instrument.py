@@ -28,12 +28,15 @@ class ElidingPrinter(Printer):
     elide_larger_than: int = sys.maxsize
 
     def print_attribute(self, attribute: Attribute) -> None:
-        if isinstance(attribute, DenseIntOrFPElementsAttr):
-            dense = cast("DenseIntOrFPElementsAttr[Any]", attribute)
-            count = dense.type.element_count()
-            if count > self.elide_larger_than and not dense.is_splat():
-                attribute = DenseResourceAttr.from_params(ELIDED, dense.type)
-        super().print_attribute(attribute)
+        super().print_attribute(self._elided(attribute))
+
+    def _elided(self, attribute: Attribute) -> Attribute:
+        if not isinstance(attribute, DenseIntOrFPElementsAttr):
+            return attribute
+        dense = cast("DenseIntOrFPElementsAttr[Any]", attribute)
+        if dense.type.element_count() <= self.elide_larger_than or dense.is_splat():
+            return dense
+        return DenseResourceAttr.from_params(ELIDED, dense.type)
 
 
 def module_text(module: ModuleOp, elide_larger_than: int) -> str:

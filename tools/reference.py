@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +40,8 @@ def difference(ours: Array, reference: Array) -> Difference:
 def run_onnxruntime(model: Path, inputs: Mapping[str, Array]) -> Sequence[Array]:
     """The outputs of onnxruntime's CPU provider."""
     try:
-        import onnxruntime
+        # Through importlib: onnxruntime has no types.
+        onnxruntime: Any = import_module("onnxruntime")
     except ImportError as error:
         raise CloptError("--compare needs onnxruntime: pip install onnxruntime.") from error
     options = onnxruntime.SessionOptions()

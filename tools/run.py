@@ -6,7 +6,9 @@ import argparse
 import statistics
 import time
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 from rich.console import Console
@@ -74,11 +76,9 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _list_devices(console: Console) -> None:
-    rows = table("name", "platform", "version", "compute units", "memory")
+    rows = table("", "name", "kind", "platform", "driver")
     for device in api.list_devices():
-        memory = f"{device.memory_bytes / 2**30:.1f} GiB"
-        units = str(device.compute_units)
-        rows.add_row(device.name, device.platform, device.version, units, memory)
+        rows.add_row(str(device.index), device.name, device.kind, device.platform, device.driver)
     console.print(rows)
 
 
@@ -123,13 +123,23 @@ def _print_outputs(names: Sequence[str], outputs: Sequence[Array]) -> None:
 
 
 def _save(path: Path, names: Sequence[str], outputs: Sequence[Array]) -> None:
+    """Write one .npz file, or a folder with an .npy file for each output."""
+    files: dict[str, bytes] = {}
+    for name, output in zip(names, outputs, strict=True):
+        content = BytesIO()
+        np.save(content, output)
+        files[name.replace("/", "_") + ".npy"] = content.getvalue()
     try:
         if path.suffix == ".npz":
-            np.savez(path, **dict(zip(names, outputs, strict=True)))
+            archive = BytesIO()
+            with ZipFile(archive, "w") as members:
+                for name, content in files.items():
+                    members.writestr(name, content)
+            path.write_bytes(archive.getvalue())
             return
         path.mkdir(parents=True, exist_ok=True)
-        for name, output in zip(names, outputs, strict=True):
-            np.save(path / (name.replace("/", "_") + ".npy"), output)
+        for name, content in files.items():
+            (path / name).write_bytes(content)
     except OSError as error:
         raise CloptError(f"{path}: cannot write the outputs: {error.strerror}.") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,6 +13,12 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
 from ..errors import CloptError
+
+# Text up to the first string that does not end on its line. xDSL's lexer would look for the end
+# of such a string for a time exponential in its length, hence the possessive quantifiers here.
+_CLOSED_STRINGS = re.compile(
+    r'(?:[^"/]|/(?!/)|//[^\n]*+|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+")*+'
+)
 
 
 class SourceError(CloptError):
@@ -63,13 +70,17 @@ class SourceModule:
     @classmethod
     def parse(cls, ctx: Context, source: Source, implicit_module: bool = True) -> SourceModule:
         """Parse MLIR text; a mistake in it raises a `SourceError`."""
-        parser = _PositionParser(ctx, source)
+        closed = _CLOSED_STRINGS.match(source.text)
+        if closed and closed.end() < len(source.text):
+            raise source.error(closed.end(), "a string that begins here does not end on its line")
+        parser: _PositionParser | None = None
         try:
+            parser = _PositionParser(ctx, source)
             module = parser.parse_module(implicit_module)
         except ParseError as error:
             raise source.error(error.span.start, error.msg) from error
         except DiagnosticException as error:
-            raise source.error(parser.last_start, str(error)) from error
+            raise source.error(parser.last_start if parser else 0, str(error)) from error
         return cls(module, source, parser.starts)
 
     def verify(self) -> None:

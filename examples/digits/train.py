@@ -55,6 +55,7 @@ def export(model: nn.Sequential, path: Path) -> None:
         output_names=["logits"],
         dynamic_shapes=({0: torch.export.Dim("batch")},),
         dynamo=True,
+        optimize=False,  # the batch norms stay, for clopt to fold
     )
     assert program is not None
     proto = program.model_proto

@@ -1,0 +1,47 @@
+"""Installed next to xDSL, clopt's dialects, passes and targets work in a stock `xdsl-opt`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from xdsl.universe import XDSL_UNIVERSE, Universe
+
+from clopt.universe import CLOPT_UNIVERSE
+
+XDSL_OPT = Path(sys.executable).with_name("xdsl-opt")
+MODULE = """
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = "nn.unary"(%x) <{kind = #nn.unary_kind<relu>}> : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+"""
+
+KINDS = ("all_dialects", "all_passes", "all_targets")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_entry_point_offers_all_rows(kind: str):
+    everything = getattr(Universe.get_multiverse(), kind)
+    assert set(getattr(CLOPT_UNIVERSE, kind)) <= set(everything)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_name_hides_one_of_xdsl(kind: str):
+    assert not set(getattr(CLOPT_UNIVERSE, kind)) & set(getattr(XDSL_UNIVERSE, kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_load_and_keep_their_names(kind: str):
+    for name, load in getattr(CLOPT_UNIVERSE, kind).items():
+        assert load().name == name
+
+
+def test_stock_xdsl_opt_runs_a_pass_of_ours():
+    command = [XDSL_OPT, "-p", "cl-set-target{name=pocl}"]
+    done = subprocess.run(command, input=MODULE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "nn.unary" in done.stdout
+    assert 'cl.target = #cl.target<"pocl"' in done.stdout

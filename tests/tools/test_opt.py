@@ -1,0 +1,112 @@
+"""`clopt` from outside: exit codes, sentences, files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clopt.tools.opt import main
+
+GOOD = "func.func @f(%x: i32) -> i32 {\n  func.return %x : i32\n}\n"
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "good.mlir"
+    path.write_text(GOOD)
+    return path
+
+
+def sentence(capsys: pytest.CaptureFixture[str], *args: object) -> str:
+    """What `clopt` says when it refuses; one line, exit code 1, nothing on stdout."""
+    with pytest.raises(SystemExit) as leaving:
+        main([str(arg) for arg in args])
+    assert leaving.value.code == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("clopt: ")
+    return err.removeprefix("clopt: ").strip()
+
+
+BAD_TEXT = {
+    "func.func @f() {": "bad.mlir:1: ",
+    "\n\n%": "bad.mlir:3: ",
+    'func.func @f() {\n  "' + 40 * "a": "bad.mlir:2: a string that begins here",
+    "\xff\x00": "bad.mlir:1: Unexpected character",
+    'func.func @f() {\n  "nn.nonsense"() : () -> ()\n}': "Operation nn.nonsense is not registered",
+    "func.func @f() -> i32 {\n  func.return\n}": "bad.mlir:2: 'func.return': Expected arguments",
+    "func.func @f(%x : tensor<-3xf32>) {\n  func.return\n}": "bad.mlir:1: ",
+}
+
+
+@pytest.mark.parametrize("text", BAD_TEXT)
+def test_malformed_mlir_names_the_line(tmp_path: Path, capsys, text: str):
+    path = tmp_path / "bad.mlir"
+    path.write_bytes(text.encode("latin-1"))
+    assert BAD_TEXT[text] in sentence(capsys, path)
+
+
+def test_nothing_is_written_for_bad_input(tmp_path: Path, capsys):
+    path, output = tmp_path / "bad.mlir", tmp_path / "out.mlir"
+    path.write_text(f"{GOOD}// -----\nnonsense")
+    output.write_text("from before")
+    sentence(capsys, path, "--split-input-file", "-o", output)
+    assert output.read_text() == "from before"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.mlir", "out.mlir"]
+
+
+def test_output_file(good: Path, tmp_path: Path):
+    output = tmp_path / "out.mlir"
+    main([str(good), "-o", str(output)])
+    assert "func.func @f" in output.read_text()
+
+
+BAD_OPTIONS = {
+    "-p cse,canonicalise": "no pass or pipeline called canonicalise; did you mean canonicalize?",
+    "-p dce{depth=3}": 'Provided arguments ["depth"] not found',
+    "-p dce{{": "this is not a pipeline",
+    "--print-ir-after=cse -p dce": "--print-ir-after=cse: this pass is not in the pipeline",
+    "--target nonsense": 'There is no target "nonsense"',
+    "--weights no.safetensors": "the weights file no.safetensors",
+    "--dim batch=1": "--dim binds dimensions of ONNX models only",
+    "-o no/such/folder/out.mlir": "cannot write this file",
+}
+
+
+@pytest.mark.parametrize("options", BAD_OPTIONS)
+def test_wrong_options(good: Path, capsys, options: str):
+    assert BAD_OPTIONS[options] in sentence(capsys, good, *options.split(" "))
+
+
+@pytest.mark.parametrize("name", ["absent.mlir", "absent.onnx"])
+def test_missing_file(capsys, name: str):
+    assert sentence(capsys, name) == f"{name}: cannot read this file: No such file or directory."
+
+
+def test_unknown_kind_of_file(tmp_path: Path, capsys):
+    path = tmp_path / "model.pt"
+    path.touch()
+    assert "clopt reads .mlir and .onnx files" in sentence(capsys, path)
+
+
+def test_dump_dir_has_a_numbered_file_for_each_pass(good: Path, tmp_path: Path):
+    folder = tmp_path / "dumps"
+    main([str(good), "-p", "canonicalize,dce", "--dump-dir", str(folder)])
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["00-input.mlir", "01-canonicalize.mlir", "02-dce.mlir"]
+
+
+def test_list_passes_shows_pipelines_and_passes(capsys):
+    main(["--list-passes"])
+    out = capsys.readouterr().out
+    assert "opencl" in out
+    assert "canonicalize" in out
+
+
+def test_named_pipeline_is_expanded(good: Path, tmp_path: Path):
+    folder = tmp_path / "dumps"
+    main([str(good), "-p", "simplify", "--dump-dir", str(folder)])
+    assert (folder / "00-input.mlir").exists()
+    assert len(list(folder.iterdir())) > 2
