@@ -21,9 +21,13 @@ DIALECTS: dict[str, str] = {
 PASSES: dict[str, str] = {
     "cl-pack-constants": "passes.cl.pack_constants:CLPackConstantsPass",
     "lower-nn-to-tir": "passes.nn.lower_to_tir:LowerNNToTIRPass",
+    "nn-conv-to-matmul": "passes.nn.conv_to_matmul:NNConvToMatmulPass",
+    "nn-fold-batch-norm": "passes.nn.fold_batch_norm:NNFoldBatchNormPass",
+    "nn-fold-constants": "passes.nn.fold_constants:NNFoldConstantsPass",
     "nn-fuse": "passes.nn.fuse:NNFusePass",
     "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",
     "nn-split-padding": "passes.nn.split_padding:NNSplitPaddingPass",
+    "tir-apply-schedule": "passes.tir.apply_schedule:TIRApplySchedulePass",
     "tir-auto-schedule": "passes.tir.auto_schedule:TIRAutoSchedulePass",
     "tir-lower-blocks": "passes.tir.lower_blocks:TIRLowerBlocksPass",
     "verify": "passes.verify:VerifyPass",

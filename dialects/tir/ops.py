@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
     IndexType,
@@ -44,8 +45,9 @@ class FuncOp(IRDLOperation):
     `outputs` numbers the parameters that the kernel writes; `constants` those that every launch
     binds to a constant, whose layout a schedule may choose: `layouts` maps the position of such a
     parameter to the affine map from the constant's indices to the parameter's. `comment` is printed
-    above the kernel and names the nodes it computes. `global_size` and `local_size` are the
-    NDRange, known once every bound loop is final (`tir-lower-blocks`).
+    above the kernel and names the nodes it computes. `schedule` holds steps for
+    `tir-apply-schedule`, which take the place of a rule's choice. `global_size` and `local_size`
+    are the NDRange, known once every bound loop is final (`tir-lower-blocks`).
     """
 
     name = "tir.func"
@@ -53,6 +55,7 @@ class FuncOp(IRDLOperation):
     outputs = prop_def(DenseArrayBase)
     constants = opt_prop_def(DenseArrayBase)
     layouts = opt_prop_def(DictionaryAttr)
+    schedule = opt_prop_def(ArrayAttr[StringAttr])
     comment = opt_prop_def(StringAttr)
     global_size = opt_prop_def(DenseArrayBase)
     local_size = opt_prop_def(DenseArrayBase)
