@@ -14,7 +14,7 @@ from .builder import Builder, name_location
 from .functions import bind_attributes, definition, schema_of
 from .model import FunctionKey, domain_of
 from .node import NodeContext, Results
-from .operators import handler_for
+from .operators import handler_for, oldest_opset
 from .order import execution_order
 from .tensors import read_tensor
 
@@ -136,6 +136,11 @@ class GraphImporter:
             raise CloptError(f"{label}: {where} has no operator {node.op_type} that is known.")
         if (body := definition(schema, node, inputs, opset)) is not None:
             return self._call(body, node, name, inputs)
+        if (oldest := oldest_opset(domain, node.op_type)) is not None:
+            raise CloptError(
+                f"{label}: {node.op_type} of opset {opset} is too old, opset {oldest} is the "
+                "oldest; convert the model with onnx.version_converter."
+            )
         raise CloptError(f"{label}: the operator {node.op_type} is not supported.")
 
     def _call(

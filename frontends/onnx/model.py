@@ -12,9 +12,6 @@ from onnx import FunctionProto, GraphProto, ModelProto
 
 from ...errors import CloptError
 
-OLDEST_OPSET = 7
-"""The first opset with numpy broadcasting."""
-
 FunctionKey = tuple[str, str]
 """Domain and name of a function that the model itself defines."""
 
@@ -76,11 +73,6 @@ def _opsets(model: ModelProto, name: str) -> Mapping[str, int]:
         if any(domain_of(node.domain) == "" for node in model.graph.node) or not opsets:
             raise CloptError(f"{name} does not say which ONNX opset it uses (opset_import).")
         return opsets
-    if opsets[""] < OLDEST_OPSET:
-        raise CloptError(
-            f"{name} uses ONNX opset {opsets['']}, the oldest that can be read is {OLDEST_OPSET}; "
-            "convert it with onnx.version_converter."
-        )
     if opsets[""] > newest:
         raise CloptError(
             f"{name} uses ONNX opset {opsets['']}, the installed onnx knows {newest} at most; "

@@ -52,3 +52,8 @@ def handler_for(domain: str, op_type: str, opset: int) -> Handler | None:
     rows = TABLES.get(domain, {}).get(op_type, {})
     since = max((version for version in rows if version <= opset), default=None)
     return None if since is None else rows[since]
+
+
+def oldest_opset(domain: str, op_type: str) -> int | None:
+    """The first opset whose form of an operator can be imported; None when none can."""
+    return min(TABLES.get(domain, {}).get(op_type, {}), default=None)

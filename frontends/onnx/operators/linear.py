@@ -50,7 +50,13 @@ def import_gemm(node: NodeContext) -> SSAValue:
     return result
 
 
+def import_gemm_6(node: NodeContext) -> SSAValue:
+    """Gemm whose C broadcasts if the node says so, as it always does since opset 7."""
+    node.flag("broadcast")
+    return import_gemm(node)
+
+
 TABLE: Table = {
-    "Gemm": {7: import_gemm},
+    "Gemm": {6: import_gemm_6, 7: import_gemm},
     "MatMul": {1: import_matmul},
 }

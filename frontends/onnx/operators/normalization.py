@@ -19,6 +19,13 @@ def _width(value: SSAValue) -> int:
     return dtype_of_value(value).itemsize
 
 
+def import_batch_norm_6(node: NodeContext) -> Results:
+    """BatchNormalization of opset 6, which trained unless it was told to test."""
+    if not node.flag("is_test"):
+        node.refuse("computes batch statistics (is_test = 0); export for inference.")
+    return import_batch_norm_7(node)
+
+
 def import_batch_norm_7(node: NodeContext) -> Results:
     """BatchNormalization of opset 7, where `spatial` could ask for statistics per element."""
     if not node.flag("spatial", True):
@@ -156,7 +163,12 @@ def import_lrn(node: NodeContext) -> SSAValue:
 
 
 TABLE: Table = {
-    "BatchNormalization": {7: import_batch_norm_7, 9: import_batch_norm_9, 14: import_batch_norm},
+    "BatchNormalization": {
+        6: import_batch_norm_6,
+        7: import_batch_norm_7,
+        9: import_batch_norm_9,
+        14: import_batch_norm,
+    },
     "GroupNormalization": {18: import_group_norm_18, 21: import_group_norm},
     "InstanceNormalization": {6: import_instance_norm},
     "LRN": {1: import_lrn},

@@ -136,7 +136,7 @@ def import_max_unpool(node: NodeContext) -> SSAValue:
 
 
 TABLE: Table = {
-    "AveragePool": {7: average_pool(dilated=False), 19: average_pool(dilated=True)},
+    "AveragePool": {1: average_pool(dilated=False), 19: average_pool(dilated=True)},
     "GlobalAveragePool": {1: global_pool("mean")},
     "GlobalLpPool": {2: import_global_lp_pool},
     "GlobalMaxPool": {1: global_pool("max")},
