@@ -317,6 +317,8 @@ class Yolo(nn.Module):
         self.mix4 = conv_bn(16 * w, 4 * w, 1, act=nn.SiLU)
         self.mix3 = conv_bn(8 * w, 4 * w, 3, act=nn.SiLU)
         self.heads = nn.ModuleList([nn.Conv2d(c * w, 255, 1) for c in (4, 4, 8)])
+        for head in self.heads:
+            head.gain = 0.1  # logits of order one, where a sigmoid is not flat
 
     def forward(self, x: Tensor) -> Tensor:
         c3 = self.stage3(self.stem(x))
@@ -398,6 +400,7 @@ NETWORKS: dict[str, Network] = {
 def _initialise(module: nn.Module) -> None:
     if isinstance(module, nn.Conv2d | nn.ConvTranspose2d):
         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+        module.weight.data *= getattr(module, "gain", 1.0)
     elif isinstance(module, nn.Linear):
         nn.init.normal_(module.weight, std=module.in_features**-0.5)
     elif isinstance(module, nn.BatchNorm2d | nn.LayerNorm):
