@@ -89,16 +89,21 @@ def substitute(
 
 
 def drive(block: BlockOp, loops: Sequence[SSAValue], exprs: Sequence[AffineExpr]) -> None:
-    """Rebind `block` to `exprs` over `loops`, simplified, without the loops that drop out."""
+    """Rebind `block` to `exprs` over `loops`, simplified; names those it needs, outermost first."""
     extents = [loop_of(var).size for var in loops]
     exprs = [simplify(expr, extents) for expr in exprs]
-    used = sorted({d for expr in exprs for d in expr.used_dims()})
+    used = list({d: None for expr in exprs for d in expr.used_dims()})
+    used.sort(key=lambda d: _depth(loops[d]))
     renumber = [AffineExpr.constant(0)] * len(loops)
     for new, old in enumerate(used):
         renumber[old] = AffineExpr.dimension(new)
     block.rebind(
         [loops[d] for d in used], [e.replace_dims_and_symbols(renumber, ()) for e in exprs]
     )
+
+
+def _depth(var: SSAValue) -> int:
+    return len(enclosing_loops(loop_of(var)))
 
 
 def _dims(start: int, count: int) -> list[AffineExpr]:
