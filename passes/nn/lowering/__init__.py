@@ -8,7 +8,18 @@ from typing import Any
 from xdsl.ir import Operation
 
 from ....dialects import nn
-from . import constant, convolution, elementwise, linear
+from . import (
+    constant,
+    convolution,
+    elementwise,
+    indexing,
+    linear,
+    normalization,
+    pooling,
+    reduction,
+    resize,
+    shape,
+)
 from .kernel import Kernel, buffer_type
 
 __all__ = ["LOWERINGS", "Kernel", "buffer_type"]
@@ -25,5 +36,32 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     nn.CastOp: elementwise.lower_cast,
     nn.MatmulOp: linear.lower_matmul,
     nn.ConvOp: convolution.lower_conv,
+    nn.ConvTransposeOp: convolution.lower_conv_transpose,
+    nn.PoolOp: pooling.lower_pool,
+    nn.MaxPoolIndicesOp: pooling.lower_max_pool_indices,
+    nn.BatchNormOp: normalization.lower_batch_norm,
+    nn.LayerNormOp: normalization.lower_layer_norm,
+    nn.RmsNormOp: normalization.lower_rms_norm,
+    nn.GroupNormOp: normalization.lower_group_norm,
+    nn.SoftmaxOp: normalization.lower_softmax,
+    nn.ReduceOp: reduction.lower_reduce,
+    nn.ArgReduceOp: reduction.lower_arg_reduce,
+    nn.CumsumOp: reduction.lower_cumsum,
+    nn.TopKOp: reduction.lower_top_k,
+    nn.ReshapeOp: shape.lower_reshape,
+    nn.TransposeOp: shape.lower_transpose,
+    nn.ConcatOp: shape.lower_concat,
+    nn.SliceOp: shape.lower_slice,
+    nn.PadOp: shape.lower_pad,
+    nn.ExpandOp: shape.lower_expand,
+    nn.TileOp: shape.lower_tile,
+    nn.DepthToSpaceOp: shape.lower_depth_to_space,
+    nn.SpaceToDepthOp: shape.lower_space_to_depth,
+    nn.GatherOp: indexing.lower_gather,
+    nn.GatherElementsOp: indexing.lower_gather_elements,
+    nn.GatherNDOp: indexing.lower_gather_nd,
+    nn.ScatterElementsOp: indexing.lower_scatter_elements,
+    nn.ScatterNDOp: indexing.lower_scatter_nd,
+    nn.ResizeOp: resize.lower_resize,
 }
 """How each operation states the elements of its results (see `Kernel`)."""

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ApplyOp
-from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, MemRefType, f16, f32, i1
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    f16,
+    f32,
+    i1,
+    i32,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
@@ -149,13 +158,35 @@ class Body:
         ssa = self._once(("cmpi", predicate, lhs, rhs), lambda: arith.CmpiOp(lhs, rhs, predicate))
         return Scalar(self, ssa, i1)
 
-    def where(self, condition: Scalar, then: Callable[[], Scalar], otherwise: Number) -> Scalar:
-        """`then()` evaluated only where the condition holds, a constant elsewhere."""
+    def clamp(self, index: Index, size: int) -> Index:
+        """The position below `size` that is nearest to the index."""
+        low, high = self.bounds(index)
+        below, above = low is None or low < 0, high is None or high >= size
+        if not below and not above:
+            return index
+        position = self.index_scalar(index, i32)
+        if below:
+            position = position.max(0)
+        if above:
+            position = position.min(size - 1)
+        return self.dynamic_index(position, size)
+
+    def where(
+        self,
+        condition: Scalar,
+        then: Callable[[], Scalar],
+        otherwise: Number | Callable[[], Scalar],
+    ) -> Scalar:
+        """`then()` evaluated only where the condition holds, else a constant or `otherwise()`."""
         with self._nested() as then_block:
             value = then()
             self.add(scf.YieldOp(value.ssa))
         with self._nested() as else_block:
-            self.add(scf.YieldOp(self.constant(otherwise, value.element_type).ssa))
+            if callable(otherwise):
+                other = otherwise()
+            else:
+                other = self.constant(otherwise, value.element_type)
+            self.add(scf.YieldOp(other.ssa))
         op = scf.IfOp(condition.ssa, [value.ssa.type], Region(then_block), Region(else_block))
         self.add(op)
         return Scalar(self, op.results[0], value.element_type)

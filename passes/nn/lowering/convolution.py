@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
 
 from ....dialects import nn
 from .body import Body, Index
@@ -21,8 +23,7 @@ def add_bias(element: Element, op: nn.ConvOp | nn.ConvTransposeOp) -> Element:
 
 
 def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
-    """`y[n, o, p] = sum over c, k of x[n, g(o) + c, p * stride + k * dilation - pad] w[o, c, k]`.
-    """
+    """`y[n, o, p] = sum over c, k of x[n, g(o) + c, p stride + k dilation - pad] w[o, c, k]`."""
     x_shape, w_shape, shape = nn.shape_of(op.x), nn.shape_of(op.w), nn.shape_of(op.result)
     strides, dilations = nn.ints(op.strides), nn.ints(op.dilations)
     rank = len(strides)
@@ -48,5 +49,108 @@ def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
     axes = ["n", "o", *names, "c", *(f"k{name}" for name in names)]
     (element,) = kernel.reduction(
         "conv", shape, w_shape[1:], [Accumulator(element_type, 0)], update, axes
+    )
+    kernel.define(op.result, add_bias(element, op))
+
+
+@dataclass(frozen=True)
+class TransposedAxis:
+    """Which taps of a transposed convolution meet an output position along one dimension.
+
+    Input i adds to output `i * stride + k * dilation - pad`. An output p, with `q = p + pad`, thus
+    sums over the k for which `q - k * dilation` is a multiple of the stride. Where stride and
+    dilation have no common factor those are every stride-th k, from `q / dilation` modulo the
+    stride on: the loop visits them alone.
+    """
+
+    size: int
+    kernel: int
+    stride: int
+    dilation: int
+    pad: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the loop visits only taps that meet an input position."""
+        return gcd(self.stride, self.dilation) == 1
+
+    @property
+    def steps(self) -> int:
+        """The extent of the loop over taps."""
+        return -(-self.kernel // self.stride) if self.is_exact else self.kernel
+
+    def tap(self, position: Index, step: Index) -> tuple[Index, Index]:
+        """The tap of a step of the loop, and the input position it meets."""
+        q = position + self.pad
+        if not self.is_exact:
+            return step, (q - step * self.dilation) // self.stride
+        inverse = pow(self.dilation, -1, self.stride)
+        first = (q * inverse) % self.stride
+        if self.dilation == 1:
+            return first + step * self.stride, q // self.stride - step
+        meets = (q - first * self.dilation) // self.stride
+        return first + step * self.stride, meets - step * self.dilation
+
+    def misses(self, position: Index, step: Index) -> Index | None:
+        """What must be zero for the tap to meet an input position; None where it always does."""
+        if self.is_exact:
+            return None
+        # The multiple of the stride only keeps the number from being negative.
+        lift = self.stride * self.dilation * self.kernel
+        return (position + self.pad - step * self.dilation + lift) % self.stride
+
+
+def _transposed_axes(op: nn.ConvTransposeOp) -> list[TransposedAxis]:
+    columns = (
+        nn.shape_of(op.x)[2:],
+        nn.shape_of(op.w)[2:],
+        nn.ints(op.strides),
+        nn.ints(op.dilations),
+        nn.ints(op.pads),
+    )
+    return [TransposedAxis(*row) for row in zip(*columns, strict=False)]
+
+
+def lower_conv_transpose(kernel: Kernel, op: nn.ConvTransposeOp) -> None:
+    """`y[n, o, p] = sum over c, k of x[n, g(o) + c, i] w[g(o) + c, o, k]`, i as in TransposedAxis.
+
+    Every output element gathers what meets it: nothing is scattered, no zeros are stuffed in.
+    """
+    axes = _transposed_axes(op)
+    channels = nn.shape_of(op.x)[1] // op.groups.value.data
+    outputs = nn.shape_of(op.w)[1]
+    element_type = nn.tensor_type(op.result).element_type
+
+    def update(
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
+    ) -> list[Scalar]:
+        n, o, *position = index
+        c, *steps = reduce
+        channel = (o // outputs) * channels + c
+        met = [axis.tap(p, s) for axis, p, s in zip(axes, position, steps, strict=True)]
+        taps, inputs = [k for k, _ in met], [i for _, i in met]
+        condition = body.inside(
+            [*taps, *inputs], [axis.kernel for axis in axes] + [axis.size for axis in axes]
+        )
+        for axis, p, s in zip(axes, position, steps, strict=True):
+            rest = axis.misses(p, s)
+            if rest is not None:
+                divides = body.compare_index(rest, "eq", 0)
+                condition = divides if condition is None else condition & divides
+
+        def product() -> Scalar:
+            x = body.read(op.x, [n, channel, *inputs])
+            return x * body.read(op.w, [channel, o % outputs, *taps])
+
+        return [sums[0] + (product() if condition is None else body.where(condition, product, 0))]
+
+    names = SPATIAL_AXES[len(axes)]
+    (element,) = kernel.reduction(
+        "conv_transpose",
+        nn.shape_of(op.result),
+        [channels, *(axis.steps for axis in axes)],
+        [Accumulator(element_type, 0)],
+        update,
+        ["n", "o", *names, "c", *(f"k{name}" for name in names)],
     )
     kernel.define(op.result, add_bias(element, op))

@@ -73,8 +73,7 @@ class Kernel:
         self._elements[value] = element
 
     def define_parts(self, value: SSAValue, parts: Sequence[Part]) -> None:
-        """State that `value` is made of disjoint pieces, each of which an output stores by itself.
-        """
+        """State that `value` is made of disjoint pieces, which an output stores one by one."""
         self._parts[value] = parts
 
     def element(self, body: Body, value: SSAValue, index: tuple[Index, ...]) -> Scalar:
@@ -107,20 +106,25 @@ class Kernel:
     ) -> list[Element]:
         """A stage that folds `update(body, index, reduce index, so far)` over the reduce extents.
 
-        `axes` names the loops, spatial ones first. An empty reduction leaves the start values.
+        `axes` names the loops, spatial ones first. Without reduce extents there is one update,
+        with an empty one none.
         """
+        if 0 in reduce:
+            return [_constant(a) for a in accumulators]
         types = [a.element_type for a in accumulators]
         suffixes = [""] if len(types) == 1 else [f"_{i}" for i in range(len(types))]
         buffers = [
             self._temporary(label + suffix, shape, type_)
             for suffix, type_ in zip(suffixes, types, strict=True)
         ]
-        kinds = [tir.IterKind.Spatial] * len(shape) + [tir.IterKind.Reduce] * len(reduce)
+        extents = [*shape, *(reduce or [1])]
+        kinds = [tir.IterKind.Spatial] * len(shape)
+        kinds += [tir.IterKind.Reduce] * (len(extents) - len(shape))
         start = [constant_attr(a.start, a.element_type) for a in accumulators]
-        block = self._nest(label, [*shape, *reduce], kinds, start, axes)
+        block = self._nest(label, extents, kinds, start, axes)
         body = self._body(block)
         dims = [AffineExpr.dimension(i) for i in range(len(block.iter_vars))]
-        spatial, reduced = dims[: len(shape)], dims[len(shape) :]
+        spatial, reduced = dims[: len(shape)], dims[len(shape) :][: len(reduce)]
         before = [
             body.load(buffer, spatial, type_) for buffer, type_ in zip(buffers, types, strict=True)
         ]
@@ -163,7 +167,7 @@ class Kernel:
     ) -> tir.BlockOp:
         """Loops over `extents` around an empty block; its label is made unique in the kernel."""
         loops: list[tir.ForOp] = []
-        names = axes or [f"i{i}" for i in range(len(extents))]
+        names = axes or _default_names(kinds)
         for extent, kind, axis in zip(extents, kinds, names, strict=True):
             serial = kind is tir.IterKind.Reduce
             loop_kind = tir.LoopKind.Serial if serial else tir.LoopKind.Parallel
@@ -206,6 +210,16 @@ class Kernel:
             unique = f"{label}_{n}"
         self._labels.add(unique)
         return unique
+
+
+def _default_names(kinds: Sequence[tir.IterKind]) -> list[str]:
+    """`i0, i1, …` for spatial loops, `r0, …` for reduce loops, which come last."""
+    rank = sum(kind is tir.IterKind.Spatial for kind in kinds)
+    return [f"i{n}" if n < rank else f"r{n - rank}" for n in range(len(kinds))]
+
+
+def _constant(accumulator: Accumulator) -> Element:
+    return lambda body, _: body.constant(accumulator.start, accumulator.element_type)
 
 
 def buffer_type(value: SSAValue) -> MemRefType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, math
@@ -212,6 +213,18 @@ def constant_attr(value: Number, element_type: Attribute) -> FloatAttr | Integer
         return FloatAttr(float(value), type_)  # pyright: ignore[reportArgumentType]
     assert isinstance(type_, IntegerType | IndexType)
     return IntegerAttr(int(value), type_, truncate_bits=True)
+
+
+def extremes(element_type: Attribute) -> tuple[Number, Number]:
+    """The least and the greatest number of an element type."""
+    if nn.is_float(element_type):
+        return -inf, inf
+    if element_type == i1:
+        return 0, 1
+    width = nn.numpy_dtype(element_type).itemsize * 8
+    if nn.is_unsigned(element_type):
+        return 0, 2**width - 1
+    return -(2 ** (width - 1)), 2 ** (width - 1) - 1
 
 
 def cast_scalar(x: Scalar, to: Attribute) -> Scalar:

@@ -1,0 +1,223 @@
+"""Lowering of gathers (reads at computed indices) and scatters (folds over the updates).
+
+A negative index counts from the end of its axis. An index outside of the axis, which ONNX forbids
+and only the running kernel could notice, touches no foreign memory: a gather reads the nearest
+element of the axis, a scatter drops the update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import i1, i32
+from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects import nn
+from ....dialects.nn import ScatterReduction
+from ....errors import CloptError
+from ...locations import node_name
+from .body import Body, Index
+from .kernel import Accumulator, Kernel
+from .scalar import Number, Scalar, extremes
+from .shape import flatten, unflatten
+
+
+def _wrapped(value: Scalar, size: int) -> Scalar:
+    """An index as a 32-bit number, counted from the front of an axis with `size` elements."""
+    position = value.cast(i32)
+    if nn.is_unsigned(value.element_type):
+        return position
+    return position.compare("lt", 0).select(position + size, position)
+
+
+def _gathered(body: Body, value: Scalar, size: int) -> Index:
+    """The position that an index of a gather reads."""
+    return body.dynamic_index(_wrapped(value, size).max(0).min(size - 1), size)
+
+
+def _require_elements(op: nn.GatherOp | nn.GatherElementsOp | nn.GatherNDOp) -> None:
+    if 0 in nn.shape_of(op.x) and 0 not in nn.shape_of(op.result):
+        raise CloptError(
+            f"{node_name(op)}: there is nothing to gather from an empty tensor; give it elements"
+        )
+
+
+def lower_gather(kernel: Kernel, op: nn.GatherOp) -> None:
+    """`y[a.., i.., b..] = x[a.., indices[i..], b..]`."""
+    _require_elements(op)
+    axis, rank = op.axis.value.data, len(nn.shape_of(op.indices))
+    size = nn.shape_of(op.x)[axis]
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        chosen = body.read(op.indices, index[axis : axis + rank])
+        position = _gathered(body, chosen, size)
+        return body.read(op.x, [*index[:axis], position, *index[axis + rank :]])
+
+    kernel.define(op.result, element)
+
+
+def lower_gather_elements(kernel: Kernel, op: nn.GatherElementsOp) -> None:
+    """`y[a.., i, b..] = x[a.., indices[a.., i, b..], b..]`."""
+    _require_elements(op)
+    axis = op.axis.value.data
+    size = nn.shape_of(op.x)[axis]
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        position = _gathered(body, body.read(op.indices, index), size)
+        return body.read(op.x, [*index[:axis], position, *index[axis + 1 :]])
+
+    kernel.define(op.result, element)
+
+
+def lower_gather_nd(kernel: Kernel, op: nn.GatherNDOp) -> None:
+    """`y[b.., i.., t..] = x[b.., *indices[b.., i.., :], t..]`."""
+    _require_elements(op)
+    x_shape, indices_shape = nn.shape_of(op.x), nn.shape_of(op.indices)
+    batch, depth, rank = op.batch_dims.value.data, indices_shape[-1], len(indices_shape) - 1
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        vector = [
+            _gathered(body, body.read(op.indices, [*index[:rank], entry]), x_shape[batch + i])
+            for i, entry in _entries(depth)
+        ]
+        return body.read(op.x, [*index[:batch], *vector, *index[rank:]])
+
+    kernel.define(op.result, element)
+
+
+def _entries(depth: int) -> list[tuple[int, Index]]:
+    return [(i, AffineExpr.constant(i)) for i in range(depth)]
+
+
+@dataclass(frozen=True)
+class Combine:
+    """How a scatter folds updates: from a neutral start, at last into the element of x."""
+
+    start: Callable[[Attribute], Number]
+    combine: Callable[[Scalar, Scalar], Scalar]
+
+
+COMBINE: dict[ScatterReduction, Combine] = {
+    ScatterReduction.ADD: Combine(lambda _: 0, lambda a, b: a + b),
+    ScatterReduction.MUL: Combine(lambda _: 1, lambda a, b: a * b),
+    ScatterReduction.MAX: Combine(lambda type_: extremes(type_)[0], lambda a, b: a.max(b)),
+    ScatterReduction.MIN: Combine(lambda type_: extremes(type_)[1], lambda a, b: a.min(b)),
+}
+
+
+@dataclass(frozen=True)
+class Updates:
+    """A scatter seen from an element of its result: a numbered list of updates that may meet it."""
+
+    extents: Sequence[int]
+    """The extents of the number, a reduce index."""
+    key_rank: int
+    """How many dimensions of the element's index decide which updates meet it."""
+    meets: Callable[[Body, Sequence[Index], Sequence[Index]], Scalar]
+    """Whether an update meets the element with an index."""
+    at: Callable[[Sequence[Index], Sequence[Index]], Sequence[Index]]
+    """The index in the updates for an element's index and an update's number."""
+
+
+def _scatter(kernel: Kernel, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates: Updates) -> None:
+    """Define the result element by element, so that no two work-items write to one location.
+
+    The updates that meet an element are folded in their order; without a reduction the last counts.
+    """
+    if op.reduction.data is ScatterReduction.NONE:
+        _replace(kernel, op, updates)
+    else:
+        _combine(kernel, op, updates, COMBINE[op.reduction.data])
+
+
+def _replace(kernel: Kernel, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates: Updates) -> None:
+    shape, extents = nn.shape_of(op.result), updates.extents
+
+    def update(
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
+    ) -> list[Scalar]:
+        number = body.index_scalar(flatten(reduced, extents), i32)
+        return [updates.meets(body, index, reduced).select(number, so_far[0])]
+
+    (last,) = kernel.reduction(
+        "last_update", shape[: updates.key_rank], extents, [Accumulator(i32, -1)], update
+    )
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        number = last(body, index[: updates.key_rank])
+
+        def updated() -> Scalar:
+            flat = body.dynamic_index(number, prod(extents))
+            return body.read(op.updates, updates.at(index, unflatten(flat, extents)))
+
+        found = number.compare("ge", 0)
+        return body.where(found, updated, lambda: body.read(op.x, index))
+
+    kernel.define(op.result, element)
+
+
+def _combine(
+    kernel: Kernel, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates: Updates, row: Combine
+) -> None:
+    shape, element_type = nn.shape_of(op.result), nn.tensor_type(op.result).element_type
+
+    def update(
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
+    ) -> list[Scalar]:
+        (total,) = so_far
+        met = updates.meets(body, index[: updates.key_rank], reduced)
+
+        def combined() -> Scalar:
+            return row.combine(total, body.read(op.updates, updates.at(index, reduced)))
+
+        return [body.where(met, combined, lambda: total)]
+
+    start = Accumulator(element_type, row.start(element_type))
+    (total,) = kernel.reduction("updates", shape, updates.extents, [start], update)
+    kernel.define(
+        op.result,
+        lambda body, index: row.combine(body.read(op.x, index), total(body, index)),
+    )
+
+
+def lower_scatter_elements(kernel: Kernel, op: nn.ScatterElementsOp) -> None:
+    """`y[.., indices[a.., j, b..], ..] = updates[a.., j, b..]` over a copy of x."""
+    x_shape, indices_shape = nn.shape_of(op.x), nn.shape_of(op.indices)
+    axis = op.axis.value.data
+
+    def at(index: Sequence[Index], reduced: Sequence[Index]) -> list[Index]:
+        return [*index[:axis], *reduced, *index[axis + 1 :]]
+
+    def meets(body: Body, index: Sequence[Index], reduced: Sequence[Index]) -> Scalar:
+        source = at(index, reduced)
+
+        def match() -> Scalar:
+            position = _wrapped(body.read(op.indices, source), x_shape[axis])
+            return position.compare("eq", body.index_scalar(index[axis], i32))
+
+        inside = body.inside(source, indices_shape)
+        return match() if inside is None else body.where(inside, match, False)
+
+    _scatter(kernel, op, Updates([indices_shape[axis]], len(x_shape), meets, at))
+
+
+def lower_scatter_nd(kernel: Kernel, op: nn.ScatterNDOp) -> None:
+    """`y[*indices[j.., :], t..] = updates[j.., t..]` over a copy of x."""
+    x_shape = nn.shape_of(op.x)
+    *extents, depth = nn.shape_of(op.indices)
+
+    def at(index: Sequence[Index], reduced: Sequence[Index]) -> list[Index]:
+        return [*reduced, *index[depth:]]
+
+    def meets(body: Body, index: Sequence[Index], reduced: Sequence[Index]) -> Scalar:
+        met = body.constant(True, i1)
+        for i, entry in _entries(depth):
+            position = _wrapped(body.read(op.indices, [*reduced, entry]), x_shape[i])
+            same = position.compare("eq", body.index_scalar(index[i], i32))
+            met = same if i == 0 else met & same
+        return met
+
+    _scatter(kernel, op, Updates(extents, depth, meets, at))

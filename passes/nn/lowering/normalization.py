@@ -1,0 +1,181 @@
+"""Lowering of normalisations and softmax: stages for the statistics, then a formula per element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf, prod
+
+from xdsl.ir import SSAValue
+
+from ....dialects import nn
+from .body import Body, Index
+from .elementwise import read_broadcast
+from .kernel import Accumulator, Element, Kernel
+from .reduction import at_reduced, fold_axes
+from .scalar import Scalar
+
+_Read = Callable[[Body, Sequence[Index]], Scalar]
+
+
+def _moments(
+    kernel: Kernel,
+    read: _Read,
+    x_shape: Sequence[int],
+    axes: Sequence[int],
+    accumulator: Accumulator,
+) -> tuple[Element, Element]:
+    """Mean and variance over axes, for an index into x.
+
+    Two passes: the mean square less the squared mean would cancel where the mean is large.
+    """
+    share = 1 / max(prod(x_shape[i] for i in axes), 1)
+    total = at_reduced(
+        fold_axes(
+            kernel,
+            "sum",
+            x_shape,
+            axes,
+            accumulator,
+            lambda body, at, so_far: so_far + read(body, at),
+        ),
+        axes,
+    )
+
+    def mean(body: Body, index: Sequence[Index]) -> Scalar:
+        return total(body, index) * share
+
+    def add_square(body: Body, at: list[Index], so_far: Scalar) -> Scalar:
+        centered = read(body, at) - mean(body, at)
+        return so_far + centered * centered
+
+    squares = at_reduced(fold_axes(kernel, "squares", x_shape, axes, accumulator, add_square), axes)
+    return mean, lambda body, index: squares(body, index) * share
+
+
+def _inverse_root(x: Scalar, epsilon: float) -> Scalar:
+    # OpenCL's rsqrt may be wrong in the last two bits, division and sqrt are not.
+    return 1.0 / (x + epsilon).call("sqrt")
+
+
+def lower_batch_norm(kernel: Kernel, op: nn.BatchNormOp) -> None:
+    """`(x - mean[c]) * (scale[c] / sqrt(var[c] + epsilon)) + bias[c]`."""
+    epsilon = op.epsilon.value.data
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        scale, bias, mean, var = (
+            body.read(value, [index[1]]) for value in (op.scale, op.bias, op.mean, op.var)
+        )
+        factor = scale / (var + epsilon).call("sqrt")
+        return (body.read(op.x, index) - mean) * factor + bias
+
+    kernel.define(op.result, element)
+
+
+def lower_layer_norm(kernel: Kernel, op: nn.LayerNormOp) -> None:
+    """`(x - mean) / sqrt(variance + epsilon) * scale + bias` over the dimensions from axis on."""
+    x_shape, epsilon = nn.shape_of(op.x), op.epsilon.value.data
+    axes = range(op.axis.value.data, len(x_shape))
+    accumulator = Accumulator(nn.tensor_type(op.x).element_type, 0)
+    mean, variance = _moments(
+        kernel, lambda body, at: body.read(op.x, at), x_shape, axes, accumulator
+    )
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        centered = body.read(op.x, index) - mean(body, index)
+        normal = centered * _inverse_root(variance(body, index), epsilon)
+        return _scale_and_shift(body, normal, index, op.scale, op.bias)
+
+    kernel.define(op.result, element)
+
+
+def _scale_and_shift(
+    body: Body, x: Scalar, index: Sequence[Index], scale: SSAValue, bias: SSAValue | None
+) -> Scalar:
+    scaled = x * read_broadcast(body, scale, index)
+    return scaled if bias is None else scaled + read_broadcast(body, bias, index)
+
+
+def lower_rms_norm(kernel: Kernel, op: nn.RmsNormOp) -> None:
+    """`x / sqrt(mean of x * x + epsilon) * scale` over the dimensions from axis on."""
+    x_shape, epsilon = nn.shape_of(op.x), op.epsilon.value.data
+    axes = range(op.axis.value.data, len(x_shape))
+    share = 1 / max(prod(x_shape[i] for i in axes), 1)
+
+    def add_square(body: Body, at: list[Index], so_far: Scalar) -> Scalar:
+        x = body.read(op.x, at)
+        return so_far + x * x
+
+    accumulator = Accumulator(nn.tensor_type(op.x).element_type, 0)
+    squares = at_reduced(fold_axes(kernel, "squares", x_shape, axes, accumulator, add_square), axes)
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        factor = _inverse_root(squares(body, index) * share, epsilon)
+        return _scale_and_shift(body, body.read(op.x, index) * factor, index, op.scale, None)
+
+    kernel.define(op.result, element)
+
+
+def lower_group_norm(kernel: Kernel, op: nn.GroupNormOp) -> None:
+    """As a layer norm of each sample's groups of channels, scaled and shifted per channel.
+
+    The statistics are over x seen as [N, groups, channels per group, D1..].
+    """
+    batch, channels, *spatial = nn.shape_of(op.x)
+    groups, epsilon = op.num_groups.value.data, op.epsilon.value.data
+    members = channels // groups
+    grouped = [batch, groups, members, *spatial]
+
+    def read(body: Body, at: Sequence[Index]) -> Scalar:
+        n, group, member, *position = at
+        return body.read(op.x, [n, group * members + member, *position])
+
+    accumulator = Accumulator(nn.tensor_type(op.x).element_type, 0)
+    mean, variance = _moments(kernel, read, grouped, range(2, len(grouped)), accumulator)
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        n, c, *position = index
+        at = [n, c // members, c % members, *position]
+        factor = _inverse_root(variance(body, at), epsilon)
+        normal = (body.read(op.x, index) - mean(body, at)) * factor
+        return normal * body.read(op.scale, [c]) + body.read(op.bias, [c])
+
+    kernel.define(op.result, element)
+
+
+def lower_softmax(kernel: Kernel, op: nn.SoftmaxOp) -> None:
+    """`exp(x - max) / sum`, or with `log` `x - max - log(sum)`: no exponential overflows."""
+    x_shape, axes = nn.shape_of(op.x), [op.axis.value.data]
+    type_ = nn.tensor_type(op.x).element_type
+    largest = at_reduced(
+        fold_axes(
+            kernel,
+            "max",
+            x_shape,
+            axes,
+            Accumulator(type_, -inf),
+            lambda body, at, so_far: so_far.max(body.read(op.x, at)),
+        ),
+        axes,
+    )
+
+    def shifted(body: Body, index: Sequence[Index]) -> Scalar:
+        return body.read(op.x, index) - largest(body, index)
+
+    total = at_reduced(
+        fold_axes(
+            kernel,
+            "sum",
+            x_shape,
+            axes,
+            Accumulator(type_, 0),
+            lambda body, at, so_far: so_far + shifted(body, at).call("exp"),
+        ),
+        axes,
+    )
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        if op.log is not None:
+            return shifted(body, index) - total(body, index).call("log")
+        return shifted(body, index).call("exp") / total(body, index)
+
+    kernel.define(op.result, element)

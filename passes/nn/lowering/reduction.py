@@ -1,0 +1,284 @@
+"""Lowering of reductions over axes, index reductions, cumulative sums and top-k."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, prod
+
+from xdsl.dialects.builtin import f32, f64, i32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects import nn
+from ....dialects.nn import ArgReduceKind, ReduceKind
+from ....errors import CloptError
+from ...locations import node_name
+from .body import Body, Index
+from .kernel import Accumulator, Element, Kernel
+from .scalar import Number, Scalar, extremes
+
+ZERO = AffineExpr.constant(0)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A reduction: `finish(combine(… combine(start, map(x)) …), number of elements)`."""
+
+    start: Callable[[Attribute], Number]
+    combine: Callable[[Scalar, Scalar], Scalar]
+    map: Callable[[Scalar], Scalar] = lambda x: x
+    finish: Callable[[Scalar, int], Scalar] = lambda x, count: x
+    real: bool = False
+    """Whether integers are reduced as floating point numbers, and the result truncated."""
+
+
+def _add(a: Scalar, b: Scalar) -> Scalar:
+    return a + b
+
+
+def _square(x: Scalar) -> Scalar:
+    return x * x
+
+
+def _magnitude(x: Scalar) -> Scalar:
+    if x.is_float:
+        return x.call("abs")
+    return x if nn.is_unsigned(x.element_type) else x.max(-x)
+
+
+def _zero(_: Attribute) -> Number:
+    return 0
+
+
+FOLDS: dict[ReduceKind, Fold] = {
+    ReduceKind.SUM: Fold(_zero, _add),
+    ReduceKind.MEAN: Fold(_zero, _add, finish=lambda x, count: x / count),
+    ReduceKind.MAX: Fold(lambda type_: extremes(type_)[0], lambda a, b: a.max(b)),
+    ReduceKind.MIN: Fold(lambda type_: extremes(type_)[1], lambda a, b: a.min(b)),
+    ReduceKind.PROD: Fold(lambda _: 1, lambda a, b: a * b),
+    ReduceKind.L1: Fold(_zero, _add, _magnitude),
+    ReduceKind.L2: Fold(_zero, _add, _square, lambda x, _: x.call("sqrt"), real=True),
+    ReduceKind.LOG_SUM: Fold(_zero, _add, finish=lambda x, _: x.call("log"), real=True),
+    ReduceKind.SUM_SQUARE: Fold(_zero, _add, _square),
+}
+"""The reductions of one stage; log_sum_exp takes two."""
+
+
+def real_type(element_type: Attribute) -> Attribute:
+    """The floating point type that holds every number of an element type."""
+    if nn.is_float(element_type):
+        return element_type
+    return f64 if nn.numpy_dtype(element_type).itemsize > 2 else f32
+
+
+def fold_axes(
+    kernel: Kernel,
+    label: str,
+    x_shape: Sequence[int],
+    axes: Sequence[int],
+    accumulator: Accumulator,
+    update: Callable[[Body, list[Index], Scalar], Scalar],
+) -> Element:
+    """A stage that folds `update(body, index into x, so far)` over axes, whose extent becomes 1."""
+    shape = [1 if i in axes else size for i, size in enumerate(x_shape)]
+    reduce = [x_shape[i] for i in axes]
+
+    def step(
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
+    ) -> list[Scalar]:
+        at = list(index)
+        for axis, position in zip(axes, reduced, strict=True):
+            at[axis] = position
+        return [update(body, at, so_far[0])]
+
+    (element,) = kernel.reduction(label, shape, reduce, [accumulator], step)
+    return element
+
+
+def at_reduced(element: Element, axes: Sequence[int]) -> Element:
+    """`element` of a reduced tensor for an index into the tensor before the reduction."""
+    return lambda body, index: element(
+        body, [ZERO if i in axes else position for i, position in enumerate(index)]
+    )
+
+
+def _define(
+    kernel: Kernel, result: SSAValue, axes: Sequence[int], keepdims: bool, element: Element
+) -> None:
+    """Define a reduction's result by an element whose reduced axes have extent 1."""
+
+    def squeezed(body: Body, index: Sequence[Index]) -> Scalar:
+        rest = iter(index)
+        rank = len(index) + len(axes)
+        return element(body, [ZERO if i in axes else next(rest) for i in range(rank)])
+
+    kernel.define(result, element if keepdims else squeezed)
+
+
+def lower_reduce(kernel: Kernel, op: nn.ReduceOp) -> None:
+    """Fold x over the axes."""
+    axes, element_type = nn.ints(op.axes), nn.tensor_type(op.x).element_type
+    if op.kind.data is ReduceKind.LOG_SUM_EXP:
+        element = _log_sum_exp(kernel, op, axes)
+    else:
+        element = _fold(kernel, op, axes, FOLDS[op.kind.data])
+
+    def typed(body: Body, index: Sequence[Index]) -> Scalar:
+        return element(body, index).cast(element_type)
+
+    _define(kernel, op.result, axes, op.keepdims is not None, typed)
+
+
+def _fold(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int], fold: Fold) -> Element:
+    x_shape, type_ = nn.shape_of(op.x), nn.tensor_type(op.x).element_type
+    if fold.real:
+        type_ = real_type(type_)
+    count = prod(x_shape[i] for i in axes)
+    if count == 0 and op.kind.data is ReduceKind.MEAN and not nn.is_float(type_):
+        raise CloptError(
+            f"{node_name(op)}: no integers have no mean; reduce a tensor with elements"
+        )
+    total = fold_axes(
+        kernel,
+        f"reduce_{op.kind.data.value}",
+        x_shape,
+        axes,
+        Accumulator(type_, fold.start(type_)),
+        lambda body, at, so_far: fold.combine(so_far, fold.map(body.read(op.x, at).cast(type_))),
+    )
+    return lambda body, index: fold.finish(total(body, index), count)
+
+
+def _log_sum_exp(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int]) -> Element:
+    """`log(sum exp(x - m)) + m` with the greatest x as m, so that nothing overflows."""
+    x_shape, type_ = nn.shape_of(op.x), real_type(nn.tensor_type(op.x).element_type)
+    largest = fold_axes(
+        kernel,
+        "reduce_max",
+        x_shape,
+        axes,
+        Accumulator(type_, -inf),
+        lambda body, at, so_far: so_far.max(body.read(op.x, at).cast(type_)),
+    )
+
+    def shift(body: Body, index: Sequence[Index]) -> Scalar:
+        # An infinite m would make inf - inf.
+        value = largest(body, index)
+        return value.call("abs").compare("eq", inf).select(body.constant(0, type_), value)
+
+    shift_at = at_reduced(shift, axes)
+    total = fold_axes(
+        kernel,
+        "reduce_log_sum_exp",
+        x_shape,
+        axes,
+        Accumulator(type_, 0),
+        lambda body, at, so_far: (
+            so_far + (body.read(op.x, at).cast(type_) - shift_at(body, at)).call("exp")
+        ),
+    )
+    return lambda body, index: total(body, index).call("log") + shift(body, index)
+
+
+def exceeds(x: Scalar, best: Scalar, name: str = "gt") -> Scalar:
+    """Whether x is greater (`lt`: less) than another; NaN counts as beyond every number."""
+    better = x.compare(name, best)
+    if not x.is_float:
+        return better
+    return better | (x.compare("ne", x) & best.compare("eq", best))
+
+
+def lower_arg_reduce(kernel: Kernel, op: nn.ArgReduceOp) -> None:
+    """Carry the extreme element and its position along the axis."""
+    x_shape, element_type = nn.shape_of(op.x), nn.tensor_type(op.x).element_type
+    axis = op.axis.value.data
+    shape = [1 if i == axis else size for i, size in enumerate(x_shape)]
+    if x_shape[axis] == 0 and 0 not in shape:
+        raise CloptError(
+            f"{node_name(op)}: no element of an empty axis is extreme; reduce an axis with elements"
+        )
+    least, greatest = extremes(element_type)
+    largest = op.kind.data is ArgReduceKind.MAX
+    name, start = ("gt", least) if largest else ("lt", greatest)
+
+    def update(
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
+    ) -> list[Scalar]:
+        best, where = so_far
+        (position,) = reduced
+        x = body.read(op.x, [*index[:axis], position, *index[axis + 1 :]])
+        # The last of equals is the one that no earlier one exceeds.
+        better = exceeds(x, best, name) if op.select_last is None else ~exceeds(best, x, name)
+        return [better.select(x, best), better.select(body.index_scalar(position, i64), where)]
+
+    accumulators = [Accumulator(element_type, start), Accumulator(i64, 0)]
+    _, where = kernel.reduction(
+        f"arg_{op.kind.data.value}", shape, [x_shape[axis]], accumulators, update
+    )
+    _define(kernel, op.result, [axis], op.keepdims is not None, where)
+
+
+def lower_cumsum(kernel: Kernel, op: nn.CumsumOp) -> None:
+    """`y[i] = sum of x[j], j <= i`; with `reverse` j >= i, with `exclusive` without j = i."""
+    x_shape, axis = nn.shape_of(op.x), op.axis.value.data
+    size, element_type = x_shape[axis], nn.tensor_type(op.x).element_type
+    nearest = 0 if op.exclusive is None else 1
+
+    def update(
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
+    ) -> list[Scalar]:
+        (step,) = reduced
+        # From the far end towards i, as the running sum adds.
+        position = step if op.reverse is None else -step + (size - 1)
+        distance = index[axis] - position if op.reverse is None else position - index[axis]
+        taken = body.compare_index(distance, "sge", nearest)
+        at = [*index[:axis], position, *index[axis + 1 :]]
+        return [so_far[0] + body.where(taken, lambda: body.read(op.x, at), 0)]
+
+    (element,) = kernel.reduction("cumsum", x_shape, [size], [Accumulator(element_type, 0)], update)
+    kernel.define(op.result, element)
+
+
+def lower_top_k(kernel: Kernel, op: nn.TopKOp) -> None:
+    """Count for every element those that precede it; the element with rank r is the r-th result.
+
+    All ranks differ, as equal elements are ordered by their position and NaN counts as the greatest
+    number (numpy.sort).
+    """
+    x_shape, axis = nn.shape_of(op.x), op.axis.value.data
+    size, shape = x_shape[axis], nn.shape_of(op.values)
+
+    def replaced(index: Sequence[Index], position: Index) -> list[Index]:
+        return [*index[:axis], position, *index[axis + 1 :]]
+
+    def precedes(a: Scalar, b: Scalar) -> Scalar:
+        return exceeds(a, b) if op.largest is not None else exceeds(b, a)
+
+    def count(
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
+    ) -> list[Scalar]:
+        (j,) = reduced
+        x, other = body.read(op.x, index), body.read(op.x, replaced(index, j))
+        earlier = body.compare_index(index[axis] - j, "sgt", 0)
+        first = precedes(other, x) | (earlier & ~precedes(x, other))
+        return [so_far[0] + first.cast(i32)]
+
+    ranks = kernel.reduction("rank", x_shape, [size], [Accumulator(i32, 0)], count)
+
+    def find(
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
+    ) -> list[Scalar]:
+        (j,) = reduced
+        rank = ranks[0](body, replaced(index, j))
+        found = rank.compare("eq", body.index_scalar(index[axis], i32))
+        return [found.select(body.index_scalar(j, i64), so_far[0])]
+
+    (where,) = kernel.reduction("top_k", shape, [size], [Accumulator(i64, 0)], find)
+    kernel.define(op.indices, where)
+    kernel.define(
+        op.values,
+        lambda body, index: body.read(
+            op.x, replaced(index, body.dynamic_index(where(body, index), size))
+        ),
+    )

@@ -1,0 +1,245 @@
+"""Lowering of operations that only move elements: a result index becomes an operand index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects import nn
+from ....dialects.nn import BlockOrder, PadMode
+from .body import Body, Index
+from .elementwise import broadcast_index
+from .kernel import Element, Kernel, Part
+from .scalar import Scalar
+
+ZERO = AffineExpr.constant(0)
+
+
+def flatten(index: Sequence[Index], shape: Sequence[int]) -> Index:
+    """The row-major position of an index in a tensor of `shape`."""
+    flat: Index = ZERO
+    for position, size in zip(index, shape, strict=True):
+        flat = flat * size + position
+    return flat
+
+
+def unflatten(flat: Index, shape: Sequence[int]) -> list[Index]:
+    """The index in a tensor of `shape` at a row-major position."""
+    index: list[Index] = []
+    for i in range(len(shape)):
+        quotient = flat // max(prod(shape[i + 1 :]), 1)
+        index.append(quotient if i == 0 else quotient % max(shape[i], 1))
+    return index
+
+
+def lower_reshape(kernel: Kernel, op: nn.ReshapeOp) -> None:
+    """The operand index at the same row-major position.
+
+    Dimensions are matched in the smallest groups of equal size, so that one that the reshape leaves
+    alone keeps its index as it is.
+    """
+    x_shape, shape = nn.shape_of(op.x), nn.shape_of(op.result)
+    groups = _matching_groups(x_shape, shape)
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        at: list[Index] = []
+        for old, new in groups:
+            flat = flatten([index[i] for i in new], [shape[i] for i in new])
+            at += unflatten(flat, [x_shape[i] for i in old])
+        return body.read(op.x, at)
+
+    kernel.define(op.result, element)
+
+
+def _matching_groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[range, range]]:
+    """Split two shapes with the same number of elements into the shortest runs of equal size."""
+    if 0 in old:
+        return [(range(len(old)), range(len(new)))]
+    groups: list[tuple[range, range]] = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        first, second = i, j
+        left = right = 1
+        while first == i or second == j or left != right:
+            if (left <= right and i < len(old)) or j == len(new):
+                if i == len(old):
+                    break
+                left *= old[i]
+                i += 1
+            else:
+                right *= new[j]
+                j += 1
+        groups.append((range(first, i), range(second, j)))
+    return groups
+
+
+def lower_transpose(kernel: Kernel, op: nn.TransposeOp) -> None:
+    """`y[i] = x[j]` with `j[perm[d]] = i[d]`."""
+    perm = nn.ints(op.perm)
+    source = [perm.index(i) for i in range(len(perm))]
+    kernel.define(op.result, lambda body, index: body.read(op.x, [index[i] for i in source]))
+
+
+def lower_concat(kernel: Kernel, op: nn.ConcatOp) -> None:
+    """The operand that holds the position along the axis; as an output each is stored by itself."""
+    axis = op.axis.value.data
+    pieces: list[tuple[SSAValue, int, int]] = []
+    start = 0
+    for value in op.inputs:
+        end = start + nn.shape_of(value)[axis]
+        if end > start:
+            pieces.append((value, start, end))
+        start = end
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        return _read_piece(body, pieces, index, axis)
+
+    kernel.define(op.result, element)
+    rank = len(nn.shape_of(op.result))
+    parts = [
+        Part(
+            tuple(start if i == axis else 0 for i in range(rank)),
+            nn.shape_of(value),
+            _reader(value),
+        )
+        for value, start, _ in pieces
+    ]
+    kernel.define_parts(op.result, parts)
+
+
+def _reader(value: SSAValue) -> Element:
+    return lambda body, index: body.read(value, index)
+
+
+def _read_piece(
+    body: Body, pieces: Sequence[tuple[SSAValue, int, int]], index: Sequence[Index], axis: int
+) -> Scalar:
+    """The element of the first piece that ends after the position, skipping what bounds decide."""
+    (value, start, end), *rest = pieces
+    position = index[axis]
+    low, high = body.bounds(position)
+
+    def read() -> Scalar:
+        return body.read(value, [*index[:axis], position - start, *index[axis + 1 :]])
+
+    if not rest or (high is not None and high < end):
+        return read()
+    if low is not None and low >= end:
+        return _read_piece(body, rest, index, axis)
+    inside = body.compare_index(position, "slt", end)
+    return body.where(inside, read, lambda: _read_piece(body, rest, index, axis))
+
+
+def lower_slice(kernel: Kernel, op: nn.SliceOp) -> None:
+    """`y[i] = x[start + i * step]`."""
+    starts, steps = nn.ints(op.starts), nn.ints(op.steps)
+    kernel.define(
+        op.result,
+        lambda body, index: body.read(
+            op.x, [i * step + start for i, step, start in zip(index, steps, starts, strict=True)]
+        ),
+    )
+
+
+def lower_pad(kernel: Kernel, op: nn.PadOp) -> None:
+    """`y[i] = x[i - low]`, by the mode where that lies outside."""
+    x_shape, low = nn.shape_of(op.x), nn.ints(op.low)
+    value = 0 if op.value is None else nn.number(op.value)
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        if op.mode.data is PadMode.CONSTANT:
+            shifted = [i - before for i, before in zip(index, low, strict=True)]
+            return body.read_or(op.x, shifted, x_shape, value)
+        fold = _FOLD_BACK[op.mode.data]
+        at = [fold(body, i, *sides) for i, *sides in zip(index, low, x_shape, strict=True)]
+        return body.read(op.x, at)
+
+    kernel.define(op.result, element)
+
+
+def _modulo(index: Index, before: int, period: int) -> Index:
+    """`(index - before) mod period`, of a number that is not negative."""
+    return (index + (-before) % period) % period
+
+
+def _reflect(body: Body, index: Index, before: int, size: int) -> Index:
+    """The position mirrored at the first and at the last element."""
+    low, high = body.bounds(index - before)
+    if low is not None and high is not None and low >= 0 and high < size:
+        return index - before
+    if size <= 1:
+        return ZERO
+    # A zigzag of period 2 (size - 1): the rising half as it is, the falling half mirrored.
+    period = 2 * (size - 1)
+    rising = _modulo(index, before, period)
+    position = body.index_scalar(rising, i32).min(body.index_scalar(-rising + period, i32))
+    return body.dynamic_index(position, size)
+
+
+def _edge(body: Body, index: Index, before: int, size: int) -> Index:
+    return body.clamp(index - before, size)
+
+
+def _wrap(body: Body, index: Index, before: int, size: int) -> Index:
+    del body
+    return _modulo(index, before, max(size, 1))
+
+
+_FOLD_BACK: dict[PadMode, Callable[[Body, Index, int, int], Index]] = {
+    PadMode.REFLECT: _reflect,
+    PadMode.EDGE: _edge,
+    PadMode.WRAP: _wrap,
+}
+
+
+def lower_expand(kernel: Kernel, op: nn.ExpandOp) -> None:
+    """`y[i] = x[i]`, 0 where x has extent 1."""
+    x_shape = nn.shape_of(op.x)
+    kernel.define(op.result, lambda body, index: body.read(op.x, broadcast_index(index, x_shape)))
+
+
+def lower_tile(kernel: Kernel, op: nn.TileOp) -> None:
+    """`y[i] = x[i mod size]`."""
+    x_shape = nn.shape_of(op.x)
+    kernel.define(
+        op.result,
+        lambda body, index: body.read(
+            op.x, [i % max(size, 1) for i, size in zip(index, x_shape, strict=True)]
+        ),
+    )
+
+
+def lower_depth_to_space(kernel: Kernel, op: nn.DepthToSpaceOp) -> None:
+    """`y[n, c, h b + i, w b + j]` is x at channel `(i b + j) C + c` (dcr) or `c b b + i b + j`."""
+    block, channels = op.block.value.data, nn.shape_of(op.result)[1]
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        n, c, y, x = index
+        offset = (y % block) * block + x % block
+        if op.mode.data is BlockOrder.DCR:
+            channel = offset * channels + c
+        else:
+            channel = c * (block * block) + offset
+        return body.read(op.x, [n, channel, y // block, x // block])
+
+    kernel.define(op.result, element)
+
+
+def lower_space_to_depth(kernel: Kernel, op: nn.SpaceToDepthOp) -> None:
+    """The inverse of depth_to_space: the channel tells the offset in the block."""
+    block, channels = op.block.value.data, nn.shape_of(op.x)[1]
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        n, channel, y, x = index
+        if op.mode.data is BlockOrder.DCR:
+            offset, c = channel // max(channels, 1), channel % max(channels, 1)
+        else:
+            offset, c = channel % (block * block), channel // (block * block)
+        at = [n, c, y * block + offset // block, x * block + offset % block]
+        return body.read(op.x, at)
+
+    kernel.define(op.result, element)
