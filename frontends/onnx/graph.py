@@ -168,9 +168,9 @@ class GraphImporter:
                 scope.values[parameter] = value
         body = bind_attributes(function, node)
         body = [_drop_absent(n, set(function.input) - set(scope.values)) for n in body]
-        wanted = [o for o, used in zip(function.output, node.output, strict=False) if used]
-        values = iter(importer._import_nodes(body, scope, wanted))
-        return [next(values) if used else None for used in node.output]
+        pairs = list(zip(function.output, node.output, strict=False))
+        values = iter(importer._import_nodes(body, scope, [o for o, used in pairs if used]))
+        return [next(values) if used else None for _, used in pairs]
 
     def import_subgraph(
         self, graph: GraphProto, scope: Scope, inputs: Sequence[SSAValue], prefix: str

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import FunctionProto, GraphProto, ModelProto
+from onnx import FunctionProto, GraphProto, ModelProto, ValueInfoProto
 
 from ...errors import CloptError
 
@@ -39,8 +39,29 @@ def read_model(source: str | Path | bytes | ModelProto) -> Model:
         source = _parse(source, name)
     if not source.HasField("graph"):
         raise CloptError(f"{name} is not an ONNX model: it holds no graph.")
+    graphs = (source.graph, *source.functions)
+    if not all(isinstance(text, str) for graph in graphs for text in _texts(graph)):
+        raise CloptError(f"{name} is damaged: a name in it is not UTF-8.")
     functions = {(domain_of(f.domain), f.name): f for f in source.functions}
     return Model(name, source.graph, _opsets(source, name), functions, folder)
+
+
+def _texts(graph: GraphProto | FunctionProto) -> Iterator[object]:
+    """Every name in a graph; protobuf hands one that is not UTF-8 out as bytes."""
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        for attribute in node.attribute:
+            yield from (attribute.name, attribute.ref_attr_name)
+            if attribute.HasField("g"):
+                yield from _texts(attribute.g)
+    for value in (*graph.input, *graph.output):
+        if isinstance(value, ValueInfoProto):
+            yield value.name
+            yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
+        else:
+            yield value
+    if isinstance(graph, GraphProto):
+        yield from (tensor.name for tensor in graph.initializer)
 
 
 def domain_of(domain: str) -> str:

@@ -157,12 +157,12 @@ class NodeContext:
     def text(self, name: str, default: str | None = None) -> str:
         """A string attribute, required unless it has a default."""
         attribute = self._take(name, AttributeProto.STRING, default is None)
-        return attribute.s.decode() if attribute else default or ""
+        return self._decode(attribute.s) if attribute else default or ""
 
     def texts(self, name: str) -> tuple[str, ...] | None:
         """A list of strings, or None when absent."""
         attribute = self._take(name, AttributeProto.STRINGS)
-        return tuple(s.decode() for s in attribute.strings) if attribute else None
+        return tuple(self._decode(s) for s in attribute.strings) if attribute else None
 
     def tensor(self, name: str) -> Array | None:
         """A tensor attribute, or None when absent."""
@@ -184,6 +184,12 @@ class NodeContext:
         if value not in allowed:
             self.refuse(f"{name} '{value}' is not supported; it can be {', '.join(allowed)}.")
         return value
+
+    def _decode(self, text: bytes) -> str:
+        try:
+            return text.decode()
+        except UnicodeDecodeError:
+            self.refuse("a string attribute is damaged: it is not UTF-8.")
 
     def _take(self, name: str, type: int, required: bool = False) -> AttributeProto | None:
         attribute = self._attributes.get(name)

@@ -123,8 +123,8 @@ class Unrolling:
 
     def __init__(self, node: NodeContext, family: Family):
         self.node, self.family, self.builder = node, family, node.builder
-        if node.rank() != 3:
-            node.refuse(f"takes an input of rank 3, not {node.rank()}.")
+        if any(node.rank(i) != 3 for i in range(3)):
+            node.refuse("takes an input and weights of rank 3.")
         self.batch_first = node.flag("layout")
         self.x = self._time_first(node.input(0))
         self.time, self.batch, _ = shape_of(self.x)
