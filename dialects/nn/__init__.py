@@ -60,6 +60,7 @@ from .constant import (
     constant_attr,
     constant_value,
     dense,
+    hint_of,
 )
 from .convolution import (
     ConvOp,
@@ -279,6 +280,7 @@ __all__ = [
     "flag",
     "float_array",
     "floats",
+    "hint_of",
     "in_domain",
     "int_array",
     "integer",

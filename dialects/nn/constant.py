@@ -38,6 +38,10 @@ class WeightStore(Protocol):
         """The array of a key."""
         ...
 
+    def __contains__(self, key: object) -> bool:
+        """Whether the key names an array."""
+        ...
+
 
 @irdl_op_definition
 class ConstantOp(NNOp):
@@ -126,9 +130,10 @@ def constant_attr(array: Array, weights: WeightStore | None = None, hint: str = 
 
 
 def attr_array(attr: Attribute, type: Tensor, weights: WeightStore | None = None) -> Array | None:
-    """The array of a value attribute; None for a named weight without a store."""
+    """The array of a value attribute; None for a weight that the store does not hold."""
     if isinstance(attr, WeightAttr):
-        return None if weights is None else weights.get(attr.key.data)
+        key = attr.key.data
+        return weights.get(key) if weights is not None and key in weights else None
     data = cast("DenseIntOrFPElementsAttr", attr).data.data
     dtype = numpy_dtype(type.element_type)
     array = np.frombuffer(data, np.uint8 if is_bool(type.element_type) else dtype)
@@ -144,3 +149,10 @@ def constant_value(value: SSAValue, weights: WeightStore | None = None) -> Array
     if not isinstance(value.owner, ConstantOp):
         return None
     return attr_array(value.owner.value, tensor_type(value), weights)
+
+
+def hint_of(value: SSAValue) -> str:
+    """The name that a weight has in the original model; empty for anything else."""
+    if isinstance(value.owner, ConstantOp) and isinstance(value.owner.value, WeightAttr):
+        return value.owner.value.hint.data
+    return ""

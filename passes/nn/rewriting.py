@@ -5,22 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
+from ...context import CloptContext
 from ...dialects import nn
+from ...weights import Weights
 
 
-def replace(rewriter: PatternRewriter, op: Operation, *new_ops: Operation) -> None:
-    """Replace an operation by new ones, the last giving its results, at the same location."""
+def replace(
+    rewriter: PatternRewriter, op: Operation, *new_ops: Operation, named: Operation | None = None
+) -> None:
+    """Replace an operation by new ones, the last giving its results.
+
+    They take the location of `op`, or of `named`, the node they mostly stem from.
+    """
     for new_op in new_ops:
-        new_op.location = op.location
+        new_op.location = (named or op).location
     rewriter.replace(op, new_ops)
 
 
 def forward(rewriter: PatternRewriter, op: Operation, value: SSAValue) -> None:
     """Replace an operation of one result by a value that exists already."""
     rewriter.replace(op, (), (value,))
+
+
+def store_of(ctx: Context) -> Weights | None:
+    """The weights that travel with the module; without one, constants stay in the IR."""
+    return ctx.weights if isinstance(ctx, CloptContext) else None
 
 
 def splat_of(value: SSAValue) -> int | float | None:

@@ -1,0 +1,69 @@
+"""Compute convolutions of single points as matrix multiplications."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from ...dialects import nn
+from ...dialects.nn import ints, shape_of
+from ...weights import Weights
+from .rewriting import replace, store_of
+
+
+@dataclass(frozen=True)
+class NNConvToMatmulPass(ModulePass):
+    """Turns a 1x1 convolution with stride 1, no padding and one group into a matmul.
+
+    w [O, C] times x [N, C, H*W] gives [N, O, H*W]: no element moves.
+    """
+
+    name: ClassVar[str] = "nn-conv-to-matmul"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        pattern = PointwiseConv(store_of(ctx))
+        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+
+
+@dataclass
+class PointwiseConv(RewritePattern):
+    """reshape, matmul, bias as a broadcast add, reshape."""
+
+    weights: Weights | None
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
+        window = {*shape_of(op.w)[2:], *ints(op.strides), *ints(op.groups)}
+        if window != {1} or any(ints(op.pads)):
+            return
+        n, c, *spatial = shape_of(op.x)
+        o = shape_of(op.w)[0]
+        w = self._reshaped(op.w, (o, c))
+        x = nn.ReshapeOp(op.x, (n, c, nn.count(spatial)))
+        product = nn.MatmulOp(w.results[0], x.result)
+        new_ops: list[Operation] = [w, x, product]
+        value = product.result
+        if op.b is not None:
+            b = self._reshaped(op.b, (o, 1))
+            add = nn.BinaryOp(value, b.results[0], nn.BinaryKind.ADD)
+            new_ops += [b, add]
+            value = add.result
+        replace(rewriter, op, *new_ops, nn.ReshapeOp(value, shape_of(op.result)))
+
+    def _reshaped(self, value: SSAValue, shape: tuple[int, ...]) -> Operation:
+        """A constant under another shape stays a constant."""
+        array = nn.constant_value(value, self.weights)
+        if array is None:
+            return nn.ReshapeOp(value, shape)
+        return nn.ConstantOp.from_array(array.reshape(shape), self.weights, nn.hint_of(value))

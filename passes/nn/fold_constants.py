@@ -1,0 +1,73 @@
+"""Evaluate what depends on constants alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from ...dialects import nn
+from ...dialects.nn import Array
+from ...weights import Weights
+from .evaluation import evaluate
+from .rewriting import store_of
+
+
+@dataclass(frozen=True)
+class NNFoldConstantsPass(ModulePass):
+    """Replaces nn operations whose operands are all constants by constants.
+
+    A result is left to be computed at run time when it is more than `max_growth` bytes larger
+    than its operands together: expanding a scalar is cheaper than loading its copies.
+    """
+
+    name: ClassVar[str] = "nn-fold-constants"
+    max_growth: int = 1 << 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        weights = store_of(ctx)
+        # Operands come first in the walk, so one walk folds whole chains.
+        for candidate in list(op.walk()):
+            if isinstance(candidate, nn.NNOp) and candidate.operands:
+                self._fold(candidate, weights)
+
+    def _fold(self, op: nn.NNOp, weights: Weights | None) -> None:
+        if not all(isinstance(v.owner, nn.ConstantOp) for v in op.operands):
+            return
+        if _bytes(op.results) > _bytes(op.operands) + self.max_growth:
+            return
+        operands: list[Array] = []
+        for value in op.operands:
+            array = nn.constant_value(value, weights)
+            if array is None:
+                return
+            operands.append(array)
+        results = evaluate(op, operands)
+        if results is not None:
+            _replace(op, results, weights)
+
+
+def _bytes(values: Iterable[SSAValue]) -> int:
+    """The memory that tensors take."""
+    types = [nn.tensor_type(v) for v in values]
+    return sum(nn.count(t.get_shape()) * nn.numpy_dtype(t.element_type).itemsize for t in types)
+
+
+def _replace(op: Operation, results: tuple[Array, ...], weights: Weights | None) -> None:
+    """Put constants in an operation's place, and erase the constants only it used."""
+    sources = {v.owner for v in op.operands}
+    hints = [nn.hint_of(value) for value in op.operands]
+    hint = next((hint for hint in hints if hint), "")
+    constants = [nn.ConstantOp.from_array(array, weights, hint) for array in results]
+    for constant in constants:
+        constant.location = op.location
+    Rewriter.replace_op(op, constants, [constant.result for constant in constants])
+    for source in sources:
+        if isinstance(source, nn.ConstantOp) and source.result.first_use is None:
+            Rewriter.erase_op(source)
