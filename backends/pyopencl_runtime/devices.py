@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 import pyopencl as cl
 
@@ -112,8 +113,11 @@ def target_for(device: Device) -> Target:
     handle = device.handle
     extensions = handle.extensions.split()
     images = bool(handle.image_support)
+    family = load_target(_family(device))
+    wide = family.device_type == "cpu" and _has_avx512()
     return replace(
-        load_target(_family(device)),
+        family,
+        vector_registers=32 if wide else family.vector_registers,
         compute_units=max(1, handle.max_compute_units),
         max_work_group_size=max(1, handle.max_work_group_size),
         local_memory_bytes=max(1, handle.local_mem_size),
@@ -126,6 +130,14 @@ def target_for(device: Device) -> Target:
         max_image_buffer_texels=handle.image_max_buffer_size if images else 0,
         image_from_buffer="cl_khr_image2d_from_buffer" in extensions,
     )
+
+
+def _has_avx512() -> bool:
+    """Whether this machine's processor has AVX-512, where the system tells."""
+    try:
+        return " avx512vl " in Path("/proc/cpuinfo").read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 _NOT_LISTED = -1

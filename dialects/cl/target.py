@@ -26,10 +26,15 @@ class Target:
     """`cpu` or `gpu`: which family of schedules is used."""
     vector_width: int = 8
     """Lanes of a float32 vector that the device computes at once (on a GPU: loads at once)."""
-    register_rows: int = 6
-    """Rows of the register tile of matmul and convolution."""
-    register_cols: int = 16
-    """Columns (float32 elements, a multiple of `vector_width`) of the same tile."""
+    vector_registers: int = 16
+    """Registers of that width a CPU core has: 16 with AVX2, 32 with AVX-512."""
+    l1_cache_bytes: int = 32768
+    l2_cache_bytes: int = 524288
+    """Data caches of a CPU core: what a schedule keeps close while it is used again."""
+    register_rows: int = 4
+    """Rows of the tile that one work-item of a GPU computes of a matmul or convolution."""
+    register_cols: int = 4
+    """Columns of the same tile."""
     compute_units: int = 2
     """How many work-groups run side by side."""
     max_work_group_size: int = 1024
@@ -56,11 +61,6 @@ class Target:
         for name in _POSITIVE:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
-        if self.register_cols % self.vector_width:
-            raise ValueError(
-                f"register_cols ({self.register_cols}) is a multiple of "
-                f"vector_width ({self.vector_width})"
-            )
 
     @classmethod
     def from_facts(cls, name: str, facts: Mapping[str, Any]) -> Target:
@@ -75,6 +75,7 @@ class Target:
 
 _POSITIVE = (
     "vector_width",
+    "vector_registers",
     "register_rows",
     "register_cols",
     "compute_units",

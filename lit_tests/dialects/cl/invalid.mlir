@@ -165,6 +165,6 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{register_cols (10) is a multiple of vector_width (8)}}
-  "test.op"() {t = #cl.target<"mine", {register_cols = 10 : i64}>} : () -> ()
+  // expected-error@+1 {{register_cols is at least 1, not 0}}
+  "test.op"() {t = #cl.target<"mine", {register_cols = 0 : i64}>} : () -> ()
 }

@@ -26,10 +26,13 @@ from .stages import Access, Stage, strides
 
 _LOADS_PER_CYCLE = 2.0
 _COMPUTES_PER_CYCLE = 2.0
+_L2_BYTES_PER_CYCLE = 32.0
 _LATENCY = 4.0
 """Cycles until an accumulator may be updated again."""
 _LANE_CYCLES = 2.0
 """Cycles to load or store one lane of a vector by itself."""
+_OTHER_REGISTERS = 4
+"""Vector registers that hold operands while the others accumulate."""
 _TILE_CYCLES = 20.0
 _ITEM_CYCLES = 5000.0
 """A work-item should be worth at least this much, or starting it costs more than it does."""
@@ -140,7 +143,7 @@ def best_tile(problem: Problem) -> Tile | None:
 def candidates(problem: Problem) -> Iterator[Tile]:
     """All tiles that fit into the registers and into the extents."""
     target, extents = problem.target, problem.extents
-    accumulators = target.register_rows * target.register_cols // target.vector_width
+    accumulators = target.vector_registers - _OTHER_REGISTERS
     for col, col_extent in enumerate(extents):
         width = target.vector_width
         while width > col_extent:
@@ -168,19 +171,28 @@ def is_packed(problem: Problem, load: _Load, tile: Tile, dim: int) -> bool:
 
 
 def _cycles(problem: Problem, tile: Tile) -> float:
-    loads = 0.0
+    loads = traffic = 0.0
     for load in problem.loads:
         copies = tile.rows if load.steps[tile.row] != 0 else 1
         step = load.steps[tile.col]
+        elements = copies * (1 if step == 0 else tile.cols)
         if step == 0:
             each = 1.0
         elif step == 1 or is_packed(problem, load, tile, tile.col):
             each = float(tile.vectors)
         else:
-            each = tile.vectors * tile.width * _LANE_CYCLES * _LOADS_PER_CYCLE
+            each = tile.cols * _LANE_CYCLES * _LOADS_PER_CYCLE
         loads += copies * each
+        # What one tile reads over the whole reduction comes from the second level if it is large.
+        if elements * 4 * problem.depth > problem.target.l1_cache_bytes / 2:
+            traffic += elements * 4
     accumulators = tile.rows * tile.vectors
-    step_cycles = max(accumulators / _COMPUTES_PER_CYCLE, loads / _LOADS_PER_CYCLE, _LATENCY)
+    step_cycles = max(
+        accumulators / _COMPUTES_PER_CYCLE,
+        loads / _LOADS_PER_CYCLE,
+        traffic / _L2_BYTES_PER_CYCLE,
+        _LATENCY,
+    )
     unit = problem.store_steps[tile.col] == 1
     store = accumulators * (1.0 if unit else tile.width * _LANE_CYCLES)
     return problem.depth * step_cycles + store + _TILE_CYCLES
@@ -198,13 +210,15 @@ def apply_tile(problem: Problem, tile: Tile) -> None:
     """Transform the kernel to compute one tile per step of a work-item."""
     _pack(problem, tile)
     loops = problem.output.loops
-    others = [loop for i, loop in enumerate(loops) if i not in (tile.row, tile.col)]
-    row_tiles, row = schedule.split(loops[tile.row], tile.rows, overlap=True)
-    col_tiles, col = schedule.split(loops[tile.col], tile.cols, overlap=True)
+    tiles, row = schedule.split(loops[tile.row], tile.rows, overlap=True)
+    row_chunks, rows = schedule.split(tiles, _chunk(problem, tile, tiles.size))
+    cols, col = schedule.split(loops[tile.col], tile.cols, overlap=True)
     vectors, lanes = schedule.split(col, tile.width)
-    schedule.reorder(*others, col_tiles, row_tiles, row, vectors, lanes)
-    place = _bind(problem, tile, others, col_tiles, row_tiles)
-    inner = schedule.compute_at(problem.stage.block, place)
+    places = {tile.row: row_chunks, tile.col: cols}
+    grid = [places.get(i, loops[i]) for i in _grid_order(problem, tile)]
+    schedule.reorder(*grid, rows, row, vectors, lanes)
+    bind_grid(grid)
+    inner = schedule.compute_at(problem.stage.block, rows)
     _tile_reduction(problem, tile, inner)
     schedule.unroll(row)
     schedule.unroll(vectors)
@@ -234,20 +248,27 @@ def _pack(problem: Problem, tile: Tile) -> None:
             schedule.transform_layout(problem.func, load.constant, layout, packed)
 
 
-def _bind(
-    problem: Problem,
-    tile: Tile,
-    others: list[tir.ForOp],
-    col_tiles: tir.ForOp,
-    row_tiles: tir.ForOp,
-) -> tir.ForOp:
-    """Give each work-item enough tiles of one column; returns the innermost loop over tiles."""
-    tiles = prod(loop.size for loop in others) * col_tiles.size * row_tiles.size
+def _chunk(problem: Problem, tile: Tile, row_tiles: int) -> int:
+    """How many tiles of a column each work-item computes."""
+    tiles = prod(problem.extents) / (tile.rows * tile.cols)
     wanted = min(_ITEM_CYCLES / tile.cycles, tiles / (8 * problem.target.compute_units))
-    chunk = max(1, min(row_tiles.size, round(wanted)))
-    row_chunks, rows = schedule.split(row_tiles, chunk)
-    bind_grid([*others, col_tiles, row_chunks])
-    return rows
+    return max(1, min(row_tiles, round(wanted)))
+
+
+def _grid_order(problem: Problem, tile: Tile) -> list[int]:
+    """The spatial variables in the order in which work-items run through them, slowest first.
+
+    The operand that does not fit into the cache should change least often: large weights are read
+    once, small ones again and again.
+    """
+    weights = {load.constant: load for load in problem.loads if load.constant is not None}
+    size = sum(4 * prod(memref_of(load.op.memref).get_shape()) for load in weights.values())
+    of_weights = {
+        i for load in weights.values() for i in range(len(problem.extents)) if load.steps[i] != 0
+    }
+    large = size > problem.target.l2_cache_bytes / 2
+    rank = {i: (i in of_weights) != large for i in range(len(problem.extents))}
+    return sorted(rank, key=lambda i: (rank[i], i == tile.col, i == tile.row))
 
 
 def _tile_reduction(problem: Problem, tile: Tile, loops: list[tir.ForOp]) -> None:
