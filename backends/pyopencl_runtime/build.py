@@ -10,6 +10,7 @@ is launched first, for the local size it is launched with. So one program holds 
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,9 @@ _OPTION_BYTES = " ".join(BUILD_OPTIONS).encode()
 
 # PoCL keeps compiled kernels in its own cache; asking it for a binary compiles them once more.
 _OWN_CACHE = ("Portable Computing Language",)
+
+# Entries kept in a cache folder: some tens of megabytes, and a folder that is quickly listed.
+_KEPT = 2000
 
 _FORMAT = b"clopt-kernels-1\n"
 _DIGEST_BYTES = 32
@@ -111,6 +115,7 @@ def _entry_name(device: Device, source: str) -> str:
 def _read_entry(path: Path) -> bytes | None:
     try:
         content = path.read_bytes()
+        os.utime(path)  # used today: the last to be forgotten
     except OSError:
         return None
     header = len(_FORMAT) + _DIGEST_BYTES
@@ -123,3 +128,13 @@ def _write_entry(path: Path, binary: bytes) -> None:
     # A cache that cannot be written (a full disk, a read-only home) costs time, not correctness.
     with suppress(OSError):
         write_atomically(path, _FORMAT + hashlib.sha256(binary).digest() + binary)
+        _forget_oldest(path.parent)
+
+
+def _forget_oldest(folder: Path) -> None:
+    entries = list(folder.glob("*.bin"))
+    if len(entries) <= _KEPT:
+        return
+    entries.sort(key=lambda entry: entry.stat().st_mtime)
+    for entry in entries[:-_KEPT]:
+        entry.unlink(missing_ok=True)

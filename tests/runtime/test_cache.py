@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from programs import KERNELS, WEIGHT, Doubler
@@ -42,6 +44,18 @@ def test_damaged_entries_are_rebuilt(doubler: Doubler, damage: str) -> None:
         file.write_bytes(damaged[damage])
     check(doubler, from_cache=False)
     check(doubler, from_cache=True)
+
+
+def test_the_oldest_entries_are_forgotten(
+    doubler: Doubler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clopt.backends.pyopencl_runtime.build._KEPT", 2)
+    for i in range(4):
+        check(doubler, from_cache=False, source=f"{KERNELS}// {i}\n")
+        for age, file in enumerate(doubler.cache_folder.glob("*")):
+            os.utime(file, (file.stat().st_mtime - 10 - age,) * 2)
+    assert len(list(doubler.cache_folder.glob("*"))) in (0, 2)
+    check(doubler, from_cache=True, source=f"{KERNELS}// 3\n")
 
 
 def test_a_folder_that_cannot_be_written(doubler: Doubler) -> None:
