@@ -1,12 +1,23 @@
-"""The repository root is the package `clopt`: dialects/ is imported as clopt.dialects, and so on."""
+"""The repository root is the package `clopt`: dialects/ is imported as clopt.dialects."""
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 ROOMS = ["dialects*", "passes*", "backends*", "frontends*", "tools*"]
 DATA = ["**/*.toml", "**/*.cl", "**/*.h", "**/*.c"]
 
+
+class BuildPackage(build_py):
+    """Leaves this file out of the package whose folder it lies in."""
+
+    def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
+        found = super().find_package_modules(package, package_dir)
+        return [module for module in found if module[1] != "setup"]
+
+
 packages = [f"clopt.{name}" for name in find_packages(include=ROOMS)]
 setup(
+    cmdclass={"build_py": BuildPackage},
     package_dir={"clopt": "."},
     packages=["clopt", *packages],
     package_data={"clopt": ["py.typed"]} | {name: DATA for name in packages},

@@ -20,6 +20,7 @@ fi
 
 [ -x .venv/bin/python ] || python3 -m venv .venv || exit 1
 . .venv/bin/activate
+rm -rf build  # or modules that are gone would be installed again
 pip install --quiet --disable-pip-version-check '.[cpu,dev]' || exit 1
 
 failed=()
