@@ -1,0 +1,9 @@
+// RUN: clopt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{tensor<?xf32> has a dynamic dimension, nn shapes are static}}
+%r = nn.constant #nn.weight<"w_0", ""> : tensor<?xf32>
+
+// -----
+
+// expected-error@+1 {{bf16 is not an element type of nn tensors}}
+%r = nn.constant #nn.weight<"w_0", ""> : tensor<4xbf16>
