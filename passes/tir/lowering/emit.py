@@ -35,6 +35,9 @@ from .values import Place, constant
 COPIES = 4
 """How many times the code of one statement may appear at the most."""
 
+GROUP_COPIES = 2
+"""The same for kernels of work-groups, whose border groups run beside the others."""
+
 
 def emit(func: FuncOp, space: Space, footprints: Mapping[SSAValue, Footprint]) -> Region:
     """A new body for `func`, without blocks."""
@@ -45,7 +48,8 @@ def emit(func: FuncOp, space: Space, footprints: Mapping[SSAValue, Footprint]) -
         after.name_hint = before.name_hint
         buffers[before] = after
     emitter = _Emitter(space, footprints, Survey(old.ops, space))
-    emitter.body(None, list(old.ops), Place(space.domain), buffers, COPIES, new)
+    copies = GROUP_COPIES if emitter.grouped else COPIES
+    emitter.body(None, list(old.ops), Place(space.domain), buffers, copies, new)
     for branch in emitter.branches:
         branch.add_op(scf.YieldOp())
     return Region(new)
@@ -56,6 +60,7 @@ class _Emitter:
         self.space = space
         self.footprints = footprints
         self.survey = survey
+        self.grouped = any(kind.value.startswith("local") for kind in space.of_kind)
         self.branches: list[Block] = []
         self.homes: dict[ForOp | None, list[SSAValue]] = {}
         for buffer, footprint in footprints.items():
@@ -222,11 +227,11 @@ class _Emitter:
             here = [d for d in guard.dims if d in place.variables and place.domain.runs(d)]
             if not here or not self._may_branch(ops, frozenset(here)):
                 continue
-            if len(here) == 1 and len(guard.dims) > 1:
+            if len(here) == 1 and len(guard.dims) > 1 and not self.grouped:
                 (dim,) = here
                 if self._branch_on(dim, guard, loop, ops, place, buffers, copies, out):
                     return True
-            elif len(here) < len(guard.dims):
+            elif guard.dims - self.space.bound:
                 many.append((guard, _always(guard, place, self.space.extents)))
         possible = [(g, f) for g, f in many if place.domain.holds(f) is not False]
         if not possible:
@@ -264,8 +269,12 @@ class _Emitter:
         if stop < end:
             conditions.append(Guard.of(value, stop))
             rest = domain if conditions[1:] else domain.narrow(dim, stop, end)
-        then, other = self._if(conditions, place, out, otherwise=True)
         inside = place.with_domain(domain.narrow(dim, start, stop))
+        if all(self.survey.dead(op, rest) for op in ops):
+            then, _ = self._if(conditions, place, out)
+            self.body(loop, ops, inside, buffers, copies, then)
+            return True
+        then, other = self._if(conditions, place, out, otherwise=True)
         self.body(loop, ops, inside, buffers, copies // 2, then)
         outside = place.with_domain(rest)
         self.body(loop, ops, outside, buffers, 1 if rest is domain else copies // 2, other)
@@ -281,9 +290,8 @@ def _always(guard: Guard, place: Place, extents: Sequence[int]) -> Guard:
     low = reach.low.expr()
     back = [AffineExpr.dimension(d) - first for d, (first, _) in enumerate(domain.ranges)]
     low = low.replace_dims_and_symbols(back, ())
-    if guard.below:
-        return Guard.of(low, guard.limit - reach.size + 1)
-    return Guard.of(low, guard.limit, below=False)
+    limit = guard.limit - reach.size + 1 if guard.below else guard.limit
+    return Guard.of(low, limit, guard.below).coarse(extents)
 
 
 def _condition(guards: Sequence[Guard], place: Place, out: Block) -> SSAValue:

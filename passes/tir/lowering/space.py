@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir import BlockOp, ForOp, FuncOp, LoopKind
-from ....dialects.tir.affine import bounds, simplify
+from ....dialects.tir.affine import Linear, bounds, linear, simplify
 from ..schedule.analysis import path_to
 
 
@@ -26,6 +26,24 @@ class Guard:
     def of(expr: AffineExpr, limit: int, below: bool = True) -> Guard:
         """The condition with the dimensions that it depends on."""
         return Guard(expr, limit, below, frozenset(expr.used_dims()))
+
+    def coarse(self, extents: Sequence[int]) -> Guard:
+        """The same condition without the dimensions that cannot decide it.
+
+        `g q + r < g l` is `q < l` where 0 <= r < g: a tile that divides the extent is in or out.
+        Without r, l is rounded up.
+        """
+        form = linear(self.expr, extents)
+        limit = self.limit - form.constant
+        for g in sorted({abs(k) for k in form.terms.values()}, reverse=True):
+            rest = Linear({a: k for a, k in form.terms.items() if k % g}, 0)
+            if g == 1 or (limit % g and rest.terms):
+                continue
+            low, high = bounds(rest.expr(), extents)
+            if low is not None and low >= 0 and high is not None and high < g:
+                whole = Linear({a: k // g for a, k in form.terms.items() if k % g == 0}, 0)
+                return Guard.of(whole.expr(), -(-limit // g), self.below)
+        return self
 
 
 @dataclass(frozen=True)
@@ -132,4 +150,4 @@ class Space:
             if high is None or high >= extent:
                 guards.append(Guard.of(expr, extent))
         self.iters[block] = iters
-        self.guards[block] = tuple(guards)
+        self.guards[block] = tuple(guard.coarse(self.extents) for guard in guards)
