@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from .. import api
-from .console import MODEL_OPTIONS, Options, parse_dims, progress, table, user_errors
+from .console import MODEL_OPTIONS, Options, about, parse_dims, progress, table, user_errors
 from .inputs import describe
 
 OPTIONS: Options = [
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     """Compile, write the folder and say what is in it."""
     path, folder = Path(options.model), Path(options.output)
     start = time.perf_counter()
-    with progress(f"compiling {path.name}"):
+    with about(path), progress(f"compiling {path.name}"):
         model = api.compile(
             path,
             target=options.device_target,

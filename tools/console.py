@@ -88,6 +88,17 @@ def progress(message: str) -> Generator[None]:
         yield
 
 
+@contextmanager
+def about(path: Path) -> Generator[None]:
+    """Complaints in the body say which file they are about, where they do not say it already."""
+    try:
+        yield
+    except CloptError as error:
+        if path.name in str(error):
+            raise
+        raise CloptError(f"{path}: {error}") from error
+
+
 def table(*columns: str, title: str | None = None) -> Table:
     """An empty table in the style of all our tools."""
     return Table(*columns, title=title, title_justify="left", box=box.SIMPLE)

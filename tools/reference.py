@@ -32,7 +32,7 @@ def difference(ours: Array, reference: Array) -> Difference:
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     if not np.all(same | (np.isfinite(a) & np.isfinite(b))):
         return Difference(np.inf, np.inf)
-    absolute = float(np.max(np.abs(a - b), where=~same, initial=0.0))
+    absolute = float(np.max(np.abs(np.where(same, 0, a) - np.where(same, 0, b))))
     scale = float(np.max(np.abs(b), where=np.isfinite(b), initial=0.0))
     return Difference(absolute, absolute / scale if scale else absolute)
 

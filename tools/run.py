@@ -15,7 +15,7 @@ from rich.console import Console
 
 from .. import api
 from ..errors import CloptError
-from .console import MODEL_OPTIONS, Options, parse_dims, progress, table, user_errors
+from .console import MODEL_OPTIONS, Options, about, parse_dims, progress, table, user_errors
 from .inputs import Array, ImageScaling, collect_inputs, describe, parse_numbers
 from .reference import difference, run_onnxruntime
 
@@ -90,8 +90,10 @@ def load_model(options: argparse.Namespace) -> api.CompiledModel:
     if path.is_dir():
         if options.dim or options.device_target:
             raise CloptError(f"{path}: --dim and --target are for ONNX models; this is compiled.")
+        if options.compare:
+            raise CloptError(f"{path}: --compare needs the ONNX model, and this is a compiled one.")
         return api.load(path, device=options.device)
-    with progress(f"compiling {path.name}"):
+    with about(path), progress(f"compiling {path.name}"):
         return api.compile(
             path,
             target=options.device_target,
@@ -166,8 +168,6 @@ def _compare(
     outputs: Sequence[Array],
 ) -> None:
     path = Path(options.model)
-    if path.is_dir():
-        raise CloptError(f"{path}: --compare needs the ONNX model, and this is a compiled one.")
     rows = table("output", "largest error", "relative error", title=f"against {options.compare}")
     wrong: list[str] = []
     references = run_onnxruntime(path, inputs)
