@@ -179,12 +179,13 @@ class Builder:
     def _execute_lanes(self, op: Operation) -> None:
         """Execute an operation once for each lane and put the results together."""
         assert self.lane is None, f"one lane of {op.name} has a scalar form"
+        numbered, self.graph.numbered = self.graph.numbered, True
         results: list[list[Node]] = []
         for lane in range(self.ex.lane_width):
             self.lane = lane
             self.execute(op)
             results.append([self.node(result) for result in op.results])
-        self.lane = None
+        self.lane, self.graph.numbered = None, numbered
         for result, lanes in zip(op.results, zip(*results, strict=True), strict=True):
             self.values[result] = self.ex.build(lanes)
 
@@ -330,7 +331,8 @@ class Builder:
         registers: list[Register] = []
         for result, sides in zip(op.results, zip(*values, strict=True), strict=True):
             ctype = max((side.ctype for side in sides), key=lambda ctype: ctype.width)
-            register = Register(result.name_hint or "chosen", ctype)
+            lane = "" if self.lane is None else f"_{self.lane}"
+            register = Register((result.name_hint or "chosen") + lane, ctype)
             registers.append(register)
             for block, value in zip(blocks, sides, strict=True):
                 self.graph.block = block

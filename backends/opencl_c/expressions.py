@@ -253,8 +253,14 @@ class Expressions:
             ctype = mask_type(lhs.ctype.bits, width)
         return self.graph.node(
             "binary", ctype, [lhs, rhs], symbol,
-            remake=lambda new: self.compare(symbol, new[0], new[1], sign),
+            remake=lambda new: self._compare_lane(symbol, new[0], new[1], sign),
         )  # fmt: skip
+
+    def _compare_lane(self, symbol: str, lhs: Node, rhs: Node, sign: Sign) -> Node:
+        """A comparison of indices again, which one lane may decide."""
+        if lhs.kind == rhs.kind == "index" and sign is not Sign.UNSIGNED:
+            return self.compare_index(symbol, lhs.payload, rhs.payload)
+        return self.compare(symbol, lhs, rhs, sign)
 
     def same_masks(self, nodes: Sequence[Node]) -> list[Node]:
         """Truth values as masks of one kind, where one of them is a mask."""

@@ -105,7 +105,8 @@ class Memory:
 
     def _declare_array(self, statement: DeclareArray) -> None:
         if statement.block is self.graph.root:
-            statement.block.items.insert(0, statement)
+            items = statement.block.items
+            items.insert(sum(isinstance(item, DeclareArray) for item in items), statement)
         else:
             self.graph.add(statement)
 

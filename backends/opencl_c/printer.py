@@ -82,8 +82,8 @@ class KernelPrinter:
         """Add a line at the current indentation, broken at spaces where it is too long."""
         margin = " " * (4 * self.indent)
         while len(margin) + len(text) > LINE_LENGTH:
-            end = text.rfind(" ", 40, LINE_LENGTH - len(margin))
-            if end < 0:
+            end = _break(text, LINE_LENGTH - len(margin))
+            if end == 0:
                 break
             self.lines.append(margin + text[:end])
             text = text[end + 1 :]
@@ -237,6 +237,18 @@ class KernelPrinter:
             self._line("} else {")
             self._block(statement.other)
         self._line("}")
+
+
+def _break(text: str, limit: int) -> int:
+    """The space at which to break a long line: outside of parentheses, after a comma, far right."""
+    best, choice, depth = 0, (0, False, 0), 0
+    for position, character in enumerate(text[: limit + 1]):
+        depth += (character in "([") - (character in ")]")
+        if character == " " and position > limit // 3:
+            found = (-depth, text[position - 1] == ",", position)
+            if not best or found > choice:
+                best, choice = position, found
+    return best
 
 
 def _hint(node: Node) -> str:

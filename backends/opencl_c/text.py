@@ -72,6 +72,7 @@ class Texts:
     def linear(self, form: Linear) -> Text:
         """A sum of products; the constant and what is subtracted come last."""
         terms = sorted(form.terms.items(), key=lambda term: term[1] < 0)
+        leads = form.constant > 0 and bool(terms) and terms[0][1] < 0
         parts: list[tuple[str, Text]] = []
         for expr, k in terms:
             text = self._atom(expr)
@@ -80,7 +81,8 @@ class Texts:
             parts.append(("-" if k < 0 else "+", text))
         if form.constant or not parts:
             constant = str(abs(form.constant)), PRIMARY
-            parts.append(("-" if form.constant < 0 else "+", constant))
+            place = 0 if leads else len(parts)
+            parts.insert(place, ("-" if form.constant < 0 else "+", constant))
         sign, first = parts[0]
         if len(parts) == 1 and sign == "+":
             return first
