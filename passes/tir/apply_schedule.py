@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.tir import BlockOp, ForOp, FuncOp, LoopKind, Scope
@@ -85,6 +86,12 @@ class _Call:
     def loops(self) -> list[ForOp]:
         return [self.loop(i) for i in range(len(self.words))]
 
+    def buffer(self, position: int) -> SSAValue:
+        for param in self.func.params:
+            if param.name_hint == self.words[position]:
+                return param
+        return tir.buffer_of(self.func, self.words[position]).memref
+
     def integer(self, position: int) -> int:
         word = self.words[position]
         if not word.isdecimal():
@@ -126,6 +133,11 @@ def _split(call: _Call) -> None:
     tir.split_many(call.loop(0), factors, call.names)
 
 
+def _label(call: _Call, block: BlockOp) -> None:
+    if call.name is not None:
+        block.label = StringAttr(call.name)
+
+
 _MANY = 64
 
 STEPS: dict[str, _Step] = {
@@ -149,6 +161,27 @@ STEPS: dict[str, _Step] = {
         lambda call: tir.compute_at(call.block(0), call.loop(1)),
         2,
         2,
+    ),
+    "cache_read": _Step(
+        "cache_read block buffer scope [-> label]",
+        lambda call: _label(call, tir.cache_read(call.block(0), call.buffer(1), call.scope(2))),
+        3,
+        3,
+        1,
+    ),
+    "cache_write": _Step(
+        "cache_write block scope [-> label]",
+        lambda call: _label(call, tir.cache_write(call.block(0), call.scope(1))),
+        2,
+        2,
+        1,
+    ),
+    "rfactor": _Step(
+        "rfactor block.loop [-> label]",
+        lambda call: _label(call, tir.rfactor(call.loop(0))),
+        1,
+        1,
+        1,
     ),
     "set_scope": _Step(
         "set_scope buffer scope",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import affine, arith, memref
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, IntegerAttr
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import ArrayAttr, IndexType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir import BlockOp, ForOp, FuncOp, IterKind, enclosing_loops
 from ..schedule.analysis import driven, index_expr
 from ..schedule.errors import refuse
+from ..schedule.stage import index_value, spatial_part
 
 
 def place_initial_values(func: FuncOp) -> None:
@@ -52,20 +53,17 @@ def _place(block: BlockOp) -> None:
 
 def _initial(block: BlockOp, loops: Sequence[SSAValue]) -> BlockOp:
     """A block over the spatial variables that stores the initial values."""
-    spatial = [i for i, kind in enumerate(block.iter_kinds) if kind is IterKind.Spatial]
+    spatial, leaves = spatial_part(block)
     body = Block(arg_types=[IndexType()] * len(spatial))
-    leaves: dict[SSAValue, AffineExpr] = {}
     for arg, position in zip(body.args, spatial, strict=True):
-        var = block.iter_vars[position]
-        arg.name_hint = var.name_hint
-        leaves[var] = AffineExpr.dimension(arg.index)
+        arg.name_hint = block.iter_vars[position].name_hint
     for store, value in zip(block.stores(), block.init.data, strict=True):
         indices: list[SSAValue] = []
         for index in store.indices:
             expr = index_expr(index, leaves)
             if expr is None:
                 raise refuse(block, "a reduction stores at an affine function of its spatial part")
-            indices.append(_materialise(expr, body))
+            indices.append(index_value(expr, body))
         constant = _constant(value)
         body.add_ops([constant, memref.StoreOp.get(constant.result, store.memref, indices)])
     used = sorted({d for i in spatial for d in block.exprs[i].used_dims()})
@@ -80,19 +78,6 @@ def _initial(block: BlockOp, loops: Sequence[SSAValue]) -> BlockOp:
         Region(body),
         exprs=[block.exprs[i].replace_dims_and_symbols(renumber, ()) for i in spatial],
     )
-
-
-def _materialise(expr: AffineExpr, body: Block) -> SSAValue:
-    if isinstance(expr, AffineDimExpr):
-        return body.args[expr.position]
-    if isinstance(expr, AffineConstantExpr):
-        constant = arith.ConstantOp(IntegerAttr.from_index_int_value(expr.value))
-        body.add_op(constant)
-        return constant.result
-    attr = AffineMapAttr(AffineMap(len(body.args), 0, (expr,)))
-    apply = affine.ApplyOp(list(body.args), attr)
-    body.add_op(apply)
-    return apply.result
 
 
 def _constant(value: Attribute) -> arith.ConstantOp:

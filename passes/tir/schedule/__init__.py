@@ -8,11 +8,14 @@ Optimization", 2022).
 from __future__ import annotations
 
 from .bind import bind
+from .cache_read import cache_read
+from .cache_write import cache_write
 from .compute_at import compute_at
 from .errors import ScheduleError
 from .fuse import fuse
 from .lookup import block_of, buffer_of, loop_named, loops_of
 from .reorder import reorder
+from .rfactor import rfactor
 from .set_scope import set_scope
 from .split import split, split_many
 from .transform_layout import transform_layout
@@ -24,12 +27,15 @@ __all__ = [
     "bind",
     "block_of",
     "buffer_of",
+    "cache_read",
+    "cache_write",
     "compute_at",
     "fuse",
     "loop_named",
     "loops_of",
     "parallel",
     "reorder",
+    "rfactor",
     "set_scope",
     "split",
     "split_many",

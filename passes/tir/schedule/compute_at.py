@@ -40,7 +40,7 @@ def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
     fixed = {outer.var: position for position, outer in enumerate(path)}
     needs = [_region(buffer, consumers, fixed) for buffer in buffers]
     windows = _iterations(block, buffers, needs)
-    names = _names(block)
+    names = iteration_names(block)
     root: Operation = own[0] if own else block
     block.detach()
     if own:
@@ -175,7 +175,8 @@ def _position(buffers: Sequence[SSAValue], buffer: SSAValue) -> int:
     return next(i for i, candidate in enumerate(buffers) if candidate is buffer)
 
 
-def _names(block: BlockOp) -> list[str]:
+def iteration_names(block: BlockOp) -> list[str]:
+    """What to call a loop for each iteration variable: like the loop that drives it alone now."""
     names: list[str] = []
     for var, expr in zip(block.iter_vars, block.exprs, strict=True):
         hint = var.name_hint

@@ -1,0 +1,42 @@
+"""cache_read: a block reads a copy of a buffer."""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref
+from xdsl.ir import SSAValue
+
+from ....dialects.tir import BlockOp, IterKind, Scope, enclosing_loops
+from .analysis import memref_of
+from .errors import refuse
+from .stage import func_of, new_stage, new_temporary
+
+
+def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
+    """Let `block` read `buffer` through a new temporary in `scope`; returns the block filling it.
+
+    The copy is a stage over the whole buffer in front of the block's; `compute_at` moves it to
+    where a part is needed. Its loops are called ax0, ax1, ...
+    """
+    if scope not in (Scope.Private, Scope.Local):
+        raise refuse(block, f"a copy is kept in private or local memory, not {scope.value}")
+    loads = [load for load in block.loads() if load.memref is buffer]
+    if not loads:
+        raise refuse(block, f"it does not read '{buffer.name_hint}'")
+    if any(store.memref is buffer for store in block.stores()):
+        raise refuse(block, f"it writes '{buffer.name_hint}' as well")
+    shape = memref_of(buffer).get_shape()
+    name = f"{buffer.name_hint or 'buffer'}_{scope.value}"
+    copy = new_temporary(func_of(block), buffer, shape, name, scope)
+    iters = [(f"ax{d}", extent, IterKind.Spatial) for d, extent in enumerate(shape)]
+    root, stage = new_stage(name, iters)
+    body = stage.body.block
+    load = memref.LoadOp.get(buffer, body.args)
+    body.add_ops([load, memref.StoreOp.get(load.res, copy, body.args)])
+    loops = enclosing_loops(block)
+    anchor = loops[0] if loops else block
+    parent = anchor.parent_block()
+    assert parent is not None
+    parent.insert_op_before(root, anchor)
+    for use in loads:
+        use.operands = [copy, *use.indices]
+    return stage

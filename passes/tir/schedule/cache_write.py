@@ -1,0 +1,56 @@
+"""cache_write: a block writes a temporary that a new stage copies to its buffer."""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref
+
+from ....dialects.tir import BlockOp, IterKind, Scope
+from .analysis import index_expr, memref_of, written
+from .compute_at import iteration_names
+from .errors import refuse
+from .stage import (
+    func_of,
+    index_value,
+    insert_after,
+    new_stage,
+    new_temporary,
+    spatial_part,
+    whole_stage,
+)
+
+
+def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
+    """Let `block` write a new temporary in `scope`; returns the block that copies it to the buffer.
+
+    That one is a stage behind the block's, over its spatial variables, whose names its loops have.
+    `compute_at` then moves `block` into them.
+    """
+    if scope not in (Scope.Private, Scope.Local):
+        raise refuse(block, f"a copy is kept in private or local memory, not {scope.value}")
+    root = whole_stage(block, "cache")
+    buffers = written(block)
+    if len(buffers) != 1:
+        raise refuse(block, f"it writes {len(buffers)} buffers; only one can be cached")
+    (buffer,) = buffers
+    positions, leaves = spatial_part(block)
+    indices = [index_expr(index, leaves) for index in block.stores()[0].indices]
+    if any(index is None for index in indices) or len(block.stores()) > 1:
+        raise refuse(block, "what it writes is no affine function of its spatial variables")
+    name = f"{buffer.name_hint or 'buffer'}_{scope.value}"
+    shape = memref_of(buffer).get_shape()
+    copy = new_temporary(func_of(block), buffer, shape, name, scope)
+    for op in [*block.loads(), *block.stores()]:
+        if op.memref is buffer:
+            value = [] if isinstance(op, memref.LoadOp) else [op.value]
+            op.operands = [*value, copy, *op.indices]
+    names = iteration_names(block)
+    iters = [
+        (names[position], block.iter_extents[position], IterKind.Spatial) for position in positions
+    ]
+    stage_root, stage = new_stage(f"{block.label.data}_write", iters)
+    body = stage.body.block
+    at = [index_value(index, body) for index in indices if index is not None]
+    load = memref.LoadOp.get(copy, at)
+    body.add_ops([load, memref.StoreOp.get(load.res, buffer, at)])
+    insert_after(stage_root, root)
+    return stage
