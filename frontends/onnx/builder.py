@@ -28,6 +28,12 @@ def name_location(name: str) -> LocationAttr:
     return NameLoc(StringAttr(name), NoneAttr())
 
 
+def name_value(value: SSAValue, name: str) -> None:
+    """Print a value under its name in the model, if MLIR can write that and it has no name yet."""
+    if value.name_hint is None and name.isascii() and SSAValue.is_valid_name(name):
+        value.name_hint = name
+
+
 class Builder:
     """Appends operations to a block.
 
@@ -65,6 +71,7 @@ class Builder:
             hint = self._hints[value]
             op = nn.ConstantOp.from_array(self._known[value], self._weights, hint)
             op.location = name_location(hint) if hint else self.location
+            name_value(op.result, hint)
             self._block.add_op(op)
             self._placed[value] = op.result
         return self._placed[value]

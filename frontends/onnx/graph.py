@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...errors import CloptError
-from .builder import Builder, name_location
+from .builder import Builder, name_location, name_value
 from .functions import bind_attributes, definition, schema_of
 from .model import FunctionKey, domain_of
 from .node import NodeContext, Results
@@ -104,6 +104,7 @@ class GraphImporter:
                 value = values[position] if position < len(values) else None
                 if value is None:
                     raise CloptError(f"{label}: its output {position} is not supported.")
+                name_value(value, output)
                 scope.values[output] = value
 
     def _dispatch(

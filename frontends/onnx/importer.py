@@ -13,7 +13,7 @@ from xdsl.ir import Block, Region, SSAValue
 from ...dialects.nn.types import Array, array_type, shape_of
 from ...errors import CloptError
 from ...weights import Weights
-from .builder import Builder
+from .builder import Builder, name_value
 from .graph import GraphImporter, Scope
 from .model import Model, read_model
 from .tensors import open_dimensions, tensor_type_of
@@ -51,7 +51,7 @@ def import_onnx(
         if 0 in type.get_shape():
             raise CloptError(f"the input '{value.name}' has no elements: its type is {type}.")
         argument = block.insert_arg(type, len(block.args))
-        argument.name_hint = value.name if value.name.isidentifier() else None
+        name_value(argument, value.name)
         scope.values[value.name] = argument
         names.append(value.name)
     if fixed:
