@@ -14,7 +14,7 @@ from clopt.universe import CLOPT_UNIVERSE
 XDSL_OPT = Path(sys.executable).with_name("xdsl-opt")
 MODULE = """
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %y = "nn.unary"(%x) <{kind = #nn.unary_kind<relu>}> : (tensor<4xf32>) -> tensor<4xf32>
+  %y = nn.unary relu %x : (tensor<4xf32>) -> tensor<4xf32>
   func.return %y : tensor<4xf32>
 }
 """
@@ -40,7 +40,7 @@ def test_rows_load_and_keep_their_names(kind: str):
 
 
 def test_stock_xdsl_opt_runs_a_pass_of_ours():
-    command = [XDSL_OPT, "-p", "cl-set-target{name=pocl}"]
+    command = [XDSL_OPT, "-p", "cl-set-target{device=pocl}"]
     done = subprocess.run(command, input=MODULE, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "nn.unary" in done.stdout
