@@ -2,73 +2,142 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import memref
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects.tir import BarrierOp, BlockOp, ForOp, FuncOp, LoopKind, Scope, ScopeAttr
-from ..schedule.analysis import memref_of
+from ..schedule.analysis import accesses, memref_of, users
+from ..window import Window, window
+from .space import Space
+
+_Share = tuple[SSAValue, tuple[AffineExpr, ...] | None]
+"""A local buffer, and where in it the elements of one work-item alone start; None if shared."""
 
 
 @dataclass
 class _Accesses:
-    """The local buffers read and written since the last barrier."""
+    """What is read and written since the last barrier."""
 
-    reads: set[SSAValue] = field(default_factory=set[SSAValue])
-    writes: set[SSAValue] = field(default_factory=set[SSAValue])
+    reads: set[_Share] = field(default_factory=set[_Share])
+    writes: set[_Share] = field(default_factory=set[_Share])
 
-    def conflicts(self, later: _Accesses) -> bool:
-        """Whether `later` must not overtake these."""
-        return bool(self.writes & (later.reads | later.writes) or self.reads & later.writes)
+    def conflicts(self, later: _Accesses, buffers: Iterable[SSAValue]) -> bool:
+        """Whether another work-item's `later` accesses to `buffers` must not overtake these."""
+        return any(
+            first[0] is second[0] and first[0] in buffers and (first[1] is None or first != second)
+            for these, those in (
+                (self.writes, later.reads),
+                (self.writes, later.writes),
+                (self.reads, later.writes),
+            )
+            for first in these
+            for second in those
+        )
 
     def add(self, other: _Accesses) -> None:
         self.reads |= other.reads
         self.writes |= other.writes
 
 
-def insert_barriers(func: FuncOp) -> None:
+def insert_barriers(func: FuncOp, space: Space) -> None:
     """Put a barrier between statements of which one writes local memory that the other touches.
 
-    The iterations of a serial loop are statements after each other as well.
+    The iterations of a loop are statements after each other as well. Elements that only one
+    work-item touches need no barrier.
     """
-    if any(isinstance(op, memref.AllocaOp) and _is_local(op.memref) for op in func.walk()):
-        _visit(func.body.block, repeated=False)
+    local: dict[SSAValue, set[BlockOp]] = {
+        op.memref: set(users(op.memref))
+        for op in func.walk()
+        if isinstance(op, memref.AllocaOp)
+        and memref_of(op.memref).memory_space == ScopeAttr(Scope.Local)
+    }
+    if local:
+        _Inserter(space, local).visit(func.body.block, ())
 
 
-def _visit(body: Block, repeated: bool) -> _Accesses:
-    """Insert barriers into `body`; returns all that it accesses."""
-    total, pending, leading = _Accesses(), _Accesses(), _Accesses()
-    separated = False
-    for op in list(body.ops):
-        if isinstance(op, BarrierOp):
-            pending, separated = _Accesses(), True
-            continue
-        current = _statement(op)
-        if pending.conflicts(current):
-            body.insert_op_before(BarrierOp(), op)
-            pending, separated = _Accesses(), True
-        pending.add(current)
-        total.add(current)
-        if not separated:
-            leading.add(current)
-    last = body.last_op
-    if repeated and last is not None and pending.conflicts(leading if separated else pending):
-        body.insert_op_after(BarrierOp(), last)
-    return total
+class _Inserter:
+    def __init__(self, space: Space, users_of: dict[SSAValue, set[BlockOp]]):
+        self.space = space
+        self.users_of = users_of
+        self.local_dims = {
+            dim for kind, dim in space.of_kind.items() if kind.value.startswith("local")
+        }
+        self.group_dims = space.bound - self.local_dims
 
+    def visit(self, body: Block, carried: Iterable[SSAValue]) -> _Accesses:
+        """Insert barriers into `body`; returns all that it accesses.
 
-def _statement(op: Operation) -> _Accesses:
-    if isinstance(op, ForOp):
-        kind = op.kind.data
-        once = op.size == 1 or kind.is_bound or kind is LoopKind.Vectorized
-        return _visit(op.body.block, repeated=not once)
-    found = _Accesses()
-    if isinstance(op, BlockOp):
-        found.reads.update(load.memref for load in op.loads() if _is_local(load.memref))
-        found.writes.update(store.memref for store in op.stores() if _is_local(store.memref))
-    return found
+        An iteration may touch what another one has written of the `carried` buffers.
+        """
+        total, pending, leading = _Accesses(), _Accesses(), _Accesses()
+        separated = False
+        for op in list(body.ops):
+            if isinstance(op, BarrierOp):
+                pending, separated = _Accesses(), True
+                continue
+            current = self.statement(op)
+            if pending.conflicts(current, self.users_of):
+                body.insert_op_before(BarrierOp(), op)
+                pending, separated = _Accesses(), True
+            pending.add(current)
+            total.add(current)
+            if not separated:
+                leading.add(current)
+        last = body.last_op
+        if last is not None and pending.conflicts(leading, carried):
+            body.insert_op_after(BarrierOp(), last)
+        return total
 
+    def statement(self, op: Operation) -> _Accesses:
+        found = _Accesses()
+        if isinstance(op, ForOp):
+            return self.visit(op.body.block, self.carried(op))
+        if isinstance(op, BlockOp):
+            for buffer in self.users_of:
+                for access, indices in accesses(op, buffer):
+                    side = found.reads if isinstance(access, memref.LoadOp) else found.writes
+                    parts: list[Window] = []
+                    for index in indices:
+                        if index is not None:
+                            over = index.replace_dims_and_symbols(self.space.iters[op], ())
+                            parts.append(window(over, self.space.extents, self.space.bound))
+                    complete = len(parts) == len(indices)
+                    side.add((buffer, self.own(parts) if complete else None))
+        return found
 
-def _is_local(buffer: SSAValue) -> bool:
-    return memref_of(buffer).memory_space == ScopeAttr(Scope.Local)
+    def carried(self, loop: ForOp) -> set[SSAValue]:
+        """The buffers through which an iteration of `loop` can meet another one.
+
+        Independent iterations share what is allocated anew for each, in the same place.
+        """
+        kind = loop.kind.data
+        if loop.size == 1 or kind.is_bound or kind is LoopKind.Vectorized:
+            return set()
+        if kind is not LoopKind.Parallel:
+            return set(self.users_of)
+        inside = {op for op in loop.walk() if isinstance(op, BlockOp)}
+        return {buffer for buffer, blocks in self.users_of.items() if blocks <= inside}
+
+    def own(self, parts: list[Window]) -> tuple[AffineExpr, ...] | None:
+        """Where a work-item's elements start, if no two work-items have any in common.
+
+        They do not if every local index moves the start, along some dimension, by at least as much
+        as the work-item covers there, and nothing else does along that dimension.
+        """
+        apart: set[int] = set()
+        for part in parts:
+            terms = [
+                (atom, step)
+                for atom, step in part.low.terms.items()
+                if not atom.used_dims() <= self.group_dims
+            ]
+            if len(terms) == 1:
+                ((atom, step),) = terms
+                if isinstance(atom, AffineDimExpr) and abs(step) >= part.size:
+                    apart.add(atom.position)
+        moving = {dim for dim in self.local_dims if self.space.extents[dim] > 1}
+        return tuple(part.low.expr() for part in parts) if moving <= apart else None
