@@ -57,6 +57,12 @@ class Builder:
         self._hints[value] = hint
         return value
 
+    def known_if_empty(self, value: SSAValue) -> SSAValue:
+        """The value, or if it has no elements the constant that it therefore is."""
+        if array_size(value):
+            return value
+        return self.constant(np.empty(shape_of(value), dtype_of_value(value)))
+
     def known(self, value: SSAValue) -> Array | None:
         """The array a value is known to hold at import."""
         return self._known.get(value)
@@ -66,8 +72,6 @@ class Builder:
         if value not in self._known:
             return value
         if value not in self._placed:
-            if array_size(value) == 0:
-                raise VerifyException("a tensor without elements is used at run time")
             hint = self._hints[value]
             op = nn.ConstantOp.from_array(self._known[value], self._weights, hint)
             op.location = name_location(hint) if hint else self.location
@@ -83,6 +87,8 @@ class Builder:
             return [self.constant(array) for array in folded]
         for i, operand in enumerate(op.operands):
             if operand in self._known:
+                if array_size(operand) == 0:
+                    raise VerifyException("a tensor without elements is used at run time")
                 op.operands[i] = self.place(operand)
         op.location = self.location
         self._block.add_op(op)

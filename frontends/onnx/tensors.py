@@ -103,12 +103,12 @@ def _map_external(
     return mapped if dtype.isnative else mapped.astype(dtype)
 
 
-def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str, role: str) -> Tensor:
+def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str) -> Tensor:
     """The static type of a graph input; symbolic dimensions come from `dims`.
 
     A dimension without a symbol can be bound as `name.axis`.
     """
-    what = f"the {role} '{name}'"
+    what = f"the input '{name}'"
     kind = proto.WhichOneof("value")
     if kind != "tensor_type":
         described = "no type" if kind is None else f"a {kind.removesuffix('_type')} type"

@@ -194,14 +194,6 @@ def test_unknown_dimension_lists_those_there_are():
         load(proto, dims={"N": 1, "M": 1, "K": 1})
 
 
-def test_unknown_and_wrong_values():
-    proto = model("int64[2] x", "y = Neg(x)")
-    with pytest.raises(CloptError, match="no input 'z' whose value to fix"):
-        load(proto, values={"z": np.zeros(2)})
-    with pytest.raises(CloptError, match="the input 'x' is tensor<2xi64>, the value tensor<2xf64>"):
-        load(proto, values={"x": np.zeros(2)})
-
-
 def test_missing_file(tmp_path: Path):
     with pytest.raises(CloptError, match=r"Cannot read .*: No such file"):
         load(tmp_path / "none.onnx")

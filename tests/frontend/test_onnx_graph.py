@@ -110,14 +110,6 @@ def test_masks_are_computed_at_import():
     assert agree(model("float[4,4] x", body, 16, constants)).ops() == ["where"]
 
 
-def test_values_fix_inputs():
-    proto = model("float[2,3] x, int64[1] axes", "y = ReduceSum(x, axes)")
-    imported = load(proto, values={"axes": np.array([1])})
-    assert len(imported.main.args) == 1
-    x = np.arange(6, dtype=np.float32).reshape(2, 3)
-    np.testing.assert_array_equal(imported.run(x)[0], x.sum(1, keepdims=True))
-
-
 def test_nodes_in_any_order_and_unused_nodes():
     proto = model("float[2] x", "a = Relu(x) unused = NonZero(x) y = Exp(a)")
     nodes = list(proto.graph.node)
@@ -237,5 +229,16 @@ def test_element_types_of_initializers():
 
 def test_tensors_without_elements_are_constants():
     body = "a, b = Split<axis=0>(x, s) y = Concat<axis=0>(b, a)"
-    imported = load(model("float[3] x", body, 13, {"s": [0, 3]}))
-    assert imported.ops() == []
+    assert load(model("float[3] x", body, 13, {"s": [0, 3]})).ops() == []
+
+
+def test_inputs_and_outputs_without_elements():
+    imported = load(
+        model(
+            "float[2,3] x, float[0] z",
+            "y = Slice(x, b, b) r = Concat<axis=0>(z, z)",
+            constants={"b": [1]},
+        )
+    )
+    y, r = imported.run(np.ones((2, 3), np.float32), np.ones(0, np.float32))
+    assert (y.shape, r.shape) == ((0, 3), (0,))
