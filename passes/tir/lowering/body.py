@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects import affine, arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
@@ -11,16 +11,8 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import simplify
 from .footprint import Footprint
-from .space import Guard
+from .space import COMPARISONS, Guard
 from .values import Place
-
-_COMPARE: Mapping[int, tuple[int, bool, bool]] = {
-    2: (0, True, False),  # lhs < rhs: lhs - rhs < 0
-    3: (1, True, False),  # lhs <= rhs: lhs - rhs < 1
-    4: (1, False, False),  # lhs > rhs: lhs - rhs >= 1
-    5: (0, False, False),  # lhs >= rhs: lhs - rhs >= 0
-}
-"""The predicates of `arith.cmpi` that order signed integers, as guards on the difference."""
 
 
 class BodyCloner:
@@ -32,7 +24,9 @@ class BodyCloner:
         buffers: Mapping[SSAValue, SSAValue],
         footprints: Mapping[SSAValue, Footprint],
         iters: Mapping[SSAValue, AffineExpr],
+        extents: Sequence[int],
     ):
+        self.extents = extents
         self.place = place
         self.values: dict[SSAValue, SSAValue] = dict(buffers)
         self.footprints = footprints
@@ -50,7 +44,7 @@ class BodyCloner:
             case affine.ApplyOp() if all(arg in self.exprs for arg in op.mapOperands):
                 args = [self.exprs[arg] for arg in op.mapOperands]
                 expr = op.map.data.results[0].replace_dims_and_symbols(args, ())
-                self.exprs[op.result] = simplify(expr, self._extents())
+                self.exprs[op.result] = simplify(expr, self.extents)
             case arith.ConstantOp(value=IntegerAttr(value=number, type=IndexType())):
                 self.exprs[op.result] = AffineExpr.constant(number.data)
             case arith.CmpiOp() if op.lhs in self.exprs and op.rhs in self.exprs:
@@ -63,17 +57,12 @@ class BodyCloner:
                 return False
         return True
 
-    def _extents(self) -> list[int]:
-        """Sound for dimensions that do not start at 0 too: they end there."""
-        return [end for _, end in self.place.domain.ranges]
-
     def _fold_compare(self, op: arith.CmpiOp) -> bool:
-        row = _COMPARE.get(op.predicate.value.data)
+        row = COMPARISONS.get(op.predicate.value.data)
         if row is None:
             return False
-        limit, below, _ = row
-        difference = self.exprs[op.lhs] - self.exprs[op.rhs]
-        holds = self.place.domain.holds(Guard.of(difference, limit, below))
+        guard = Guard.of(self.exprs[op.lhs] - self.exprs[op.rhs], *row)
+        holds = self.place.domain.holds(guard.coarse(self.extents))
         if holds is None:
             return False
         self.truth[op.result] = holds
@@ -149,7 +138,7 @@ class BodyCloner:
                 # Such an index makes the temporary hold the whole dimension.
                 operands.append(self._value(index, out, made))
             else:
-                expr = simplify(expr - origin, self._extents())
+                expr = simplify(expr - origin, self.extents)
                 operands.append(self._index(expr, out, made))
         return operands
 

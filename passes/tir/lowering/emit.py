@@ -23,7 +23,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir import BarrierOp, BlockOp, ForOp, FuncOp, LoopKind
-from ..schedule.analysis import EXPANDED
+from ..schedule.analysis import EXPANDED, GRID
 from ..schedule.vectorize import WIDTHS
 from ..window import window
 from .body import BodyCloner
@@ -112,7 +112,7 @@ class _Emitter:
                 self._loop(op, place, buffers, copies, out)
             else:
                 iters = dict(zip(op.iter_vars, self.space.iters[op], strict=True))
-                cloner = BodyCloner(place, buffers, self.footprints, iters)
+                cloner = BodyCloner(place, buffers, self.footprints, iters, self.space.extents)
                 cloner.clone(op.body.block.ops, out, {})
         elif isinstance(op, BarrierOp):
             out.add_op(BarrierOp())
@@ -231,7 +231,10 @@ class _Emitter:
                 (dim,) = here
                 if self._branch_on(dim, guard, loop, ops, place, buffers, copies, out):
                     return True
-            elif guard.dims - self.space.bound:
+            elif (inner := guard.dims - self.space.bound) and (
+                loop.kind.data in GRID or inner <= self.space.expanded
+            ):
+                # Work-items of a group run together: a serial loop rather peels for all of them.
                 many.append((guard, _always(guard, place, self.space.extents)))
         possible = [(g, f) for g, f in many if place.domain.holds(f) is not False]
         if not possible:

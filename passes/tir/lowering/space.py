@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from xdsl.dialects import arith, memref, scf
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir import BlockOp, ForOp, FuncOp, LoopKind
 from ....dialects.tir.affine import Linear, bounds, linear, simplify
-from ..schedule.analysis import path_to
+from ..schedule.analysis import EXPANDED, index_expr, path_to
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Guard:
             if low is not None and low >= 0 and high is not None and high < g:
                 whole = Linear({a: k // g for a, k in form.terms.items() if k % g == 0}, 0)
                 return Guard.of(whole.expr(), -(-limit // g), self.below)
-        return self
+        return Guard.of(Linear(form.terms, 0).expr(), limit, self.below)
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,37 @@ class Domain:
         return True if low >= guard.limit else False if high < guard.limit else None
 
 
+COMPARISONS: dict[int, tuple[int, bool]] = {
+    2: (0, True),  # lhs < rhs: lhs - rhs < 0
+    3: (1, True),  # lhs <= rhs: lhs - rhs < 1
+    4: (1, False),  # lhs > rhs: lhs - rhs >= 1
+    5: (0, False),  # lhs >= rhs: lhs - rhs >= 0
+}
+"""The predicates of `arith.cmpi` that order signed integers, as guards on the difference."""
+
+
+def body_guards(block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
+    """The conditions under which alone a body does anything: those of an `if` around all of it."""
+    last = block.body.block.last_op
+    if not isinstance(last, scf.IfOp) or last.results or last.false_region.blocks:
+        return []
+    if any(isinstance(op, memref.StoreOp | scf.IfOp) for op in block.body.block.ops if op != last):
+        return []
+    leaves = dict(zip(block.iter_vars, iters, strict=True))
+    guards: list[Guard] = []
+    pending = [last.cond]
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, arith.AndIOp):
+            pending += [owner.lhs, owner.rhs]
+        elif isinstance(owner, arith.CmpiOp):
+            lhs, rhs = index_expr(owner.lhs, leaves), index_expr(owner.rhs, leaves)
+            row = COMPARISONS.get(owner.predicate.value.data)
+            if row is not None and lhs is not None and rhs is not None:
+                guards.append(Guard.of(lhs - rhs, *row))
+    return guards
+
+
 class Space:
     """The dimensions of a kernel: one per loop; loops bound to one OpenCL index share theirs."""
 
@@ -100,6 +132,7 @@ class Space:
         self.extents: list[int] = list(bound.values())
         self.of_kind = {kind: i for i, kind in enumerate(bound)}
         self.of_var: dict[SSAValue, int] = {}
+        self.expanded: set[int] = set()
         self.iters: dict[BlockOp, tuple[AffineExpr, ...]] = {}
         self.guards: dict[BlockOp, tuple[Guard, ...]] = {}
         blocks: list[BlockOp] = []
@@ -130,6 +163,8 @@ class Space:
         if dim is None:
             dim = len(self.extents)
             self.extents.append(loop.size)
+            if loop.kind.data in EXPANDED:
+                self.expanded.add(dim)
         self.of_var[loop.var] = dim
 
     def _add_block(self, block: BlockOp) -> None:
@@ -149,5 +184,6 @@ class Space:
                 guards.append(Guard.of(expr, 0, below=False))
             if high is None or high >= extent:
                 guards.append(Guard.of(expr, extent))
+        guards += body_guards(block, iters)
         self.iters[block] = iters
         self.guards[block] = tuple(guard.coarse(self.extents) for guard in guards)
