@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ def save_model(folder: Path, module: ModuleOp, source: str, weights: Weights) ->
         for name, content in files.items():
             (place / name).write_text(content, encoding="utf-8")
         weights.subset(iter(sorted(keys))).save(place / WEIGHTS)
+        shutil.copymode(place / DESCRIPTION, place / WEIGHTS)  # safetensors makes it private
 
     try:
         _replace_folder(folder, write)

@@ -1,140 +1,113 @@
-"""Builds OpenCL C into programs and keeps the binaries on disk.
+"""Builds a model's kernels, as fast as the driver allows, and remembers them on disk.
 
-Threads do not help: Intel's compiler serves one caller at a time and PoCL compiles a kernel when it
-is launched first, for the local size it is launched with. So one program holds every kernel.
+What was measured, with 24 register-tiled kernels on two cores:
+- Threads gain nothing: pyopencl and Intel's compiler serve one caller at a time.
+- Intel's compiler takes as long for 24 programs of one kernel as for one program of 24. So each
+  kernel is a program of its own, cached on its own, and large models are compiled by helper
+  processes.
+- PoCL compiles a kernel at its first launch, for that local size, and keeps the result in a cache
+  of its own; asking it for binaries compiles everything once more, and slower code. So its kernels
+  are one program, which we do not cache.
 """
-
-# pyopencl's public Program keeps a second cache on disk and warns on stderr about every build log.
-# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
-import hashlib
-import os
-from contextlib import suppress
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import cast
 
 import pyopencl as cl
-from platformdirs import user_cache_dir
-from pyopencl import _cl as opencl
 
+from .cache import BinaryCache
+from .compiler import BUILD_OPTIONS, binary_of, from_binary, from_source
 from .devices import Device
-from .files import write_atomically
+from .workers import compile_in_processes
 
-BUILD_OPTIONS = ("-cl-std=CL1.2",)
-_OPTION_BYTES = " ".join(BUILD_OPTIONS).encode()
-
-# PoCL keeps compiled kernels in its own cache; asking it for a binary compiles them once more.
 _OWN_CACHE = ("Portable Computing Language",)
+_KERNEL_BY_KERNEL = ("Intel(R) OpenCL",)
 
-# Entries kept in a cache folder: some tens of megabytes, and a folder that is quickly listed.
-_KEPT = 2000
-
-_FORMAT = b"clopt-kernels-1\n"
-_DIGEST_BYTES = 32
+# The form in which `opencl_c` prints: directives, then kernels, each ending with a `}` of its own.
+_DIRECTIVE = re.compile(r"(?m)^#.*\n")
+_KERNEL = re.compile(r"(?:\s|//.*\n)*(?:__attribute__\(.*\)\s*)?__kernel void (\w+)\(")
+_END_OF_FUNCTION = re.compile(r"(?m)(?<=^}\n)")
 
 
 @dataclass(frozen=True)
-class BuiltProgram:
-    """Kernels ready to be made, and where they came from."""
+class Build:
+    """The program of every kernel, by the kernel's name."""
 
-    program: cl.Program
+    programs: Mapping[str, cl.Program]
     from_cache: bool
+    """Whether no compiler was called."""
 
 
-def build_program(
-    context: cl.Context, device: Device, source: str, cache_folder: Path | None
-) -> BuiltProgram:
-    """The program of `source` for `device`, from `cache_folder` when it is there.
-
-    A cached file that is damaged or that the driver refuses counts as absent.
-    """
-    entry = None if cache_folder is None else cache_folder / _entry_name(device, source)
+def build_kernels(
+    context: cl.Context, device: Device, source: str, names: Sequence[str], cache: BinaryCache
+) -> Build:
+    """Programs for the kernels `names` of `source`."""
     if device.platform in _OWN_CACHE:
-        entry = None
-    binary = None if entry is None else _read_entry(entry)
-    if binary is not None:
-        program = _from_binary(context, device, binary)
-        if program is not None:
-            return BuiltProgram(cl.Program(program), from_cache=True)
-    program = _from_source(context, device, source)
-    if entry is not None:
-        _write_entry(entry, _binary_of(program, device))
-    return BuiltProgram(cl.Program(program), from_cache=False)
+        cache = BinaryCache(None)
+    parts = {"": source}
+    if device.platform in _KERNEL_BY_KERNEL:
+        kernels = split_kernels(source)
+        if kernels.keys() >= set(names):
+            parts = {name: kernels[name] for name in names}
+    programs = {
+        key: program
+        for key, text in parts.items()
+        if (binary := cache.get(_facts(device, text))) is not None
+        and (program := from_binary(context, device, binary)) is not None
+    }
+    missing = {key: text for key, text in parts.items() if key not in programs}
+    if missing:
+        for key, program in _compile(context, device, missing).items():
+            programs[key] = program
+            if cache.folder is not None:
+                cache.put(_facts(device, parts[key]), binary_of(program, device))
+        cache.trim()
+    found = {name: programs[name if name in parts else ""] for name in names}
+    return Build(found, from_cache=not missing)
 
 
-def default_cache_folder() -> Path:
-    """Where binaries are kept unless the caller says otherwise."""
-    return Path(user_cache_dir("clopt")) / "kernels"
+def split_kernels(source: str) -> dict[str, str]:
+    """The text of each kernel of a source that we printed, with the directives that precede all.
+
+    Empty when the source has another form, for instance functions that kernels share.
+    """
+    directives = "".join(_DIRECTIVE.findall(source))
+    kernels: dict[str, str] = {}
+    for text in _END_OF_FUNCTION.split(_DIRECTIVE.sub("", source)):
+        if start := _KERNEL.match(text):
+            kernels[start[1]] = directives + text
+        elif text.strip():
+            return {}
+    return kernels
 
 
-def _from_source(context: cl.Context, device: Device, source: str) -> opencl._Program:
-    program = opencl._Program(context, source)
-    try:
-        program._build(_OPTION_BYTES, [device.handle])
-    except cl.RuntimeError as error:
-        log = program.get_build_info(device.handle, cl.program_build_info.LOG)
-        raise RuntimeError(
-            f"{device} refuses the OpenCL C that clopt wrote; this is a bug of clopt, please "
-            f"report it with this message.\n{error}\n{log}"
-        ) from error
-    return program
+def _compile(
+    context: cl.Context, device: Device, sources: Mapping[str, str]
+) -> dict[str, cl.Program]:
+    """Compile each source, in helper processes when that is faster."""
+    programs: dict[str, cl.Program] = {}
+    if device.platform in _KERNEL_BY_KERNEL:
+        for key, binary in compile_in_processes(device, sources).items():
+            program = from_binary(context, device, binary)
+            if program is not None:
+                programs[key] = program
+    for key, source in sources.items():
+        if key not in programs:
+            programs[key] = from_source(context, device, source)
+    return programs
 
 
-def _from_binary(context: cl.Context, device: Device, binary: bytes) -> opencl._Program | None:
-    try:
-        program = opencl._Program(context, [device.handle], [binary])
-        program._build(_OPTION_BYTES, [device.handle])
-    except cl.Error:
-        return None
-    return program
-
-
-def _binary_of(program: opencl._Program, device: Device) -> bytes:
-    devices = cast("list[cl.Device]", program.get_info(cl.program_info.DEVICES))
-    binaries = cast("list[bytes]", program.get_info(cl.program_info.BINARIES))
-    return binaries[devices.index(device.handle)]
-
-
-def _entry_name(device: Device, source: str) -> str:
-    """A file name that depends on everything a binary depends on."""
-    facts = (
+def _facts(device: Device, source: str) -> tuple[str, ...]:
+    """Everything a binary depends on."""
+    return (
         device.platform,
         device.handle.platform.version,
         device.name,
-        device.handle.version,
+        device.version,
         device.driver,
         *BUILD_OPTIONS,
         source,
     )
-    return hashlib.sha256("\0".join(facts).encode()).hexdigest() + ".bin"
-
-
-def _read_entry(path: Path) -> bytes | None:
-    try:
-        content = path.read_bytes()
-        os.utime(path)  # used today: the last to be forgotten
-    except OSError:
-        return None
-    header = len(_FORMAT) + _DIGEST_BYTES
-    binary = content[header:]
-    intact = content[:header] == _FORMAT + hashlib.sha256(binary).digest()
-    return binary if intact else None
-
-
-def _write_entry(path: Path, binary: bytes) -> None:
-    # A cache that cannot be written (a full disk, a read-only home) costs time, not correctness.
-    with suppress(OSError):
-        write_atomically(path, _FORMAT + hashlib.sha256(binary).digest() + binary)
-        _forget_oldest(path.parent)
-
-
-def _forget_oldest(folder: Path) -> None:
-    entries = list(folder.glob("*.bin"))
-    if len(entries) <= _KEPT:
-        return
-    entries.sort(key=lambda entry: entry.stat().st_mtime)
-    for entry in entries[:-_KEPT]:
-        entry.unlink(missing_ok=True)

@@ -16,7 +16,8 @@ from ...dialects.cl.target import target_of
 from ...dialects.nn.types import numpy_dtype
 from ...errors import CloptError
 from ...weights import Weights
-from .build import build_program, default_cache_folder
+from .build import build_kernels
+from .cache import BinaryCache, default_cache_folder
 from .devices import Device
 from .inputs import Array, Arrays, check_names, checked_inputs
 from .place import check_queue, choose_place
@@ -56,12 +57,15 @@ class Executable:
         self.inputs: tuple[Port, ...] = program.input_ports
         self.outputs: tuple[Port, ...] = program.output_ports
         self.source = _emit(module) if source is None else source
+        kernels = kernels_of(module)
         folder = (cache_folder or default_cache_folder()) if use_cache else None
-        built = build_program(self.context, self.device, self.source, folder)
+        built = build_kernels(
+            self.context, self.device, self.source, list(kernels), BinaryCache(folder)
+        )
         self.built_from_cache = built.from_cache
         """Whether the kernels came from the cache on disk."""
-        self._site = Site(self.device, self.context, built.program)
-        self._plan = make_plan(program, kernels_of(module), weights, self._site)
+        self._site = Site(self.device, self.context, built.programs)
+        self._plan = make_plan(program, kernels, weights, self._site)
         self._launches = [c for c in self._plan.commands if isinstance(c, Launch)]
         self._ports = program.ports
         self._sizes = [byte_count(port.storage_type) for port in self._ports]

@@ -53,11 +53,11 @@ Command: TypeAlias = Launch | Copy
 
 @dataclass(frozen=True)
 class Site:
-    """Where a program is set up: the device, the context, the compiled kernels."""
+    """Where a program is set up: the device, the context, the program of every kernel."""
 
     device: Device
     context: cl.Context
-    program: cl.Program
+    programs: Mapping[str, cl.Program]
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _launch(kernel: Kernel, args: list[Storage], site: Site) -> list[Command]:
             f"The kernel @{kernel.name} wants work-groups of {math.prod(kernel.local_size)}, but "
             f"{site.device} allows {limit}; compile the model for this device."
         )
-    handle = cl.Kernel(site.program, kernel.name)
+    handle = cl.Kernel(site.programs[kernel.name], kernel.name)
     parameters: list[tuple[int, int]] = []
     for index, place in enumerate(args):
         if isinstance(place, int):

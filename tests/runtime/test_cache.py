@@ -49,7 +49,7 @@ def test_damaged_entries_are_rebuilt(doubler: Doubler, damage: str) -> None:
 def test_the_oldest_entries_are_forgotten(
     doubler: Doubler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clopt.backends.pyopencl_runtime.build._KEPT", 2)
+    monkeypatch.setattr("clopt.backends.pyopencl_runtime.cache._KEPT", 2)
     for i in range(4):
         check(doubler, from_cache=False, source=f"{KERNELS}// {i}\n")
         for age, file in enumerate(doubler.cache_folder.glob("*")):
