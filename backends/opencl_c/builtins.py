@@ -38,6 +38,9 @@ PRIMARY = 14
 UNARY = 13
 CONDITIONAL = 2
 
+WIDEST_CALL = 8
+"""Builtins on wider vectors are called on the halves: PoCL 3 cannot compile all of the others."""
+
 OPERATORS: dict[str, Operator] = {
     "arith.addf": Operator("+"),
     "arith.subf": Operator("-"),

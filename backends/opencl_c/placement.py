@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 
+from .builtins import WIDEST_CALL
 from .values import Block, Graph, Node, Statement, Storage
 
 Point = tuple[Block, int]
@@ -74,8 +75,7 @@ class Placement:
             if conflict:
                 node.owner.is_variable = True
             return
-        if node.kind in ("lane", "swizzle") and node.operands[0].kind != "register":
-            self._named.add(node.operands[0])
+        self._named.update(operand for operand in _by_parts(node) if operand.kind != "register")
         node.is_variable = (
             node.is_variable
             or conflict
@@ -121,3 +121,9 @@ class Placement:
         return first < len(writes) and (
             writes[first] < position or (bool(inner) and writes[first] == position)
         )
+
+
+def _by_parts(node: Node) -> tuple[Node, ...]:
+    """The operands of which the text takes single lanes."""
+    is_wide = node.kind == "call" and node.ctype.width > WIDEST_CALL
+    return node.operands if is_wide or node.kind in ("lane", "swizzle") else ()

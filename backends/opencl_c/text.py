@@ -9,15 +9,13 @@ from collections.abc import Callable
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
 from ...dialects.tir.affine import Linear
-from .builtins import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY
+from .builtins import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY, WIDEST_CALL
 from .index import IndexSpace, divisor_of
 from .types import float_literal, int_literal
 from .values import Array, Node, Variable
 
 Text = tuple[str, int]
 
-_WIDEST_CALL = 8
-"""Builtins on wider vectors are called on the halves: PoCL 3 cannot compile some of the others."""
 _BITWISE = ("<<", ">>", "&", "^", "|")
 
 
@@ -174,7 +172,7 @@ class Texts:
         return atom(text, precedence)
 
     def _call(self, node: Node) -> Text:
-        if node.ctype.width > _WIDEST_CALL:
+        if node.ctype.width > WIDEST_CALL:
             half = [
                 f"{node.payload}({', '.join(f'{self.postfix(o)}.{part}' for o in node.operands)})"
                 for part in ("lo", "hi")

@@ -63,8 +63,7 @@ Bounds = tuple[int | None, int | None]
 
 
 def simplify(expr: AffineExpr, extents: Extents) -> AffineExpr:
-    """The same value for all dimensions within `extents`, with as few divisions as the rules find.
-    """
+    """The same value for all dimensions within `extents`, with as few divisions as rules find."""
     return linear(expr, extents).expr()
 
 
@@ -114,12 +113,16 @@ def _split(form: Linear, divisor: int) -> tuple[Linear, Linear]:
     )
 
 
-def _common_factor(form: Linear, divisor: int) -> int:
-    """The greatest factor of all coefficients and of the divisor."""
-    factor = divisor
-    for coefficient in form.terms.values():
-        factor = gcd(factor, coefficient)
-    return factor
+def _separate(form: Linear, divisor: int, extents: Extents) -> tuple[int, Linear, Linear] | None:
+    """`form = factor * coarse + fine` with `0 <= fine < factor`, for a factor of the divisor."""
+    for factor in sorted({gcd(k, divisor) for k in form.terms.values()} - {1}, reverse=True):
+        coarse = {a: k // factor for a, k in form.terms.items() if k % factor == 0}
+        rest = {a: k for a, k in form.terms.items() if k % factor}
+        fine = Linear(rest, form.constant % factor)
+        low, high = _bounds(fine, extents)
+        if low is not None and high is not None and 0 <= low and high < factor:
+            return factor, Linear(coarse, form.constant // factor), fine
+    return None
 
 
 def _floordiv(form: Linear, divisor: int, extents: Extents) -> Linear:
@@ -131,10 +134,9 @@ def _floordiv(form: Linear, divisor: int, extents: Extents) -> Linear:
     if low is not None and high is not None and low // divisor == high // divisor:
         return quotient + Linear({}, low // divisor)
     # (g r + s) floordiv (g c) = r floordiv c, for 0 <= s < g
-    factor = _common_factor(rest, divisor)
-    if factor > 1:
-        rest = Linear({a: k // factor for a, k in rest.terms.items()}, rest.constant // factor)
-        return quotient + _floordiv(rest, divisor // factor, extents)
+    if (parts := _separate(rest, divisor, extents)) is not None:
+        factor, coarse, _ = parts
+        return quotient + _floordiv(coarse, divisor // factor, extents)
     inner = _single_atom(rest, _Kind.FloorDiv)
     if inner is not None:
         # (x floordiv a) floordiv b = x floordiv (a b)
@@ -154,11 +156,9 @@ def _mod(form: Linear, divisor: int, extents: Extents) -> Linear:
     if low is not None and high is not None and low // divisor == high // divisor:
         return rest + Linear({}, -(low // divisor) * divisor)
     # (g r + s) mod (g c) = g (r mod c) + s, for 0 <= s < g
-    factor = _common_factor(rest, divisor)
-    if factor > 1:
-        inner = Linear({a: k // factor for a, k in rest.terms.items()}, rest.constant // factor)
-        remainder = Linear({}, rest.constant % factor)
-        return _mod(inner, divisor // factor, extents).scaled(factor) + remainder
+    if (parts := _separate(rest, divisor, extents)) is not None:
+        factor, coarse, fine = parts
+        return _mod(coarse, divisor // factor, extents).scaled(factor) + fine
     nested = _single_atom(rest, _Kind.Mod)
     if nested is not None and _constant(nested.rhs) % divisor == 0:
         # (x mod (a c)) mod c = x mod c
@@ -187,8 +187,7 @@ def _recombine(form: Linear, extents: Extents) -> Linear:
 def _quotient_partner(
     candidate: AffineExpr, remainder: AffineBinaryOpExpr, divisor: int
 ) -> AffineExpr | None:
-    """What `divisor * candidate + remainder` adds up to, where candidate is the matching quotient.
-    """
+    """What `divisor * candidate + remainder` adds up to, if candidate is the quotient."""
     if not (
         isinstance(candidate, AffineBinaryOpExpr)
         and candidate.kind is _Kind.FloorDiv
