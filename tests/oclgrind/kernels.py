@@ -1,0 +1,71 @@
+"""Runs small models on Oclgrind's simulated device and compares them with onnxruntime.
+
+Started by test_oclgrind.py in a process of its own: `kernels.py TARGET`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+
+import clopt
+
+# Node type, shapes of the inputs, attributes. Sizes that no tile or vector divides, so that every
+# guard is needed.
+CASES: list[tuple[str, Sequence[Sequence[int]], dict[str, object]]] = [
+    ("Relu", [[3, 7]], {}),
+    ("Add", [[2, 3, 5], [3, 1]], {}),
+    ("MatMul", [[5, 9], [9, 7]], {}),
+    ("MatMul", [[2, 3, 18], [2, 18, 17]], {}),
+    ("Gemm", [[3, 10], [19, 10], [19]], {"transB": 1}),
+    ("Conv", [[1, 3, 7, 6], [5, 3, 3, 3], [5]], {"pads": [1, 1, 1, 1]}),
+    ("Conv", [[1, 4, 6, 6], [6, 2, 2, 3]], {"group": 2, "strides": [2, 1], "dilations": [1, 2]}),
+    ("Conv", [[1, 3, 9, 9], [3, 1, 3, 3]], {"group": 3, "pads": [0, 1, 2, 1]}),
+    ("Conv", [[2, 18, 3, 3], [17, 18, 1, 1]], {}),
+    ("ConvTranspose", [[1, 2, 4, 4], [2, 3, 3, 3]], {"strides": [2, 2]}),
+    ("MaxPool", [[1, 3, 7, 7]], {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}),
+    ("AveragePool", [[1, 2, 5, 5]], {"kernel_shape": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("GlobalAveragePool", [[1, 3, 5, 3]], {}),
+    ("Softmax", [[3, 11]], {"axis": 1}),
+    ("ReduceMean", [[4, 3, 5]], {"axes": [1]}),
+    ("LayerNormalization", [[3, 10], [10], [10]], {}),
+    ("Transpose", [[2, 3, 5]], {"perm": [2, 0, 1]}),
+    ("Concat", [[2, 3], [2, 5]], {"axis": 1}),
+    ("DepthToSpace", [[1, 8, 2, 3]], {"blocksize": 2}),
+]
+
+
+def build(operator: str, shapes: Sequence[Sequence[int]], attributes: dict[str, object]) -> bytes:
+    """A model with one node and inputs x0, x1, ..."""
+    names = [f"x{i}" for i in range(len(shapes))]
+    node = helper.make_node(operator, names, ["y"], name=operator, **attributes)
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in zip(names, shapes, strict=True)
+    ]
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([node], "graph", inputs, [output])
+    opset = [helper.make_opsetid("", 17)]
+    model = helper.make_model(graph, opset_imports=opset, ir_version=8)
+    return onnx.shape_inference.infer_shapes(model).SerializeToString()
+
+
+def main(target: str) -> None:
+    rng = np.random.default_rng(0)
+    for operator, shapes, attributes in CASES:
+        model = build(operator, shapes, attributes)
+        inputs = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+        (ours,) = clopt.compile(model, target=target, device="oclgrind").run(inputs)
+        session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+        (theirs,) = session.run(None, {f"x{i}": array for i, array in enumerate(inputs)})
+        message = f"{operator} {shapes} {attributes} for {target}"
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5, err_msg=message)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,28 @@
+"""Generated kernels under Oclgrind: no access out of bounds and no race."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LIBRARY = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
+SCRIPT = Path(__file__).with_name("kernels.py")
+
+
+@pytest.mark.parametrize("target", ["generic", "pocl"])
+def test_kernels_are_clean(target: str, tmp_path: Path):
+    assert LIBRARY.exists(), "this test needs Debian's package oclgrind"
+    log = tmp_path / "log"
+    environment = os.environ | {
+        "OCL_ICD_VENDORS": str(LIBRARY),
+        "OCLGRIND_LOG": str(log),
+        "OCLGRIND_DATA_RACES": "1",
+    }
+    command = [sys.executable, SCRIPT, target]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert log.read_text() == ""
