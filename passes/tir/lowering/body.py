@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import simplify
+from ..flat import compose, tidy
 from .footprint import Footprint
 from .space import COMPARISONS, Guard
 from .values import Place
@@ -43,8 +43,8 @@ class BodyCloner:
         match op:
             case affine.ApplyOp() if all(arg in self.exprs for arg in op.mapOperands):
                 args = [self.exprs[arg] for arg in op.mapOperands]
-                expr = op.map.data.results[0].replace_dims_and_symbols(args, ())
-                self.exprs[op.result] = simplify(expr, self.extents)
+                expr = compose(op.map.data.results[0], args)
+                self.exprs[op.result] = tidy(expr, self.extents)
             case arith.ConstantOp(value=IntegerAttr(value=number, type=IndexType())):
                 self.exprs[op.result] = AffineExpr.constant(number.data)
             case arith.CmpiOp() if op.lhs in self.exprs and op.rhs in self.exprs:
@@ -138,7 +138,7 @@ class BodyCloner:
                 # Such an index makes the temporary hold the whole dimension.
                 operands.append(self._value(index, out, made))
             else:
-                expr = simplify(expr - origin, self.extents)
+                expr = tidy(expr - origin, self.extents)
                 operands.append(self._index(expr, out, made))
         return operands
 

@@ -10,7 +10,8 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir import BlockOp, ForOp, FuncOp, LoopKind
-from ....dialects.tir.affine import Linear, bounds, linear, simplify
+from ....dialects.tir.affine import Linear, bounds, linear
+from ..flat import Flat, compose, flat, tidy
 from ..schedule.analysis import EXPANDED, index_expr, path_to
 
 
@@ -22,11 +23,18 @@ class Guard:
     limit: int
     below: bool = True
     dims: frozenset[int] = field(default=frozenset(), compare=False)
+    flat: Flat | None = field(default=None, compare=False)
+
+    def __hash__(self) -> int:
+        # An expression is hashed node by node every time it is asked for.
+        return hash((self.dims, self.limit, self.below))
 
     @staticmethod
     def of(expr: AffineExpr, limit: int, below: bool = True) -> Guard:
         """The condition with the dimensions that it depends on."""
-        return Guard(expr, limit, below, frozenset(expr.used_dims()))
+        form = flat(expr)
+        dims = expr.used_dims() if form is None else form[0]
+        return Guard(expr, limit, below, frozenset(dims), form)
 
     def coarse(self, extents: Sequence[int]) -> Guard:
         """The same condition without the dimensions that cannot decide it.
@@ -69,11 +77,26 @@ class Domain:
         first, end = self.ranges[dim]
         return end - first > 1
 
-    def bounds(self, expr: AffineExpr) -> tuple[int, int]:
-        """The least and the greatest value of `expr`."""
+    def bounds(self, expr: AffineExpr, form: Flat | None = None) -> tuple[int, int]:
+        """The least and the greatest value of `expr`, whose flat form is `form` if it has one."""
+        if form is not None:
+            return self._flat_bounds(form)
         low, high = bounds(*self.shifted(expr))
         assert low is not None
         assert high is not None
+        return low, high
+
+    def _flat_bounds(self, form: Flat) -> tuple[int, int]:
+        factors, low = form
+        high = low
+        for dim, factor in factors.items():
+            first, end = self.ranges[dim]
+            if factor >= 0:
+                low += factor * first
+                high += factor * (end - 1)
+            else:
+                low += factor * (end - 1)
+                high += factor * first
         return low, high
 
     def shifted(self, expr: AffineExpr) -> tuple[AffineExpr, list[int]]:
@@ -88,7 +111,7 @@ class Domain:
         """True where the guard always holds, False where it never does."""
         if guard in self.known:
             return True
-        low, high = self.bounds(guard.expr)
+        low, high = self.bounds(guard.expr, guard.flat)
         if guard.below:
             return True if high < guard.limit else False if low >= guard.limit else None
         return True if low >= guard.limit else False if high < guard.limit else None
@@ -169,10 +192,7 @@ class Space:
 
     def _add_block(self, block: BlockOp) -> None:
         values = [AffineExpr.dimension(self.of_var[var]) for var in block.loops]
-        iters = tuple(
-            simplify(expr.replace_dims_and_symbols(values, ()), self.extents)
-            for expr in block.exprs
-        )
+        iters = tuple(tidy(compose(expr, values), self.extents) for expr in block.exprs)
         guards: list[Guard] = []
         for loop in path_to(block):
             dim = self.of_var[loop.var]

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from ....dialects.tir.affine import simplify
+from ..flat import compose, tidy
 from .space import Domain
 
 
@@ -50,7 +50,7 @@ class Place:
             values.append(AffineExpr.dimension(len(operands)) + offset)
             operands.append(variable)
             extents.append(end - offset)
-        return _apply(simplify(expr.replace_dims_and_symbols(values, ()), extents), operands, out)
+        return _apply(tidy(compose(expr, values), extents), operands, out)
 
 
 def _apply(expr: AffineExpr, operands: list[SSAValue], out: Block) -> SSAValue:
