@@ -12,6 +12,9 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from .cl.pack_constants import CLPackConstantsPass
+from .nn.conv_to_matmul import NNConvToMatmulPass
+from .nn.fold_batch_norm import NNFoldBatchNormPass
+from .nn.fold_constants import NNFoldConstantsPass
 from .nn.fuse import NNFusePass
 from .nn.lower_to_tir import LowerNNToTIRPass
 from .nn.sink_reshapes import NNSinkReshapesPass
@@ -21,15 +24,23 @@ from .tir.lower_blocks import TIRLowerBlocksPass
 from .verify import VerifyPass
 
 SIMPLIFY: tuple[ModulePass, ...] = (
+    # What depends on weights alone is computed here, once.
+    NNFoldConstantsPass(),
+    # A batch norm becomes part of the weights before it, while it still stands behind them.
+    NNFoldBatchNormPass(),
     # Exporters spell activations as chains and leave identities behind: one form for each.
     CanonicalizePass(),
     # Equal subgraphs are easier to see in one form.
     CommonSubexpressionElimination(),
+    # Canonicalisation may have brought constants together.
+    NNFoldConstantsPass(),
     DeadCodeElimination(),
     VerifyPass(),
 )
 
 FUSE: tuple[ModulePass, ...] = (
+    # A 1x1 convolution is a matrix product; seen so, it gets the schedules of one.
+    NNConvToMatmulPass(),
     # CPUs want the border of a convolution's input in memory.
     NNSplitPaddingPass(),
     # Views between a kernel and its epilogue would keep them apart.
