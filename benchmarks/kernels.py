@@ -26,7 +26,6 @@ from xdsl.ir import Block
 
 import clopt
 from clopt.backends.pyopencl_runtime import find_device
-from clopt.backends.pyopencl_runtime.plan import Launch
 from clopt.dialects import tir
 from clopt.dialects.cl.ops import EnqueueKernelOp, byte_count
 from clopt.dialects.cl.program import ProgramOp
@@ -99,7 +98,7 @@ def profile(path: Path, device: str, runs: int) -> tuple[list[Row], float]:
         compiled.run(inputs)
     rows = rows_of(compiled.module)
     executable = compiled.executable
-    launches = [c for c in executable._commands if isinstance(c, Launch)]
+    launches = executable.launches
     if len(launches) != len(rows):
         raise RuntimeError(f"{len(launches)} launches for {len(rows)} commands")
     for _ in range(runs):

@@ -66,7 +66,8 @@ class Executable:
         """Whether the kernels came from the cache on disk."""
         self._site = Site(self.device, self.context, built.programs)
         self._plan = make_plan(program, kernels, weights, self._site)
-        self._launches = [c for c in self._plan.commands if isinstance(c, Launch)]
+        self.launches = [c for c in self._plan.commands if isinstance(c, Launch)]
+        """The kernel launches of one inference, in queue order; a profiler enqueues them itself."""
         self._ports = program.ports
         self._sizes = [byte_count(port.storage_type) for port in self._ports]
         self._bound: tuple[cl.Buffer, ...] = ()
@@ -136,7 +137,7 @@ class Executable:
             for index, buffer in enumerate(buffers)
             if not self._bound or self._bound[index] is not buffer
         }
-        for launch in self._launches:
+        for launch in self.launches:
             for argument, parameter in launch.parameters:
                 if parameter in changed:
                     launch.kernel.set_arg(argument, buffers[parameter])
