@@ -147,9 +147,30 @@ def _shift(name: str) -> Callable[[Scalar, Scalar], Scalar]:
 
 
 def _power(a: Scalar, b: Scalar) -> Scalar:
-    if a.is_float:
-        return a.binary("pow", b)
-    raise ValueError("integer power is a loop and has a lowering of its own")
+    return a.binary("pow", b) if a.is_float else _integer_power(a, b)
+
+
+def _integer_power(a: Scalar, b: Scalar) -> Scalar:
+    """Squares and multiplies over the bits of b; a negative power truncates `1 / a ** -b`.
+
+    Where an exponent is larger than the bits that are looked at, its parity decides for -1, 0 and 1;
+    the power of every other number has left the type long before.
+    """
+    bits = (int(nn.numpy_dtype(a.element_type).itemsize) * 8).bit_length()
+    largest = 2**bits - 1
+    odd = b.binary("and", 1)
+    exponent = b.compare("gt", largest).select(odd + (largest - 1), b)
+    result, power = a.lift(1), a
+    for bit in range(bits):
+        if bit:
+            power = power * power
+        taken = exponent.binary("shr", bit).binary("and", 1).compare("ne", 0)
+        result = taken.select(result * power, result)
+    if nn.is_unsigned(a.element_type):
+        return result
+    unit = a.compare("eq", 1) | a.compare("eq", -1)
+    inverse = unit.select(odd.compare("ne", 0).select(a, 1), 0)
+    return b.compare("lt", 0).select(inverse, result)
 
 
 BINARY: dict[BinaryKind, Callable[[Scalar, Scalar], Scalar]] = {

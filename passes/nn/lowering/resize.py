@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import ceil, floor, lcm
 
 from xdsl.dialects.builtin import f16, f32, i1, i32
 from xdsl.ir import Attribute
@@ -98,19 +98,10 @@ class Coordinate:
     a: int
     b: int
     c: int
-    size: int
 
-    def floor(self, i: Index, numerator: int = 0, denominator: int = 1) -> Index:
-        """The floor of the coordinate plus `numerator / denominator`."""
-        shift = self.c * numerator + self.b * denominator
-        return (i * (self.a * denominator) + shift) // (self.c * denominator)
-
-    def ceil(self, i: Index, numerator: int = 0, denominator: int = 1) -> Index:
-        """The ceiling of the coordinate plus `numerator / denominator`."""
-        shift = self.c * numerator + self.b * denominator
-        return (i * (self.a * denominator) + shift + self.c * denominator - 1) // (
-            self.c * denominator
-        )
+    def floor(self, i: Index) -> Index:
+        """The integer below the coordinate."""
+        return (i * self.a + self.b) // self.c
 
     def fraction(self, body: Body, i: Index, element_type: Attribute) -> Weight:
         """How far the coordinate lies above its floor."""
@@ -122,30 +113,35 @@ class Coordinate:
         # Half is computed in float, and a weight is not rounded to half.
         return Scalar(body, number.ssa, element_type) * (1 / self.c)
 
-    def inside(self, body: Body, i: Index, resized: int) -> Scalar | None:
-        """Whether the coordinate lies between the first and the last element; None: always."""
-        valid = [p for p in range(resized) if 0 <= self.a * p + self.b <= (self.size - 1) * self.c]
-        if len(valid) == resized:
-            return None
-        if not valid:
-            return body.constant(False, i1)
-        above = body.compare_index(i, "sge", valid[0])
-        return above & body.compare_index(i, "sle", valid[-1])
+
+_ROUND: dict[NearestMode, Callable[[Fraction], int]] = {
+    NearestMode.FLOOR: floor,
+    NearestMode.CEIL: ceil,
+    NearestMode.ROUND_PREFER_FLOOR: lambda x: ceil(x - Fraction(1, 2)),
+    NearestMode.ROUND_PREFER_CEIL: lambda x: floor(x + Fraction(1, 2)),
+}
 
 
-def _nearest(mode: NearestMode, at: Coordinate, i: Index) -> Index:
-    match mode:
-        case NearestMode.FLOOR:
-            return at.floor(i)
-        case NearestMode.CEIL:
-            return at.ceil(i)
-        case NearestMode.ROUND_PREFER_FLOOR:
-            return at.ceil(i, -1, 2)
-        case NearestMode.ROUND_PREFER_CEIL:
-            return at.floor(i, 1, 2)
+def _nearest(line: Line, mode: NearestMode, resized: int) -> Coordinate | None:
+    """A coordinate whose floor is the rounded coordinate at every output position.
+
+    With slope a / c, position i asks for `c t <= a i + b < c (t + 1)`, where t is what the
+    coordinate rounds to: an interval for b. The simplest slope whose intervals meet is taken.
+    """
+    slope, offset = line
+    targets = [_ROUND[mode](slope * i + offset) for i in range(resized)]
+    for bits in range(1, 20):
+        simple = slope.limit_denominator(2**bits)
+        a, c = 2 * simple.numerator, 2 * simple.denominator
+        least = max(c * t - a * i for i, t in enumerate(targets))
+        most = min(c * t - a * i for i, t in enumerate(targets)) + c - 1
+        if least <= most:
+            shift = targets[0] * c if slope == 0 else round(offset * c)
+            return Coordinate(a, max(least, min(shift, most)), c)
+    return None
 
 
-def _linear_weights(t: Weight, _: float) -> list[Weight]:
+def _linear_weights(t: Weight) -> list[Weight]:
     return [1.0 - t, t]
 
 
@@ -172,14 +168,16 @@ def lower_resize(kernel: Kernel, op: nn.ResizeOp) -> None:
             "input to float first"
         )
     coordinates = [_coordinate(op, axis) for axis in range(len(nn.shape_of(op.x)))]
-    crops = op.coordinate_mode.data is CoordinateMode.TF_CROP_AND_RESIZE
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
         def resampled() -> Scalar:
-            taps = [_taps(op, body, at, i) for at, i in zip(coordinates, index, strict=True)]
+            taps = [
+                _taps(op, body, at, i, size)
+                for at, i, size in zip(coordinates, index, nn.shape_of(op.x), strict=True)
+            ]
             return _interpolate(op, body, taps, [])
 
-        inside = _all_inside(op, body, coordinates, index) if crops else None
+        inside = _inside(op, body, index)
         if inside is None:
             return resampled()
         return body.where(inside, resampled, op.extrapolation_value.value.data)
@@ -187,23 +185,33 @@ def lower_resize(kernel: Kernel, op: nn.ResizeOp) -> None:
     kernel.define(op.result, element)
 
 
-def _coordinate(op: nn.ResizeOp, axis: int) -> Coordinate:
-    size, resized = nn.shape_of(op.x)[axis], nn.shape_of(op.result)[axis]
-    rank = len(nn.shape_of(op.x))
-    roi = nn.floats(op.roi) or (0.0,) * rank + (1.0,) * rank
+def _stretch(op: nn.ResizeOp, axis: int, exact: bool) -> Stretch:
+    """What happens to one dimension; unless `exact`, the region of interest in simple fractions."""
+    shape = nn.shape_of(op.x)
+    size, resized = shape[axis], nn.shape_of(op.result)[axis]
     scale = nn.floats(op.scales)[axis]
-    exact = Fraction(resized, size)
-    # A quotient of the sizes that was rounded to single precision
-    if abs(scale - exact) > 2**-22 * scale:
-        exact = _simplest(scale)
-    stretch = Stretch(size, resized, exact, _simplest(roi[axis]), _simplest(roi[axis + rank]))
-    slope, offset = COORDINATES[op.coordinate_mode.data](stretch)
-    c = lcm(slope.denominator, offset.denominator)
-    at = Coordinate(int(slope * c), int(offset * c), c, size)
-    if 2 * (abs(at.a) * resized + abs(at.b) + c) > _LARGEST:
+    ratio = Fraction(resized, size)
+    # Most scales are a quotient of the sizes that was rounded to single precision.
+    if abs(scale - ratio) > 2**-22 * scale:
+        ratio = _simplest(scale)
+    roi = nn.floats(op.roi) or (0.0,) * len(shape) + (1.0,) * len(shape)
+    number = Fraction if exact else _simplest
+    return Stretch(size, resized, ratio, number(roi[axis]), number(roi[axis + len(shape)]))
+
+
+def _coordinate(op: nn.ResizeOp, axis: int) -> Coordinate:
+    to_line = COORDINATES[op.coordinate_mode.data]
+    resized = nn.shape_of(op.result)[axis]
+    if op.mode.data is ResizeMode.NEAREST:
+        at = _nearest(to_line(_stretch(op, axis, True)), op.nearest_mode.data, resized)
+    else:
+        slope, offset = to_line(_stretch(op, axis, False))
+        c = lcm(slope.denominator, offset.denominator)
+        at = Coordinate(int(slope * c), int(offset * c), c)
+    if at is None or abs(at.a) * resized + abs(at.b) + at.c > _LARGEST:
         raise CloptError(
-            f"{node_name(op)}: scale {scale} needs too large numbers to be exact; give the sizes "
-            "instead of scales"
+            f"{node_name(op)}: the scale {nn.floats(op.scales)[axis]} of dimension {axis} is no "
+            "simple fraction; give sizes instead of scales"
         )
     return at
 
@@ -218,28 +226,27 @@ def _simplest(value: float) -> Fraction:
     return exact
 
 
-def _taps(op: nn.ResizeOp, body: Body, at: Coordinate, i: Index) -> list[Tap]:
+def _taps(op: nn.ResizeOp, body: Body, at: Coordinate, i: Index, size: int) -> list[Tap]:
     """The elements along one dimension that the result is made of."""
     if op.mode.data is ResizeMode.NEAREST:
-        return [(body.clamp(_nearest(op.nearest_mode.data, at, i), at.size), 1.0)]
+        return [(body.clamp(at.floor(i), size), 1.0)]
     fraction = at.fraction(body, i, nn.tensor_type(op.x).element_type)
     if op.mode.data is ResizeMode.LINEAR:
-        first, weights = 0, _linear_weights(fraction, 0.0)
+        first, weights = 0, _linear_weights(fraction)
     else:
         first, weights = -1, _cubic_weights(fraction, op.cubic_coeff_a.value.data)
-    floor = at.floor(i)
-    positions = [floor + (first + n) for n in range(len(weights))]
+    positions = [at.floor(i) + (first + n) for n in range(len(weights))]
     if op.exclude_outside is not None:
-        weights = _exclude_outside(body, positions, weights, at.size, op)
+        weights = _exclude_outside(op, body, positions, weights, size)
     return [
-        (body.clamp(position, at.size), weight)
+        (body.clamp(position, size), weight)
         for position, weight in zip(positions, weights, strict=True)
         if weight != 0.0
     ]
 
 
 def _exclude_outside(
-    body: Body, positions: Sequence[Index], weights: Sequence[Weight], size: int, op: nn.ResizeOp
+    op: nn.ResizeOp, body: Body, positions: Sequence[Index], weights: Sequence[Weight], size: int
 ) -> list[Weight]:
     """Weights of elements outside of the input become zero, the others sum up to one again."""
     element_type = nn.tensor_type(op.x).element_type
@@ -272,12 +279,22 @@ def _interpolate(
     return total
 
 
-def _all_inside(
-    op: nn.ResizeOp, body: Body, coordinates: Sequence[Coordinate], index: Sequence[Index]
-) -> Scalar | None:
+def _inside(op: nn.ResizeOp, body: Body, index: Sequence[Index]) -> Scalar | None:
+    """Whether a cropping resize stays within the input; None where it always does."""
+    if op.coordinate_mode.data is not CoordinateMode.TF_CROP_AND_RESIZE:
+        return None
     condition: Scalar | None = None
-    for at, i, resized in zip(coordinates, index, nn.shape_of(op.result), strict=True):
-        inside = at.inside(body, i, resized)
-        if inside is not None:
-            condition = inside if condition is None else condition & inside
+    for axis, (i, size) in enumerate(zip(index, nn.shape_of(op.x), strict=True)):
+        slope, offset = _crop_and_resize(_stretch(op, axis, True))
+        resized = nn.shape_of(op.result)[axis]
+        valid = [p for p in range(resized) if 0 <= slope * p + offset <= size - 1]
+        if not valid:
+            return body.constant(False, i1)
+        for outside, predicate, limit in (
+            (valid[0] > 0, "sge", valid[0]),
+            (valid[-1] < resized - 1, "sle", valid[-1]),
+        ):
+            if outside:
+                this = body.compare_index(i, predicate, limit)
+                condition = this if condition is None else condition & this
     return condition

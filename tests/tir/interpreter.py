@@ -1,0 +1,421 @@
+"""Runs a `tir.func` in Python, as the meaning that kernels are tested against.
+
+The kernel is translated to Python source, one statement per operation, over numpy scalars of the
+stated types. Every access is checked against its buffer, and temporaries start with rubbish.
+While a kernel has blocks, loops of all kinds run serially. A lowered kernel runs as OpenCL would
+run it: each work-item by itself, those of a group in lockstep from barrier to barrier.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import affine, arith, memref, scf
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    f16,
+    f32,
+    f64,
+    i1,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+from clopt.dialects import tir
+
+_FLOATS: dict[Attribute, str] = {f16: "float16", f32: "float32", f64: "float64"}
+_CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_CMPF = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def _unsigned(x: Any) -> Any:
+    return x.view(f"u{x.itemsize}") if isinstance(x, np.signedinteger) else x
+
+
+def _signless(x: Any) -> Any:
+    return x.view(f"i{x.itemsize}") if isinstance(x, np.unsignedinteger) else x
+
+
+def _truncating_quotient(a: Any, b: Any) -> Any:
+    if b == 0:
+        raise ZeroDivisionError("integer division by zero")
+    quotient = abs(int(a)) // abs(int(b))
+    return type(a)(quotient if (a < 0) == (b < 0) else -quotient)
+
+
+def _load(buffer: np.ndarray, index: tuple[int, ...]) -> Any:
+    _check(buffer, index)
+    return buffer[index]
+
+
+def _store(buffer: np.ndarray, index: tuple[int, ...], value: Any) -> None:
+    _check(buffer, index)
+    assert isinstance(value, bool) or np.asarray(value).dtype == buffer.dtype, "type of a store"
+    buffer[index] = value
+
+
+def _check(buffer: np.ndarray, index: tuple[int, ...]) -> None:
+    if len(index) != buffer.ndim or any(
+        not 0 <= i < n for i, n in zip(index, buffer.shape, strict=True)
+    ):
+        raise IndexError(f"{index} is outside of a buffer of shape {buffer.shape}")
+
+
+def _compare_floats(predicate: str, a: Any, b: Any) -> bool:
+    if predicate in ("true", "false"):
+        return predicate == "true"
+    unordered = bool(np.isnan(a) or np.isnan(b))
+    if predicate in ("ord", "uno"):
+        return unordered == (predicate == "uno")
+    if unordered:
+        return predicate[0] == "u"
+    return _ORDER[predicate[1:]](a, b)
+
+
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "eq": lambda a, b: bool(a == b),
+    "ne": lambda a, b: bool(a != b),
+    "lt": lambda a, b: bool(a < b),
+    "le": lambda a, b: bool(a <= b),
+    "gt": lambda a, b: bool(a > b),
+    "ge": lambda a, b: bool(a >= b),
+}
+
+BUILTINS: dict[str, Callable[..., Any]] = {
+    "fmod": np.fmod,
+    "fmin": np.fmin,
+    "fmax": np.fmax,
+    "fma": lambda a, b, c: type(a)(np.float64(a) * np.float64(b) + np.float64(c)),
+    "mad": lambda a, b, c: a * b + c,
+    "native_exp": np.exp,
+    "erf": lambda x: type(x)(math.erf(x)),
+}
+"""OpenCL builtins that `tir.call` may name."""
+
+_FUNCTIONS = {
+    **{
+        f"math.{name}": f"np.{function}"
+        for name, function in (
+            row.split(":") if ":" in row else (row, row)
+            for row in (
+                "absf:abs ceil copysign cos cosh exp expm1 floor log log1p powf:power sin sinh "
+                "sqrt tan tanh trunc acos:arccos acosh:arccosh asin:arcsin asinh:arcsinh atan:arctan "
+                "atanh:arctanh roundeven:rint"
+            ).split()
+        )
+    },
+    "math.erf": "BUILTINS['erf']",
+    "math.rsqrt": "rsqrt",
+    "arith.maximumf": "np.maximum",
+    "arith.minimumf": "np.minimum",
+    "arith.maxnumf": "np.fmax",
+    "arith.minnumf": "np.fmin",
+    "arith.maxsi": "max",
+    "arith.minsi": "min",
+    "arith.divsi": "quotient",
+}
+
+_FORMULAS = {
+    **dict.fromkeys(("arith.addf", "arith.addi"), "{0} + {1}"),
+    **dict.fromkeys(("arith.subf", "arith.subi"), "{0} - {1}"),
+    **dict.fromkeys(("arith.mulf", "arith.muli"), "{0} * {1}"),
+    "arith.divf": "{0} / {1}",
+    "arith.negf": "-{0}",
+    "arith.andi": "{0} & {1}",
+    "arith.ori": "{0} | {1}",
+    "arith.xori": "{0} ^ {1}",
+    "arith.shli": "{0} << {1}",
+    "arith.shrsi": "{0} >> {1}",
+    "arith.shrui": "signless(unsigned({0}) >> unsigned({1}))",
+    "arith.remsi": "{0} - quotient({0}, {1}) * {1}",
+    "arith.divui": "signless(unsigned({0}) // unsigned({1}))",
+    "arith.remui": "signless(unsigned({0}) % unsigned({1}))",
+    "arith.maxui": "signless(max(unsigned({0}), unsigned({1})))",
+    "arith.minui": "signless(min(unsigned({0}), unsigned({1})))",
+    "arith.select": "({1} if {0} else {2})",
+}
+
+_CONVERSIONS = {
+    **dict.fromkeys(
+        ("arith.extf", "arith.truncf", "arith.extsi", "arith.trunci", "arith.index_cast"), "{0}"
+    ),
+    "arith.sitofp": "{0}",
+    "arith.extui": "int(unsigned({0}))",
+    "arith.uitofp": "int(unsigned({0}))",
+    "arith.fptosi": "int({0})",
+    "arith.fptoui": "int({0})",
+}
+
+
+class _Translator:
+    """Writes the Python statements of one kernel."""
+
+    def __init__(self, per_item: bool) -> None:
+        self.per_item = per_item
+        self.lines: list[str] = []
+        self.names: dict[SSAValue, str] = {}
+
+    def name(self, value: SSAValue) -> str:
+        return self.names.setdefault(value, f"v{len(self.names)}")
+
+    def emit(self, depth: int, line: str) -> None:
+        self.lines.append("    " * depth + line)
+
+    def block(self, block: Block, depth: int) -> None:
+        start = len(self.lines)
+        for op in block.ops:
+            self.operation(op, depth)
+        if len(self.lines) == start:
+            self.emit(depth, "pass")
+
+    def operation(self, op: Operation, depth: int) -> None:
+        match op:
+            case tir.ForOp() if self.per_item and op.kind.data.is_bound:
+                index = f"ids[{op.kind.data.value!r}]"
+                self.emit(depth, f"for {self.name(op.var)} in only({index}, {op.size}):")
+                self.block(op.body.block, depth + 1)
+            case tir.BarrierOp():
+                self.emit(depth, "yield" if self.per_item else "pass")
+            case tir.ForOp():
+                self.emit(depth, f"for {self.name(op.var)} in range({op.size}):")
+                self.block(op.body.block, depth + 1)
+            case tir.BlockOp():
+                self.tir_block(op, depth)
+            case scf.IfOp():
+                self.branch(op, depth)
+            case scf.YieldOp():
+                pass
+            case memref.StoreOp():
+                self.store(op, self.name(op.value), depth)
+            case _:
+                (result,) = op.results or (None,)
+                target = "" if result is None else f"{self.name(result)} = "
+                self.emit(depth, target + self.expression(op))
+
+    def tir_block(self, op: tir.BlockOp, depth: int) -> None:
+        loops = [self.name(loop) for loop in op.loops]
+        for var, expr in zip(op.iter_vars, op.exprs, strict=True):
+            self.emit(depth, f"{self.name(var)} = {_affine(expr, loops)}")
+        inside = [
+            f"0 <= {self.name(var)} < {extent}"
+            for var, extent in zip(op.iter_vars, op.iter_extents, strict=True)
+        ]
+        self.emit(depth, f"if {' and '.join(inside) or 'True'}:")
+        depth += 1
+        if op.is_reduction:
+            first = [
+                f"{self.name(var)} == 0"
+                for var, kind in zip(op.iter_vars, op.iter_kinds, strict=True)
+                if kind is tir.IterKind.Reduce
+            ]
+            self.emit(depth, f"if {' and '.join(first)}:")
+            self.initialise(op, depth + 1)
+        self.block(op.body.block, depth)
+
+    def initialise(self, op: tir.BlockOp, depth: int) -> None:
+        stores = op.stores()
+        needed: set[Operation] = set()
+        pending = [index for store in stores for index in store.indices]
+        while pending:
+            owner = pending.pop().owner
+            if isinstance(owner, Operation) and owner not in needed:
+                needed.add(owner)
+                pending += owner.operands
+        for inner in op.body.block.ops:
+            if inner in needed:
+                self.operation(inner, depth)
+        for store, value in zip(stores, op.init.data, strict=True):
+            self.store(store, _literal(value), depth)
+
+    def branch(self, op: scf.IfOp, depth: int) -> None:
+        self.emit(depth, f"if {self.name(op.cond)}:")
+        for region in op.regions:
+            if not region.blocks:
+                continue
+            block = region.block
+            if region is op.regions[1]:
+                self.emit(depth, "else:")
+            self.block(block, depth + 1)
+            last = block.last_op
+            if isinstance(last, scf.YieldOp) and op.results:
+                for result, value in zip(op.results, last.operands, strict=True):
+                    self.emit(depth + 1, f"{self.name(result)} = {self.name(value)}")
+
+    def store(self, op: memref.StoreOp, value: str, depth: int) -> None:
+        index = "".join(f"{self.name(i)}, " for i in op.indices)
+        self.emit(depth, f"store({self.name(op.memref)}, ({index}), {value})")
+
+    def expression(self, op: Operation) -> str:
+        operands = [self.name(value) for value in op.operands]
+        match op:
+            case arith.ConstantOp():
+                return _literal(op.value)
+            case affine.ApplyOp():
+                return _affine(op.map.data.results[0], operands)
+            case memref.LoadOp():
+                return f"load({operands[0]}, ({''.join(f'{i}, ' for i in operands[1:])}))"
+            case memref.AllocaOp() | memref.AllocOp():
+                assert isinstance(op.memref.type, MemRefType)
+                fresh = f"rubbish({op.memref.type.get_shape()}, {_dtype(op.memref.type)!r})"
+                if self.per_item and op.memref.type.memory_space == tir.ScopeAttr(tir.Scope.Local):
+                    return f"shared.setdefault({self.name(op.memref)!r}, {fresh})"
+                return fresh
+            case arith.CmpiOp():
+                return _compare_integers(_CMPI[op.predicate.value.data], *operands)
+            case arith.CmpfOp():
+                predicate = _CMPF[op.predicate.value.data]
+                return f"compare_floats({predicate!r}, {operands[0]}, {operands[1]})"
+            case tir.CallOp():
+                return f"BUILTINS[{op.callee.data!r}]({', '.join(operands)})"
+            case _:
+                return self.simple(op, operands)
+
+    def simple(self, op: Operation, operands: Sequence[str]) -> str:
+        if op.name in _FUNCTIONS:
+            return f"{_FUNCTIONS[op.name]}({', '.join(operands)})"
+        if op.name in _FORMULAS:
+            return _FORMULAS[op.name].format(*operands)
+        if op.name in _CONVERSIONS:
+            return _convert(op.results[0].type, _CONVERSIONS[op.name].format(*operands))
+        raise NotImplementedError(op.name)
+
+
+def _compare_integers(predicate: str, a: str, b: str) -> str:
+    symbol = _COMPARE[predicate[-2:]]
+    if predicate.startswith("u"):
+        return f"bool(unsigned({a}) {symbol} unsigned({b}))"
+    return f"bool({a} {symbol} {b})"
+
+
+def _convert(type_: Attribute, value: str) -> str:
+    if isinstance(type_, IndexType):
+        return f"int({value})"
+    if type_ in _FLOATS:
+        return f"np.{_FLOATS[type_]}({value})"
+    if type_ == i1:
+        return f"bool({value})"
+    assert isinstance(type_, IntegerType)
+    return f"np.array({value}).astype('i{type_.width.data // 8}')[()]"
+
+
+def _literal(attr: Attribute) -> str:
+    assert isinstance(attr, FloatAttr | IntegerAttr)
+    return _convert(
+        attr.type,
+        f"float('{attr.value.data!r}')" if isinstance(attr, FloatAttr) else str(attr.value.data),
+    )
+
+
+def _affine(expr: AffineExpr, dims: Sequence[str]) -> str:
+    match expr:
+        case AffineConstantExpr():
+            return str(expr.value)
+        case AffineDimExpr():
+            return dims[expr.position]
+        case AffineBinaryOpExpr():
+            a, b = _affine(expr.lhs, dims), _affine(expr.rhs, dims)
+            if expr.kind is AffineBinaryOpKind.CeilDiv:
+                return f"(-(-{a} // {b}))"
+            symbol = {"Add": "+", "Mul": "*", "FloorDiv": "//", "Mod": "%"}[expr.kind.name]
+            return f"({a} {symbol} {b})"
+        case _:
+            raise NotImplementedError(str(expr))
+
+
+def _dtype(type_: MemRefType) -> str:
+    element = type_.element_type
+    if element == i1:
+        return "bool"
+    return _FLOATS[element] if element in _FLOATS else f"i{element.width.data // 8}"
+
+
+def _rubbish(shape: Sequence[int], dtype: str) -> np.ndarray:
+    """A buffer whose contents are visibly wrong."""
+    value = np.nan if np.dtype(dtype).kind == "f" else True if dtype == "bool" else -86
+    return np.full(shape, value, dtype)
+
+
+def run(kernel: tir.FuncOp, arrays: Sequence[np.ndarray]) -> None:
+    """Run a kernel on its arguments, of which unsigned ones are seen as signless."""
+    per_item = not any(isinstance(op, tir.BlockOp) for op in kernel.walk())
+    translator = _Translator(per_item)
+    params = ", ".join(translator.name(param) for param in kernel.params)
+    translator.emit(0, f"def kernel({params}, ids, shared):")
+    translator.block(kernel.body.block, 1)
+    if per_item:
+        translator.emit(1, "yield")
+    scope: dict[str, Any] = {
+        "np": np,
+        "BUILTINS": BUILTINS,
+        "load": _load,
+        "store": _store,
+        "rubbish": _rubbish,
+        "only": _only,
+        "unsigned": _unsigned,
+        "signless": _signless,
+        "quotient": _truncating_quotient,
+        "compare_floats": _compare_floats,
+        "rsqrt": lambda x: type(x)(1) / np.sqrt(x),
+    }
+    exec("\n".join(translator.lines), scope)
+    for param, array in zip(kernel.params, arrays, strict=True):
+        assert isinstance(param.type, MemRefType)
+        assert array.shape == param.type.get_shape(), "shape of an argument"
+    args = [a.view(f"i{a.itemsize}") if a.dtype.kind == "u" else a for a in arrays]
+    with np.errstate(all="ignore"):
+        if per_item:
+            _launch(kernel, lambda ids, shared: scope["kernel"](*args, ids, shared))
+        else:
+            scope["kernel"](*args, {}, {})
+
+
+def _only(index: int, extent: int) -> tuple[int]:
+    assert index < extent, f"index {index} of a loop that runs to {extent}"
+    return (index,)
+
+
+def _launch(kernel: tir.FuncOp, start: Callable[[dict[str, int], dict[str, Any]], Any]) -> None:
+    """Run every work-group of the kernel's index space, its work-items in lockstep."""
+    global_size = [1, 1, 1]
+    local_size = [1, 1, 1]
+    for target, given in ((global_size, kernel.global_size), (local_size, kernel.local_size)):
+        sizes = [] if given is None else [int(n) for n in given.iter_values()]
+        target[: len(sizes)] = sizes
+    assert all(g % n == 0 for g, n in zip(global_size, local_size, strict=True))
+    groups = [g // n for g, n in zip(global_size, local_size, strict=True)]
+    done = object()
+    for group in product(*map(range, groups)):
+        shared: dict[str, Any] = {}
+        items = [
+            start(_ids(group, local, local_size), shared)
+            for local in product(*map(range, local_size))
+        ]
+        ended = 0
+        while not ended:
+            ended = sum(next(item, done) is done for item in items)
+        assert ended == len(items), "work-items of a group met different barriers"
+
+
+def _ids(group: Sequence[int], local: Sequence[int], size: Sequence[int]) -> dict[str, int]:
+    ids: dict[str, int] = {}
+    for axis, g, t, n in zip("xyz", group, local, size, strict=True):
+        ids |= {f"group_{axis}": g, f"local_{axis}": t, f"global_{axis}": g * n + t}
+    return ids
