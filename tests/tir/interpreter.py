@@ -117,8 +117,8 @@ _FUNCTIONS = {
             row.split(":") if ":" in row else (row, row)
             for row in (
                 "absf:abs ceil copysign cos cosh exp expm1 floor log log1p powf:power sin sinh "
-                "sqrt tan tanh trunc acos:arccos acosh:arccosh asin:arcsin asinh:arcsinh atan:arctan "
-                "atanh:arctanh roundeven:rint"
+                "sqrt tan tanh trunc acos:arccos acosh:arccosh asin:arcsin asinh:arcsinh "
+                "atan:arctan atanh:arctanh roundeven:rint"
             ).split()
         )
     },
