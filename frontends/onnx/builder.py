@@ -168,6 +168,10 @@ class Builder:
         """`x` broadcast to a shape; itself if that is its shape."""
         return x if tuple(shape) == shape_of(x) else self.add(nn.ExpandOp(x, shape))
 
+    def gather(self, x: SSAValue, indices: SSAValue, axis: int) -> SSAValue:
+        """The slices of one dimension that indices choose."""
+        return self.add(nn.GatherOp(x, indices, axis))
+
     def reduce(
         self, kind: str, x: SSAValue, axes: Sequence[int], keepdims: bool = True
     ) -> SSAValue:

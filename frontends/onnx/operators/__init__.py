@@ -22,6 +22,8 @@ from . import (
     reduction,
     resize,
     shape,
+    signal,
+    vision,
 )
 
 TABLES: Mapping[str, Table] = {
@@ -41,6 +43,8 @@ TABLES: Mapping[str, Table] = {
         **reduction.TABLE,
         **resize.TABLE,
         **shape.TABLE,
+        **signal.TABLE,
+        **vision.TABLE,
     },
     "com.microsoft": contrib.TABLE,
 }

@@ -42,6 +42,11 @@ class Sampler(NamedTuple):
         else:
             scaled = b.binary("mul", b.binary("add", grid, 1), length / 2)
             position = b.binary("sub", scaled, 0.5)
+        return self.taps_at(position, length)
+
+    def taps_at(self, position: SSAValue, length: int) -> list[Tap]:
+        """The taps of one dimension for positions counted in its elements."""
+        b = self.builder
         if self.mode == "nearest":
             return [self._tap(b.unary("round", position), None, length)]
         first = b.unary("floor", position)
@@ -111,12 +116,12 @@ def grid_sample(modes: dict[str, str]) -> Handler:
             column = builder.slice(grid, len(out) + 1, coordinates - 1 - i, 1)
             place = builder.cast(builder.reshape(column, samples), element)
             taps.append(sampler.taps(place, length))
-        return builder.reshape(_weighted_sum(builder, x, spatial, taps), (*node.shape()[:2], *out))
+        return builder.reshape(weighted_sum(builder, x, spatial, taps), (*node.shape()[:2], *out))
 
     return handler
 
 
-def _weighted_sum(
+def weighted_sum(
     builder: Builder, x: SSAValue, spatial: Sequence[int], taps: Sequence[Sequence[Tap]]
 ) -> SSAValue:
     """The sum over all combinations of taps, [batch, channels, samples]."""

@@ -79,6 +79,28 @@ def import_cumsum(node: NodeContext) -> SSAValue:
     return node.add(nn.CumsumOp(node.input(0), place, exclusive, reverse))
 
 
+def import_cumprod(node: NodeContext) -> SSAValue:
+    """CumProd: products over spans that double (Hillis and Steele, 1986)."""
+    builder, x = node.builder, node.input(0)
+    (axis,) = node.constant_ints(1, "axis")[:1]
+    axis = node.axis(axis, node.rank())
+    length = node.shape()[axis]
+    exclusive, reverse = node.flag("exclusive"), node.flag("reverse")
+
+    def delayed(value: SSAValue, by: int) -> SSAValue:
+        ones = [by if i == axis else n for i, n in enumerate(node.shape())]
+        kept = builder.slice(value, axis, 0, length - by)
+        return builder.concat([builder.expand(builder.scalar(1, x), ones), kept], axis)
+
+    if reverse:
+        x = builder.slice(x, axis, length - 1, length, -1)
+    if exclusive:
+        x = delayed(x, 1)
+    for power in range((length - 1).bit_length()):
+        x = builder.binary("mul", x, delayed(x, 1 << power))
+    return builder.slice(x, axis, length - 1, length, -1) if reverse else x
+
+
 def import_top_k_attribute(node: NodeContext) -> Sequence[SSAValue]:
     """TopK before opset 10: k is an attribute."""
     axis = node.axis(node.integer("axis", -1), node.rank())
@@ -139,6 +161,7 @@ def flattened(function: AlongAxis) -> Handler:
 TABLE: Table = {
     "ArgMax": {1: arg_reduction("max")},
     "ArgMin": {1: arg_reduction("min")},
+    "CumProd": {26: import_cumprod},
     "CumSum": {11: import_cumsum},
     "Hardmax": {1: flattened(hardmax), 13: along_axis(hardmax)},
     "LogSoftmax": {1: flattened(log_softmax), 13: along_axis(log_softmax)},

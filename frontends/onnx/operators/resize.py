@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ..node import NodeContext, Table
+from .antialias import SOURCES, Filter, resize_axis
 
 NEAREST_MODES = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 COORDINATE_MODES = (
@@ -69,8 +70,6 @@ def refuse_upsample(node: NodeContext) -> SSAValue:
 def import_resize(node: NodeContext) -> SSAValue:
     """Resize since opset 11; axes, antialias and the policy came with opset 18."""
     rank, shape = node.rank(), node.shape()
-    if node.flag("antialias"):
-        node.refuse("antialias is not supported.")
     given_axes = node.integers("axes")
     axes = range(rank) if given_axes is None else [node.axis(a, rank) for a in given_axes]
     policy = node.choice("keep_aspect_ratio_policy", "stretch", POLICIES)
@@ -92,6 +91,8 @@ def import_resize(node: NodeContext) -> SSAValue:
     coordinates = node.choice("coordinate_transformation_mode", "half_pixel", COORDINATE_MODES)
     nearest_mode = node.choice("nearest_mode", "round_prefer_floor", NEAREST_MODES)
     mode = node.choice("mode", "nearest", ("nearest", "linear", "cubic"))
+    if node.flag("antialias"):
+        return _antialiased(node, mode, coordinates, scales, sizes)
     roi = _region(node, axes) if coordinates == "tf_crop_and_resize" else None
     op = nn.ResizeOp(
         node.input(0),
@@ -106,6 +107,24 @@ def import_resize(node: NodeContext) -> SSAValue:
         roi=roi,
     )
     return node.input(0) if set(scales) == {1.0} and roi is None else node.add(op)
+
+
+def _antialiased(
+    node: NodeContext,
+    mode: str,
+    coordinates: str,
+    scales: Sequence[float],
+    sizes: Sequence[int],
+) -> SSAValue:
+    if mode == "nearest" or coordinates not in SOURCES:
+        node.refuse(f"antialias is not supported for {mode} with {coordinates}.")
+    a, exclude = node.real("cubic_coeff_a", -0.75), node.flag("exclude_outside")
+    node.real("extrapolation_value", 0.0)
+    filter, result = Filter(mode, coordinates, a, exclude), node.input(0)
+    for axis, (size, scale) in enumerate(zip(sizes, scales, strict=True)):
+        if scale != 1.0:
+            result = resize_axis(node.builder, result, axis, size, scale, filter)
+    return result
 
 
 def _optional(node: NodeContext, index: int, what: str, length: int) -> Sequence[float]:

@@ -1,0 +1,106 @@
+"""Fourier transforms as products with constant matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ....dialects.nn.types import Array, shape_of
+from ..builder import dtype_of_value
+from ..node import NodeContext, Table
+
+MAX_LENGTH = 4096
+"""The longest transform; its matrices have that many rows and columns."""
+
+
+def _transform(
+    node: NodeContext, x: SSAValue, length: int, inverse: bool, onesided: bool
+) -> SSAValue:
+    """[..., n, 1 or 2] to [..., k, 2 (or 1)]: the transform of the last dimension but one."""
+    builder, shape = node.builder, shape_of(x)
+    if not 1 <= length <= MAX_LENGTH or shape[-1] not in (1, 2):
+        node.refuse(f"of shape {list(shape)} and length {length} is not supported.")
+    if onesided and not inverse and shape[-1] == 2:
+        node.refuse("takes a real signal when it is onesided.")
+    kept = min(shape[-2], length // 2 + 1 if onesided and inverse else length)
+    x = builder.slice(x, len(shape) - 2, 0, kept)
+    matrix = _onesided_inverse(length, kept) if onesided and inverse else None
+    if matrix is None:
+        count = length // 2 + 1 if onesided else length
+        matrix = _matrix(length, kept, count, inverse)
+    rows, inner, outer = matrix.shape[0] // 2, shape[-1], matrix.shape[1]
+    constant = matrix.reshape(rows, 2, outer)[:, :inner].reshape(rows * inner, outer)
+    flat = builder.reshape(x, (*shape[:-2], 1, kept * inner))
+    product = builder.matmul(flat, builder.constant(constant.astype(dtype_of_value(x))))
+    parts = 1 if onesided and inverse else 2
+    return builder.reshape(product, (*shape[:-2], outer // parts, parts))
+
+
+def _matrix(length: int, kept: int, count: int, inverse: bool) -> Array:
+    """[kept * 2, count * 2]: real and imaginary parts interleaved on both sides."""
+    turns = np.outer(np.arange(kept), np.arange(count)) % length / length
+    angle = 2 * np.pi * turns * (1 if inverse else -1)
+    cos, sin = np.cos(angle), np.sin(angle)
+    # (a + bi) (cos + i sin): the rows of a, then those of b.
+    blocks = np.stack([np.stack([cos, sin], -1), np.stack([-sin, cos], -1)], 1)
+    return blocks.reshape(2 * kept, 2 * count) / (length if inverse else 1)
+
+
+def _onesided_inverse(length: int, kept: int) -> Array:
+    """[kept * 2, length]: a real signal from the first half of its spectrum."""
+    full = _matrix(length, kept, length, inverse=True).reshape(kept, 2, length, 2)[..., 0]
+    index = np.arange(kept)
+    # Every frequency but the first and the middle one has a conjugate twin.
+    alone = (index == 0) | (2 * index == length)
+    return (full * np.where(alone, 1, 2)[:, None, None]).reshape(2 * kept, length)
+
+
+def _dft(node: NodeContext, axis: int) -> SSAValue:
+    inverse, onesided = node.flag("inverse"), node.flag("onesided")
+    rank, builder = node.rank(), node.builder
+    axis = node.axis(axis, rank)
+    if rank < 2 or axis == rank - 1:
+        node.refuse("cannot transform the last dimension, which holds the complex parts.")
+    given = node.shape()[axis]
+    given = 2 * (given - 1) if inverse and onesided else given
+    length = given if node.optional(1) is None else node.constant_ints(1, "length")[0]
+    perm = [i for i in range(rank) if i not in (axis, rank - 1)] + [axis, rank - 1]
+    moved = builder.transpose(node.input(0), perm)
+    back = [perm.index(i) for i in range(rank)]
+    return builder.transpose(_transform(node, moved, length, inverse, onesided), back)
+
+
+def import_dft_17(node: NodeContext) -> SSAValue:
+    """DFT of opset 17, its axis an attribute."""
+    return _dft(node, node.integer("axis", 1))
+
+
+def import_dft(node: NodeContext) -> SSAValue:
+    """DFT, its axis an input."""
+    return _dft(node, -2 if node.optional(2) is None else node.constant_ints(2, "axis")[0])
+
+
+def import_stft(node: NodeContext) -> SSAValue:
+    """STFT: overlapping frames, gathered, windowed and transformed."""
+    builder, x, window = node.builder, node.input(0), node.optional(2)
+    if node.rank() != 3:
+        node.refuse(f"takes a signal of rank 3, not {node.rank()}.")
+    batch, total, parts = node.shape()
+    step = node.constant_ints(1, "frame step")[0]
+    length = total if window is None else shape_of(window)[0]
+    if node.optional(3) is not None:
+        length = node.constant_ints(3, "frame length")[0]
+    if step < 1 or not 1 <= length <= total:
+        node.refuse(f"cannot take frames of {length} every {step} of {total} samples.")
+    starts = np.arange(0, total - length + 1, step)
+    frames = builder.gather(x, builder.constant(starts[:, None] + np.arange(length)), 1)
+    if window is not None:
+        frames = builder.binary("mul", frames, builder.reshape(window, (length, 1)))
+    frames = builder.reshape(frames, (batch, len(starts), length, parts))
+    return _transform(node, frames, length, False, node.flag("onesided", True))
+
+
+TABLE: Table = {
+    "DFT": {17: import_dft_17, 20: import_dft},
+    "STFT": {17: import_stft},
+}
