@@ -61,7 +61,10 @@ def _affine(op: nn.BinaryOp, weights: Weights | None) -> _Affine | None:
     x, c = op.a, op.b
     if kind in (BinaryKind.MUL, BinaryKind.ADD) and isinstance(x.owner, nn.ConstantOp):
         x, c = c, x
-    if x.type != op.result.type or not nn.is_float(nn.tensor_type(x).element_type):
+    foldable = isinstance(x.owner, nn.ConvOp | nn.ConvTransposeOp | nn.MatmulOp | nn.BinaryOp)
+    if not foldable or x.type != op.result.type:
+        return None
+    if not nn.is_float(nn.tensor_type(x).element_type):
         return None
     constant = nn.constant_value(c, weights)
     if constant is None:

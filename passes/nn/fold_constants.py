@@ -24,7 +24,8 @@ class NNFoldConstantsPass(ModulePass):
     """Replaces nn operations whose operands are all constants by constants.
 
     A result is left to be computed at run time when it is more than `max_growth` bytes larger
-    than its operands together: expanding a scalar is cheaper than loading its copies.
+    than 8 times its operands (what a cast of int8 to double needs): expanding a scalar is
+    cheaper than loading its copies.
     """
 
     name: ClassVar[str] = "nn-fold-constants"
@@ -40,7 +41,7 @@ class NNFoldConstantsPass(ModulePass):
     def _fold(self, op: nn.NNOp, weights: Weights | None) -> None:
         if not all(isinstance(v.owner, nn.ConstantOp) for v in op.operands):
             return
-        if _bytes(op.results) > _bytes(op.operands) + self.max_growth:
+        if _bytes(op.results) > 8 * _bytes(op.operands) + self.max_growth:
             return
         operands: list[Array] = []
         for value in op.operands:

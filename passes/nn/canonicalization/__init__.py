@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xdsl.pattern_rewriter import RewritePattern
 
-from . import activation, elementwise, linear, movement, shape, window
+from . import activation, elementwise, linear, movement, normalization, shape, window
 
-_FAMILIES = (elementwise, activation, shape, movement, window, linear)
+_FAMILIES = (elementwise, activation, normalization, shape, movement, window, linear)
 
 _PATTERNS: dict[str, tuple[RewritePattern, ...]] = {}
 for _family in _FAMILIES:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ....dialects import nn
@@ -57,11 +56,10 @@ RIGHT_NEUTRAL: dict[BinaryKind, Number] = {
 }
 """The right operand that leaves the left one as it is."""
 
-POWERS: dict[Number, Callable[[SSAValue], nn.NNOp]] = {
-    2: lambda x: nn.BinaryOp(x, x, BinaryKind.MUL),
-    0.5: lambda x: nn.UnaryOp(x, UnaryKind.SQRT),
-    -0.5: lambda x: nn.UnaryOp(x, UnaryKind.RSQRT),
-    -1: lambda x: nn.UnaryOp(x, UnaryKind.RECIPROCAL),
+POWERS: dict[Number, UnaryKind] = {
+    0.5: UnaryKind.SQRT,
+    -0.5: UnaryKind.RSQRT,
+    -1: UnaryKind.RECIPROCAL,
 }
 """Powers that have a function of their own."""
 
@@ -165,7 +163,7 @@ class NeutralOperand(RewritePattern):
 
 
 class SimplePower(RewritePattern):
-    """x ** 2 is x * x, and other powers that are functions of their own."""
+    """x ** 2 is x * x, x ** 3 is x * x * x, and some powers are functions of their own."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
@@ -173,8 +171,13 @@ class SimplePower(RewritePattern):
             return
         exponent = splat_of(op.b)
         is_float = nn.is_float(nn.tensor_type(op.a).element_type)
-        if exponent in POWERS and (is_float or exponent == 2):
-            replace(rewriter, op, POWERS[exponent](op.a))
+        square = nn.BinaryOp(op.a, op.a, BinaryKind.MUL)
+        if exponent == 2:
+            replace(rewriter, op, square)
+        elif exponent == 3:
+            replace(rewriter, op, square, nn.BinaryOp(square.result, op.a, BinaryKind.MUL))
+        elif exponent in POWERS and is_float:
+            replace(rewriter, op, nn.UnaryOp(op.a, POWERS[exponent]))
 
 
 class Reciprocal(RewritePattern):

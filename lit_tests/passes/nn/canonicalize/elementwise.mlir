@@ -71,18 +71,22 @@ func.func @neutral_broadcast(%x: tensor<4xf32>) -> tensor<2x4xf32> {
 // -----
 
 // CHECK-LABEL: @powers
-func.func @powers(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+func.func @powers(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %three = nn.constant dense<3.0> : tensor<f32>
   %two = nn.constant dense<2.0> : tensor<f32>
   %half = nn.constant dense<0.5> : tensor<f32>
   %one = nn.constant dense<1.0> : tensor<f32>
   %0 = nn.binary pow %x, %two : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   %1 = nn.binary pow %x, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   %2 = nn.binary div %one, %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
-  func.return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  %3 = nn.binary pow %x, %three : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  func.return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 // CHECK-NEXT: nn.binary mul %x, %x
 // CHECK-NEXT: nn.unary sqrt %x
 // CHECK-NEXT: nn.unary reciprocal %x
+// CHECK-NEXT: [[s:%.*]] = nn.binary mul %x, %x
+// CHECK-NEXT: nn.binary mul [[s]], %x
 
 // -----
 

@@ -1,0 +1,108 @@
+"""Normalisations that exporters spell out, recognised as one operation each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from ....dialects import nn
+from ....dialects.nn import BinaryKind, ReduceKind, UnaryKind, floats, ints, shape_of
+from ..rewriting import replace, splat_of
+
+
+@dataclass
+class _Normalized:
+    """x divided by the root of the mean of its squares (`centred`: of x minus its mean)."""
+
+    x: SSAValue
+    axis: int
+    epsilon: float
+    centred: bool
+
+
+def _binary(value: SSAValue, kind: BinaryKind) -> nn.BinaryOp | None:
+    owner = value.owner
+    return owner if isinstance(owner, nn.BinaryOp) and owner.kind.data is kind else None
+
+
+def _mean(value: SSAValue) -> nn.ReduceOp | None:
+    """The mean over trailing dimensions that a value is."""
+    owner = value.owner
+    if not isinstance(owner, nn.ReduceOp) or owner.kind.data is not ReduceKind.MEAN:
+        return None
+    axes, rank = ints(owner.axes), len(shape_of(owner.x))
+    trailing = bool(axes) and axes == tuple(range(axes[0], rank))
+    return owner if trailing and owner.keepdims is not None else None
+
+
+def _divided_by_root(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
+    """The d and v of d / sqrt(v), also as a product with rsqrt(v)."""
+    if quotient := _binary(value, BinaryKind.DIV):
+        root = quotient.b.owner
+        if isinstance(root, nn.UnaryOp) and root.kind.data is UnaryKind.SQRT:
+            return quotient.a, root.x
+    if product := _binary(value, BinaryKind.MUL):
+        for d, r in ((product.a, product.b), (product.b, product.a)):
+            if isinstance(r.owner, nn.UnaryOp) and r.owner.kind.data is UnaryKind.RSQRT:
+                return d, r.owner.x
+    return None
+
+
+def _normalized(value: SSAValue) -> _Normalized | None:
+    """Read d / sqrt(mean(d * d) + epsilon), where d may be x - mean(x)."""
+    if (parts := _divided_by_root(value)) is None:
+        return None
+    d, variance = parts
+    shifted = _binary(variance, BinaryKind.ADD)
+    epsilon = None if shifted is None else splat_of(shifted.b)
+    mean = None if shifted is None else _mean(shifted.a)
+    square = None if mean is None else _binary(mean.x, BinaryKind.MUL)
+    if epsilon is None or mean is None or square is None or not square.a is square.b is d:
+        return None
+    axis = ints(mean.axes)[0]
+    if difference := _binary(d, BinaryKind.SUB):
+        centre = _mean(difference.b)
+        if centre is not None and centre.x is difference.a and centre.axes == mean.axes:
+            return _Normalized(difference.a, axis, epsilon, True)
+    return _Normalized(d, axis, epsilon, False)
+
+
+class ScaledNorm(RewritePattern):
+    """A normalised tensor times a scale of the normalised shape is a layer_norm or rms_norm."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
+        if op.kind.data is not BinaryKind.MUL:
+            return
+        for value, scale in ((op.a, op.b), (op.b, op.a)):
+            norm = _normalized(value)
+            if norm is None or shape_of(scale) != shape_of(norm.x)[norm.axis :]:
+                continue
+            kind = nn.LayerNormOp if norm.centred else nn.RmsNormOp
+            replace(rewriter, op, kind(norm.x, scale, axis=norm.axis, epsilon=norm.epsilon))
+            return
+
+
+class ShiftedNorm(RewritePattern):
+    """A layer_norm without bias plus a tensor of the normalised shape has that as its bias."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
+        if op.kind.data is not BinaryKind.ADD:
+            return
+        for value, bias in ((op.a, op.b), (op.b, op.a)):
+            norm = value.owner
+            if not isinstance(norm, nn.LayerNormOp) or norm.bias is not None:
+                continue
+            (axis,) = ints(norm.axis)
+            if value.has_one_use() and shape_of(bias) == shape_of(value)[axis:]:
+                (epsilon,) = floats(norm.epsilon)
+                replace(rewriter, op, nn.LayerNormOp(norm.x, norm.scale, bias, axis, epsilon))
+                return
+
+
+PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
+    nn.BinaryOp.name: (ScaledNorm(), ShiftedNorm()),
+}
