@@ -10,6 +10,7 @@ from ...dialects import cl, tir
 from .rules.elementwise import schedule_elementwise
 from .rules.fallback import schedule_anything
 from .rules.register_tile import apply_tile, best_tile, problem_of
+from .rules.rows import schedule_rows, walks_rows
 from .rules.stages import stages_of
 
 
@@ -26,12 +27,19 @@ def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
         for output in outputs:
             schedule_elementwise(output, target)
         return
-    problem = problem_of(func, producers, outputs, target)
-    tile = None if problem is None else best_tile(problem)
-    if problem is not None and tile is not None:
-        apply_tile(problem, tile)
-        return
     (output,) = outputs
+    if target.device_type == "cpu":
+        problem = problem_of(func, producers, outputs, target)
+        tile = None if problem is None else best_tile(problem)
+        if problem is not None and tile is not None and not tile.gathers:
+            apply_tile(problem, tile)
+            return
+        if all(walks_rows(stage) for stage in producers):
+            schedule_rows(func, output, target)
+            return
+        if problem is not None and tile is not None:
+            apply_tile(problem, tile)
+            return
     schedule_anything(producers, output, target)
 
 

@@ -41,28 +41,31 @@ def _loops_read_by(
     return used
 
 
-def attach(stages: Sequence[Stage], output: Stage) -> int:
+def attach(
+    stages: Sequence[Stage], output: Stage
+) -> tuple[int, dict[tir.BlockOp, list[tir.ForOp]]]:
     """Compute every stage inside of the output's loops, as far out as its values allow.
 
     The temporaries become private. Returns how many outer loops of the output remain around all of
-    them: those may run in parallel.
+    them, which may run in parallel, and the new loops of each stage, spatial ones first.
     """
     shared = len(output.loops)
+    placed = {stage.block: stage.loops for stage in stages}
     for stage in reversed(stages):
         depth = needed_depth(stage, output.loops)
         shared = min(shared, depth)
         if depth:
-            schedule.compute_at(stage.block, output.loops[depth - 1])
+            placed[stage.block] = schedule.compute_at(stage.block, output.loops[depth - 1])
         for buffer in written(stage.block):
             alloca = temporary(buffer)
             if alloca is not None:
                 schedule.set_scope(alloca, tir.Scope.Private)
-    return shared
+    return shared, placed
 
 
 def schedule_anything(stages: Sequence[Stage], output: Stage, target: cl.Target) -> None:
     """Bind the loops that all stages share; everything inside is sequential."""
-    shared = attach(stages, output)
+    shared, _ = attach(stages, output)
     loops = output.loops[:shared]
     if not loops:
         return

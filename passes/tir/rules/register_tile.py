@@ -12,7 +12,7 @@ cost in cycles by a simple model of the loads, the multiply-adds and the stores 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from xdsl.dialects import memref
@@ -47,8 +47,10 @@ class Tile:
     col: int
     vectors: int
     width: int
-    cycles: float
+    cycles: float = 0.0
     """The estimated cost of one tile."""
+    gathers: bool = False
+    """Whether some vector is loaded lane by lane in every step."""
 
     @property
     def cols(self) -> int:
@@ -155,8 +157,7 @@ def candidates(problem: Problem) -> Iterator[Tile]:
                 if row == col:
                     continue
                 for rows in range(1, min(accumulators // vectors, row_extent) + 1):
-                    tile = Tile(row, rows, col, vectors, width, 0.0)
-                    yield Tile(row, rows, col, vectors, width, _cycles(problem, tile))
+                    yield _costed(problem, Tile(row, rows, col, vectors, width))
 
 
 def is_packed(problem: Problem, load: _Load, tile: Tile, dim: int) -> bool:
@@ -170,8 +171,9 @@ def is_packed(problem: Problem, load: _Load, tile: Tile, dim: int) -> bool:
     )
 
 
-def _cycles(problem: Problem, tile: Tile) -> float:
+def _costed(problem: Problem, tile: Tile) -> Tile:
     loads = traffic = 0.0
+    gathers = False
     for load in problem.loads:
         copies = tile.rows if load.steps[tile.row] != 0 else 1
         step = load.steps[tile.col]
@@ -182,6 +184,7 @@ def _cycles(problem: Problem, tile: Tile) -> float:
             each = float(tile.vectors)
         else:
             each = tile.cols * _LANE_CYCLES * _LOADS_PER_CYCLE
+            gathers = True
         loads += copies * each
         # What one tile reads over the whole reduction comes from the second level if it is large.
         if elements * 4 * problem.depth > problem.target.l1_cache_bytes / 2:
@@ -195,7 +198,8 @@ def _cycles(problem: Problem, tile: Tile) -> float:
     )
     unit = problem.store_steps[tile.col] == 1
     store = accumulators * (1.0 if unit else tile.width * _LANE_CYCLES)
-    return problem.depth * step_cycles + store + _TILE_CYCLES
+    cycles = problem.depth * step_cycles + store + _TILE_CYCLES
+    return replace(tile, cycles=cycles, gathers=gathers)
 
 
 def _total(problem: Problem, tile: Tile) -> float:

@@ -1,0 +1,75 @@
+"""Reductions along memory on a CPU: softmax, layer norm, means. A work-item takes whole rows."""
+
+from __future__ import annotations
+
+from ....dialects import cl, tir
+from .. import schedule
+from ..schedule.analysis import driven
+from .elementwise import bind_grid
+from .fallback import attach
+from .stages import Stage, stages_of, strides
+
+
+def walks_rows(stage: Stage) -> bool:
+    """Whether the innermost variable of the reduction moves through memory one by one."""
+    if not stage.reduce:
+        return False
+    inner = stage.reduce[-1]
+    steps = [move[inner] for move in strides(stage.block).values()]
+    return 1 in steps
+
+
+def schedule_rows(func: tir.FuncOp, output: Stage, target: cl.Target) -> None:
+    """Reduce each row with vectors, then write it with vectors; rows run in parallel."""
+    width = target.vector_width
+    partial = [
+        _factor(stage.block, width) for stage in stages_of(func) if stage.block is not output.block
+    ]
+    stages = [stage for stage in stages_of(func) if stage.block is not output.block]
+    shared, placed = attach(stages, output)
+    for block, loops in placed.items():
+        if block in partial:
+            spatial = block.iter_kinds.count(tir.IterKind.Spatial)
+            lanes = loops[spatial - 1]
+            schedule.reorder(*loops[spatial:], lanes)
+            schedule.vectorize(lanes)
+        elif loops and loops[-1].size == width:
+            schedule.unroll(loops[-1])
+    inner = output.loops[shared:]
+    if inner and inner[-1].size >= width:
+        _, lanes = schedule.split(inner[-1], width, overlap=True)
+        schedule.vectorize(lanes)
+    if shared:
+        bind_grid(output.loops[:shared])
+
+
+def _factor(block: tir.BlockOp, width: int) -> tir.BlockOp | None:
+    """Keep `width` partial results of a reduction along memory; returns the block of those."""
+    loop = _fused_reduction(block)
+    if loop is None or loop.size < 2 * width or len(block.stores()) > 1:
+        return None
+    _, lanes = schedule.split(loop, width)
+    try:
+        return schedule.rfactor(lanes)
+    except schedule.ScheduleError:
+        return None  # not associative, so the order of the elements is kept
+
+
+def _fused_reduction(block: tir.BlockOp) -> tir.ForOp | None:
+    """The loop over the reduce variables that memory walks as one; None if it does not walk it."""
+    moves = list(strides(block).values())
+    loops = tir.enclosing_loops(block)
+    positions = [i for i, kind in enumerate(block.iter_kinds) if kind is tir.IterKind.Reduce]
+    if not positions or not any(move[positions[-1]] == 1 for move in moves):
+        return None
+    reduce = [loop for loop in loops if tir.IterKind.Reduce in driven(block, loop.var)]
+    loop = reduce[-1]
+    for outer, position in reversed(list(zip(reduce[:-1], positions[:-1], strict=False))):
+        extent = loop.size
+        if any(move[position] != (move[positions[-1]] or 0) * extent for move in moves):
+            break
+        loop = schedule.fuse(outer, loop)
+    return loop
+
+
+__all__ = ["schedule_rows", "walks_rows"]
