@@ -22,6 +22,7 @@ COORDINATE_MODES = (
     "tf_crop_and_resize",
     "tf_half_pixel_for_nn",
 )
+CORNER_MODES = ("align_corners", "tf_crop_and_resize")
 POLICIES = ("stretch", "not_larger", "not_smaller")
 
 
@@ -91,6 +92,8 @@ def import_resize(node: NodeContext) -> SSAValue:
     coordinates = node.choice("coordinate_transformation_mode", "half_pixel", COORDINATE_MODES)
     nearest_mode = node.choice("nearest_mode", "round_prefer_floor", NEAREST_MODES)
     mode = node.choice("mode", "nearest", ("nearest", "linear", "cubic"))
+    if coordinates in CORNER_MODES:
+        _check_corners(node, scales, sizes)
     if node.flag("antialias"):
         return _antialiased(node, mode, coordinates, scales, sizes)
     roi = _region(node, axes) if coordinates == "tf_crop_and_resize" else None
@@ -107,6 +110,16 @@ def import_resize(node: NodeContext) -> SSAValue:
         roi=roi,
     )
     return node.input(0) if set(scales) == {1.0} and roi is None else node.add(op)
+
+
+def _check_corners(node: NodeContext, scales: Sequence[float], sizes: Sequence[int]) -> None:
+    """Refuse scales that leave a fraction of an element.
+
+    ONNX's text puts the last corner at the last whole element, its reference at the fraction.
+    """
+    for n, scale, size in zip(node.shape(), scales, sizes, strict=True):
+        if abs(n * scale - size) > 1e-4:
+            node.refuse(f"the scale {scale:.6g} of {n} elements leaves a fraction; give sizes.")
 
 
 def _antialiased(
