@@ -40,6 +40,7 @@ from .values import (
     Node,
     Register,
     Statement,
+    Storage,
     Variable,
 )
 
@@ -217,16 +218,17 @@ class Builder:
         written = self.memory.storages_of(self.storages.written_in(loop))
         if any(isinstance(op, tir.BarrierOp) for op in loop.walk()):
             written |= self.memory.shared()
-        self.graph.invalidate(written)
         body = Block(self.graph.block, is_loop=True)
         variable = Variable(loop.var.name_hint or "i", body)
         self.values[loop.var] = self.space.add(variable, loop.size)
-        self._within(body, loop)
+        self._within(body, loop, written)
         self.graph.add(Loop(self.graph.block, (), written, variable, loop.size, body))
 
-    def _within(self, block: Block, op: tir.ForOp) -> None:
+    def _within(self, block: Block, op: tir.ForOp, written: frozenset[Storage]) -> None:
+        """Execute a loop's body in a block; other iterations have written these before."""
         outer = self.graph.block
         self.graph.block = block
+        self.graph.invalidate(written)
         self._execute_all(op.body.block)
         self.graph.block = outer
 
@@ -251,8 +253,8 @@ class Builder:
         guard = self.ex.compare_index("<", form, constant(loop.size))
         body = Block(outer)
         self.values[loop.var] = self.space.add(variable, loop.size)
-        self._within(body, loop)
         written = self.memory.storages_of(self.storages.written_in(loop))
+        self._within(body, loop, frozenset())
         self.graph.add(If(outer, (guard,), written, body, None))
 
     def _launched(self, loop: tir.ForOp) -> int:

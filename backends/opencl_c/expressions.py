@@ -51,7 +51,10 @@ class Expressions:
         """The value of an index; a vector where the lanes differ."""
         if not self.space.is_varying(form):
             key = (frozenset(form.terms.items()), form.constant)
-            return self.graph.node("index", self.index_type, self.atoms(form), form, key=key)
+            return self.graph.node(
+                "index", self.index_type, self.atoms(form), form, key=key,
+                needs=self.space.blocks_of(form),
+            )  # fmt: skip
         stride = self.space.lane_stride(form)
         width = self.lane_width
         if stride is None:
@@ -64,6 +67,7 @@ class Expressions:
             self.atoms(base),
             (base, stride),
             key=key,
+            needs=self.space.blocks_of(base),
             remake=lambda _: self.index(form),
         )
 
@@ -81,14 +85,10 @@ class Expressions:
         assert isinstance(atom, AffineBinaryOpExpr)
         form = linear(atom.lhs, self.space.extents)
         low, _ = self.space.bounds(form)
-        home = self.space.home(atom, self.graph.root)
-        inside = self.graph.block
-        self.graph.block = home
-        node = self.graph.node(
-            "division", self.index_type, self.atoms(form), (atom, form, low), key=atom
-        )
-        self.graph.block = inside
-        return node
+        return self.graph.node(
+            "division", self.index_type, self.atoms(form), (atom, form, low), key=atom,
+            needs=self.space.blocks_of(form),
+        )  # fmt: skip
 
     def at_lane(self, form: Linear, lane: int) -> Linear:
         """The form that one lane sees."""
@@ -337,12 +337,13 @@ class Expressions:
 
     def guarded(self, condition: Node, then: Node, other: Node, branches: Sequence[Block]) -> Node:
         """A conditional expression whose sides are evaluated only when chosen."""
-        node = self.graph.node("select", then.ctype, [condition, then, other])
+        here = self.graph.block
+        node = self.graph.node("select", then.ctype, [condition, then, other], needs=[here])
         for branch in branches:
             for item in branch.items:
                 assert isinstance(item, Node)
-                item.owner, item.block = node, self.graph.block
-            self.graph.block.items[-1:-1] = branch.items
+                item.owner, item.block = node, here
+            here.items[-1:-1] = branch.items
         return node
 
 

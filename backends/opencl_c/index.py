@@ -122,14 +122,11 @@ class IndexSpace:
                 return None
         return stride
 
-    def home(self, expr: AffineExpr, default: Block) -> Block:
-        """The outermost block in which every dimension of `expr` is known."""
-        blocks = [
-            dimension.home if isinstance(dimension, Variable) else dimension.block
-            for position in dimensions_of(expr)
-            if not isinstance(dimension := self.dimensions[position], Lane)
-        ]
-        return max(blocks, key=Block.depth, default=default)
+    def blocks_of(self, form: Linear) -> list[Block]:
+        """The blocks in which the variables of a form live."""
+        positions = {position for atom in form.terms for position in dimensions_of(atom)}
+        found = [self.dimensions[position] for position in positions]
+        return [dimension.home for dimension in found if isinstance(dimension, Variable)]
 
 
 def constant_of(form: Linear) -> int | None:

@@ -96,12 +96,19 @@ class Memory:
             block = self.graph.root if scope is tir.Scope.Local else self.graph.block
             self._declare_array(DeclareArray(block, (), frozenset(), array))
             return
+        self._declare_registers(value, hint, ctype, layout)
+
+    def _declare_registers(
+        self, value: SSAValue, hint: str, ctype: CType, layout: tuple[int, int]
+    ) -> None:
         axis, width = layout
         if width > 1:
             ctype = ctype.of_width(width)
-        file = RegisterFile.of(hint, type_.get_shape(), ctype, axis, width)
+        file = RegisterFile.of(hint, memref_type(value).get_shape(), ctype, axis, width)
         self.buffers[value] = file
-        self.graph.add(Declare(self.graph.block, (), frozenset(), tuple(file.registers.values())))
+        registers = tuple(file.registers.values())
+        self.graph.add(Declare(self.graph.block, (), frozenset(), registers))
+        self.graph.invalidate(frozenset(registers))
 
     def _declare_array(self, statement: DeclareArray) -> None:
         if statement.block is self.graph.root:
@@ -109,6 +116,7 @@ class Memory:
             items.insert(sum(isinstance(item, DeclareArray) for item in items), statement)
         else:
             self.graph.add(statement)
+            self.graph.invalidate(frozenset((statement.array,)))
 
     def storages_of(self, values: frozenset[SSAValue]) -> frozenset[Storage]:
         """What is invalid after a store to one of these memrefs."""
@@ -162,7 +170,7 @@ class Memory:
     def _load_element(self, array: Array, form: Linear, hint: str) -> Node:
         return self.graph.node(
             "load", array.ctype, self.ex.atoms(form), (array, form, array.ctype.width),
-            key=(array.hint, form_key(form)), hint=hint, reads=array,
+            key=form_key(form), hint=hint, reads=array, needs=self.ex.space.blocks_of(form),
         )  # fmt: skip
 
     def _load_vector(self, array: Array, form: Linear, hint: str) -> Node:
@@ -171,7 +179,7 @@ class Memory:
         ctype = replace(element, width=width)
         node = self.graph.node(
             "load", ctype, self.ex.atoms(form), (array, form, width),
-            key=(array.hint, form_key(form)), hint=hint, reads=array,
+            key=form_key(form), hint=hint, reads=array, needs=self.ex.space.blocks_of(form),
         )  # fmt: skip
         return self.ex.convert(node, BOOL) if array.ctype.base == "bool" else node
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import wrap
 
 from ...dialects import tir
 from ...dialects.cl.target import Target
@@ -92,7 +93,8 @@ class KernelPrinter:
 
     def _header(self, name: str) -> None:
         if self.func.comment is not None:
-            self.lines.append("// " + " ".join(self.func.comment.data.split()))
+            comment = " ".join(self.func.comment.data.split())
+            self.lines += wrap(comment, LINE_LENGTH, initial_indent="// ", subsequent_indent="// ")
         if local := sizes_of(self.func.local_size):
             sizes = ", ".join(str(size) for size in [*local, 1, 1][:3])
             self._line(f"__attribute__((reqd_work_group_size({sizes})))")

@@ -16,7 +16,7 @@ from ...dialects.tir.affine import Linear
 from .types import CType
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Array:
     """A buffer addressed by index: a parameter, or a local or private array."""
 
@@ -31,7 +31,7 @@ class Array:
     name: str = ""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Register:
     """One variable of a private memref that is kept in registers."""
 
@@ -43,7 +43,7 @@ class Register:
 Storage = Array | Register
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Node:
     """One expression. `kind` says how `payload` is read; see the table of renderers in
     `expressions`.
@@ -69,7 +69,7 @@ class Node:
     is_variable: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Statement:
     """A step with an effect; `operands` are the expressions it evaluates, in order."""
 
@@ -82,7 +82,7 @@ class Statement:
         return ()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Store(Statement):
     """`array[index] = value`, or a vector store; `operands` is the value and the parts of the
     index.
@@ -96,7 +96,7 @@ class Store(Statement):
         return self.operands[0]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Assign(Statement):
     """`register = value`, or one lane of it."""
 
@@ -108,21 +108,21 @@ class Assign(Statement):
         return self.operands[0]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Declare(Statement):
     """Declares registers; those that are assigned first thing are declared there instead."""
 
     registers: tuple[Register, ...]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DeclareArray(Statement):
     """Declares a local or private array."""
 
     array: Array
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Variable:
     """A loop variable or a work-item index."""
 
@@ -131,7 +131,7 @@ class Variable:
     name: str = ""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DeclareIndex(Statement):
     """`const int i = get_global_id(0);`"""
 
@@ -140,7 +140,7 @@ class DeclareIndex(Statement):
     axis: int
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Loop(Statement):
     """A counted loop."""
 
@@ -152,7 +152,7 @@ class Loop(Statement):
         return (self.body,)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class If(Statement):
     """A conditional statement; the only operand is the condition."""
 
@@ -163,12 +163,12 @@ class If(Statement):
         return (self.then,) if self.other is None else (self.then, self.other)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Barrier(Statement):
     """A work-group barrier."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Block:
     """Nodes and statements in the order of evaluation."""
 
@@ -200,6 +200,7 @@ class Graph:
         self._count = 0
         self._versions: dict[Storage, int] = {}
         self._version = 0
+        self._changed_in: dict[Storage, Block] = {}
 
     def node(
         self,
@@ -212,19 +213,19 @@ class Graph:
         hint: str = "",
         reads: Storage | None = None,
         remake: Callable[[Sequence[Node]], Node] | None = None,
-        home: Block | None = None,
+        needs: Sequence[Block] = (),
     ) -> Node:
         """The node for this expression: an earlier one that still holds, or a new one.
 
-        `key` identifies the payload where that is not hashable. `home` is the block to evaluate the
-        node in, by default the current one.
+        `key` identifies the payload where that is not hashable. `needs` are the blocks of the
+        variables in the payload.
         """
         version = self._versions.get(reads, 0) if reads is not None else 0
         key = (kind, ctype, tuple(map(id, operands)), key or payload, id(reads), version)
         for block in self.block.chain():
             if (node := block.known.get(key)) is not None:
                 return node
-        block = home or self.block
+        block = self._home(operands, needs, reads)
         self._count += 1
         node = Node(
             kind,
@@ -242,6 +243,18 @@ class Graph:
         block.items.append(node)
         return node
 
+    def _home(
+        self, operands: Sequence[Node], needs: Sequence[Block], reads: Storage | None
+    ) -> Block:
+        """The block to evaluate an expression in: no loop repeats what does not change in it."""
+        needed = [*needs, *(operand.block for operand in operands)]
+        if reads is not None and reads in self._changed_in:
+            needed.append(self._changed_in[reads])
+        block = self.block
+        while block.is_loop and block.parent is not None and block not in needed:
+            block = block.parent
+        return block
+
     def read(self, register: Register) -> Node:
         """The value of a register at this place."""
         return self.node("register", register.ctype, payload=register, reads=register)
@@ -256,3 +269,4 @@ class Graph:
         for storage in written:
             self._version += 1
             self._versions[storage] = self._version
+            self._changed_in[storage] = self.block

@@ -107,9 +107,10 @@ tir.func @gather(%x: memref<10x3xf32>, %at: memref<8xi64>, %y: memref<8x3xf32>)
 // CHECK-NEXT:     __global const long *restrict at,
 // CHECK-NEXT:     __global float *restrict y) {
 // CHECK-NEXT:     for (int i = 0; i < 8; i++) {
+// CHECK-NEXT:         const long raw = at[i];
+// CHECK-NEXT:         const int t = (int)(raw < 0L ? raw + 10L : raw);
 // CHECK-NEXT:         for (int j = 0; j < 3; j++) {
-// CHECK-NEXT:             const long raw = at[i];
-// CHECK-NEXT:             y[i * 3 + j] = x[(int)(raw < 0L ? raw + 10L : raw) * 3 + j];
+// CHECK-NEXT:             y[i * 3 + j] = x[t * 3 + j];
 // CHECK-NEXT:         }
 // CHECK-NEXT:     }
 // CHECK-NEXT: }
