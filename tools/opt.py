@@ -26,7 +26,7 @@ from ..universe import CLOPT_UNIVERSE
 from ..weights import Weights
 from .console import MODEL_OPTIONS, Options, parse_dims, read_bytes, user_errors, write_whole
 from .expectations import check
-from .instrument import Instrument, module_text, print_times
+from .instrument import Instrument, elide, print_times
 from .pipeline import parse_passes, print_passes
 from .source import Source, SourceError, SourceModule
 
@@ -244,9 +244,9 @@ class CloptMain(xDSLOptMain):
             set_target(module, load_target(self.args.device_target))
 
     def _print(self, module: ModuleOp) -> str:
-        if self.args.target == "mlir" and self.args.elide_larger_than is not None:
-            return module_text(module, self.args.elide_larger_than)
-        return self.output_resulting_program(module)
+        text = self.output_resulting_program(module)
+        limit = self.args.elide_larger_than
+        return elide(text, limit) if limit is not None and self.args.target == "mlir" else text
 
     def _write(self, text: str, failed: bool) -> None:
         if self.args.output_file is None:

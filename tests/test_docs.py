@@ -1,0 +1,27 @@
+"""Nothing generated in docs/ is out of date, and no link leads nowhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+from generate import pages  # noqa: E402
+
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+def test_generated_parts_are_up_to_date():
+    stale = [p.name for p, text in pages().items() if p.read_text(encoding="utf-8") != text]
+    assert not stale, "run python docs/generate.py"
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
+def test_links_lead_somewhere(page: Path):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
