@@ -118,8 +118,7 @@ class Body:
     def store(self, value: Scalar, buffer: SSAValue, index: Sequence[Index]) -> None:
         """Write an element of a buffer, rounding to half where the buffer holds halves."""
         ssa = value.ssa
-        assert isinstance(buffer.type, MemRefType)
-        if buffer.type.element_type == f16:
+        if cast("MemRefType[Attribute]", buffer.type).element_type == f16:
             ssa = self.add(arith.TruncFOp(ssa, f16)).results[0]
         self.add(memref.StoreOp.get(ssa, buffer, [self.index_value(i) for i in index]))
 

@@ -60,6 +60,34 @@ def _abs(x: Scalar) -> Scalar:
     return x if nn.is_unsigned(x.element_type) else x.max(-x)
 
 
+def _leaky_relu(x: Scalar, alpha: Number) -> Scalar:
+    return x.compare("ge", 0).select(x, alpha * x)
+
+
+def _elu(x: Scalar, alpha: Number) -> Scalar:
+    return x.compare("ge", 0).select(x, _exp_tail(x, alpha))
+
+
+def _selu(x: Scalar, alpha: Number, gamma: Number) -> Scalar:
+    return gamma * _elu(x, alpha)
+
+
+def _celu(x: Scalar, alpha: Number) -> Scalar:
+    return x.max(0.0) + _exp_tail(x / alpha, alpha)
+
+
+def _hard_sigmoid(x: Scalar, alpha: Number, beta: Number) -> Scalar:
+    return (alpha * x + beta).max(0.0).min(1.0)
+
+
+def _thresholded_relu(x: Scalar, alpha: Number) -> Scalar:
+    return x.compare("gt", alpha).select(x, 0)
+
+
+def _swish(x: Scalar, alpha: Number) -> Scalar:
+    return x * _sigmoid(alpha * x)
+
+
 def _shrink(x: Scalar, bias: Number, lambd: Number) -> Scalar:
     below = x.compare("lt", -lambd).select(x + bias, 0)
     return x.compare("gt", lambd).select(x - bias, below)
@@ -82,7 +110,7 @@ def _function(name: str) -> Callable[[Scalar], Scalar]:
     return lambda x: x.call(name)
 
 
-UNARY: dict[UnaryKind, Callable[..., Scalar]] = {
+UNARY: dict[UnaryKind, Callable[[Scalar], Scalar]] = {
     **{
         UnaryKind(name): _function(name)
         for name in (
@@ -103,21 +131,24 @@ UNARY: dict[UnaryKind, Callable[..., Scalar]] = {
     UnaryKind.SOFTSIGN: lambda x: x / (1.0 + x.call("abs")),
     UnaryKind.MISH: lambda x: x * _softplus(x).call("tanh"),
     UnaryKind.HARD_SWISH: lambda x: x * (x * (1 / 6) + 0.5).max(0.0).min(1.0),
-    UnaryKind.LEAKY_RELU: lambda x, alpha: x.compare("ge", 0).select(x, alpha * x),
-    UnaryKind.ELU: lambda x, alpha: x.compare("ge", 0).select(x, _exp_tail(x, alpha)),
-    UnaryKind.SELU: lambda x, alpha, gamma: (
-        gamma * x.compare("ge", 0).select(x, _exp_tail(x, alpha))
-    ),
-    UnaryKind.CELU: lambda x, alpha: x.max(0.0) + _exp_tail(x / alpha, alpha),
-    UnaryKind.HARD_SIGMOID: lambda x, alpha, beta: (alpha * x + beta).max(0.0).min(1.0),
-    UnaryKind.THRESHOLDED_RELU: lambda x, alpha: x.compare("gt", alpha).select(x, 0),
-    UnaryKind.SHRINK: _shrink,
-    UnaryKind.SWISH: lambda x, alpha: x * _sigmoid(alpha * x),
     UnaryKind.LOGICAL_NOT: lambda x: ~x,
     UnaryKind.BITWISE_NOT: lambda x: ~x,
     UnaryKind.ISNAN: lambda x: x.compare("ne", x),
+}
+
+
+PARAMETRIC: dict[UnaryKind, Callable[..., Scalar]] = {
+    UnaryKind.LEAKY_RELU: _leaky_relu,
+    UnaryKind.ELU: _elu,
+    UnaryKind.SELU: _selu,
+    UnaryKind.CELU: _celu,
+    UnaryKind.HARD_SIGMOID: _hard_sigmoid,
+    UnaryKind.THRESHOLDED_RELU: _thresholded_relu,
+    UnaryKind.SHRINK: _shrink,
+    UnaryKind.SWISH: _swish,
     UnaryKind.ISINF: _isinf,
 }
+"""The functions with parameters, which follow x in the order of nn's table."""
 
 
 def _fmod(a: Scalar, b: Scalar) -> Scalar:
@@ -153,8 +184,8 @@ def _power(a: Scalar, b: Scalar) -> Scalar:
 def _integer_power(a: Scalar, b: Scalar) -> Scalar:
     """Squares and multiplies over the bits of b; a negative power truncates `1 / a ** -b`.
 
-    Where an exponent is larger than the bits that are looked at, its parity decides for -1, 0 and 1;
-    the power of every other number has left the type long before.
+    Where an exponent is larger than the bits that are looked at, its parity decides for -1, 0 and
+    1; the power of every other number has left the type long before.
     """
     bits = (int(nn.numpy_dtype(a.element_type).itemsize) * 8).bit_length()
     largest = 2**bits - 1
@@ -197,7 +228,8 @@ BINARY: dict[BinaryKind, Callable[[Scalar, Scalar], Scalar]] = {
 
 def lower_unary(kernel: Kernel, op: nn.UnaryOp) -> None:
     """`f(x[i])`."""
-    formula, params = UNARY[op.kind.data], nn.floats(op.params)
+    params = nn.floats(op.params)
+    formula = (PARAMETRIC if params else UNARY)[op.kind.data]
     kernel.define(op.result, lambda body, index: formula(body.read(op.x, index), *params))
 
 

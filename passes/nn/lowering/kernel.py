@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.memref import AllocaOp
@@ -225,4 +224,4 @@ def _constant(accumulator: Accumulator) -> Element:
 def buffer_type(value: SSAValue) -> MemRefType:
     """The buffer that holds a tensor on the device."""
     type_ = nn.tensor_type(value)
-    return cast("MemRefType", MemRefType(storage_type(type_.element_type), type_.get_shape()))
+    return MemRefType(storage_type(type_.element_type), type_.get_shape())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, f16, f32, i1
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, f16, f32, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects import nn, tir
@@ -88,9 +88,11 @@ def compute_type(element_type: Attribute) -> Attribute:
 
 def storage_type(element_type: Attribute) -> Attribute:
     """The element type of a buffer; arithmetic in `arith` is signless."""
-    if isinstance(element_type, IntegerType):
-        return IntegerType(element_type.width.data)
-    return element_type
+    return element_type if nn.is_float(element_type) else IntegerType(_width(element_type))
+
+
+def _width(type_: Attribute) -> int:
+    return cast("IntegerType", type_).bitwidth
 
 
 @dataclass(frozen=True)
@@ -210,9 +212,8 @@ def constant_attr(value: Number, element_type: Attribute) -> FloatAttr | Integer
     """A number as an attribute of the compute type of `element_type`."""
     type_ = compute_type(element_type)
     if nn.is_float(element_type):
-        return FloatAttr(float(value), type_)  # pyright: ignore[reportArgumentType]
-    assert isinstance(type_, IntegerType | IndexType)
-    return IntegerAttr(int(value), type_, truncate_bits=True)
+        return FloatAttr(float(value), cast("AnyFloat", type_))
+    return IntegerAttr(int(value), cast("IntegerType", type_), truncate_bits=True)
 
 
 def extremes(element_type: Attribute) -> tuple[Number, Number]:
@@ -240,20 +241,19 @@ def cast_scalar(x: Scalar, to: Attribute) -> Scalar:
         return _convert_float(x, to)
     if x.is_float:
         make = arith.FPToUIOp if nn.is_unsigned(to) else arith.FPToSIOp
-        return _apply(x, make(x.ssa, target), to)
+        return _apply(x, make(x.ssa, cast("IntegerType", target)), to)
     unsigned = nn.is_unsigned(x.element_type) or x.element_type == i1
     if nn.is_float(to):
         make = arith.UIToFPOp if unsigned else arith.SIToFPOp
-        wide = _apply(x, make(x.ssa, target), f32 if to == f16 else to)
+        wide = _apply(x, make(x.ssa, cast("AnyFloat", target)), f32 if to == f16 else to)
         return _round_to_half(wide) if to == f16 else wide
-    assert isinstance(source, IntegerType)
-    assert isinstance(target, IntegerType)
-    if source.width.data == target.width.data:
+    if _width(source) == _width(target):
         return Scalar(x.body, x.ssa, to)
-    if source.width.data > target.width.data:
-        return _apply(x, arith.TruncIOp(x.ssa, target), to)
+    integer = cast("IntegerType", target)
+    if _width(source) > _width(target):
+        return _apply(x, arith.TruncIOp(x.ssa, integer), to)
     extend = arith.ExtUIOp if unsigned else arith.ExtSIOp
-    return _apply(x, extend(x.ssa, target), to)
+    return _apply(x, extend(x.ssa, integer), to)
 
 
 def _apply(x: Scalar, op: Operation, element_type: Attribute) -> Scalar:
