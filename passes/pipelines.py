@@ -41,7 +41,7 @@ SIMPLIFY: tuple[ModulePass, ...] = (
 FUSE: tuple[ModulePass, ...] = (
     # A 1x1 convolution is a matrix product; seen so, it gets the schedules of one.
     NNConvToMatmulPass(),
-    # CPUs want the border of a convolution's input in memory.
+    # Vectors want the border of a convolution's input in memory.
     NNSplitPaddingPass(),
     # Views between a kernel and its epilogue would keep them apart.
     NNSinkReshapesPass(),

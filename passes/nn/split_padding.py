@@ -1,4 +1,4 @@
-"""Give convolutions and pools input that is padded already, on devices where a border is costly."""
+"""Give convolutions and pools input that is padded already."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from ...dialects import cl, nn
+from ...dialects import nn
 from .rewriting import replace
 
 
@@ -82,17 +82,15 @@ class SplitPoolPadding(RewritePattern):
 
 
 class NNSplitPaddingPass(ModulePass):
-    """On a CPU, move the padding of convolutions and pools into `nn.pad`.
+    """Move the padding of convolutions and pools into `nn.pad`.
 
     A vector load cannot ask for each lane whether it is inside; the inner loops are several times
-    faster over input with a border in memory. GPUs check the border for free and are left alone.
+    faster over input with a border in memory.
     """
 
     name = "nn-split-padding"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if cl.target_of(op).device_type != "cpu":
-            return
         patterns: list[RewritePattern] = [SplitConvPadding(), SplitPoolPadding()]
         applier = GreedyRewritePatternApplier(patterns, dce_enabled=False)
         PatternRewriteWalker(applier, apply_recursively=False).rewrite_module(op)

@@ -9,9 +9,10 @@ from xdsl.passes import ModulePass
 from ...dialects import cl, tir
 from .rules.elementwise import schedule_elementwise
 from .rules.fallback import schedule_anything
-from .rules.register_tile import apply_tile, best_tile, problem_of
+from .rules.gpu import apply_gpu_tile, apply_matmul, gpu_tile, matmul_operands
+from .rules.register_tile import Problem, apply_tile, best_tile, problem_of
 from .rules.rows import schedule_rows, walks_rows
-from .rules.stages import stages_of
+from .rules.stages import Stage, stages_of
 
 
 def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
@@ -28,19 +29,41 @@ def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
             schedule_elementwise(output, target)
         return
     (output,) = outputs
-    if target.device_type == "cpu":
-        problem = problem_of(func, producers, outputs, target)
-        tile = None if problem is None else best_tile(problem)
-        if problem is not None and tile is not None and not tile.gathers:
-            apply_tile(problem, tile)
-            return
-        if all(walks_rows(stage) for stage in producers):
-            schedule_rows(func, output, target)
-            return
-        if problem is not None and tile is not None:
-            apply_tile(problem, tile)
-            return
-    schedule_anything(producers, output, target)
+    problem = problem_of(func, producers, outputs, target)
+    if target.device_type == "gpu":
+        _schedule_gpu(problem, producers, output, target)
+    else:
+        _schedule_cpu(func, problem, producers, output, target)
+
+
+def _schedule_cpu(
+    func: tir.FuncOp,
+    problem: Problem | None,
+    producers: list[Stage],
+    output: Stage,
+    target: cl.Target,
+) -> None:
+    tile = None if problem is None else best_tile(problem)
+    rows = all(walks_rows(stage) for stage in producers)
+    if problem is not None and tile is not None and not (tile.gathers and rows):
+        apply_tile(problem, tile)
+    elif rows:
+        schedule_rows(func, output, target)
+    else:
+        schedule_anything(producers, output, target)
+
+
+def _schedule_gpu(
+    problem: Problem | None, producers: list[Stage], output: Stage, target: cl.Target
+) -> None:
+    matmul = None if problem is None else matmul_operands(problem)
+    tile = None if problem is None else gpu_tile(problem)
+    if problem is not None and matmul is not None:
+        apply_matmul(problem, *matmul)
+    elif problem is not None and tile is not None:
+        apply_gpu_tile(problem, tile)
+    else:
+        schedule_anything(producers, output, target)
 
 
 class TIRAutoSchedulePass(ModulePass):

@@ -81,13 +81,13 @@ def bind_grid(loops: list[tir.ForOp]) -> None:
         schedule.bind(loop, kind)
 
 
-def bind_gpu(loops: list[tir.ForOp], target: cl.Target) -> None:
-    """One work-item per element, consecutive items at consecutive addresses."""
+def bind_gpu(loops: list[tir.ForOp], target: cl.Target) -> tir.ForOp:
+    """One work-item per iteration, consecutive items in the last loop; returns their loop."""
     *outer, inner = loops
     size = min(256, target.max_work_group_size)
     while size > 32 and size >= 2 * inner.size:
         size //= 2
-    inner, local = schedule.split(inner, size)
+    inner, local = schedule.split(inner, size, ("group", "item"))
     while len(outer) > 2:
         outer[:2] = [schedule.fuse(outer[0], outer[1])]
     kinds = (tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
@@ -95,3 +95,4 @@ def bind_gpu(loops: list[tir.ForOp], target: cl.Target) -> None:
         schedule.bind(loop, kind)
     schedule.bind(inner, tir.LoopKind.GroupX)
     schedule.bind(local, tir.LoopKind.LocalX)
+    return local

@@ -22,7 +22,7 @@ from ....dialects import cl, tir
 from .. import schedule
 from ..schedule.analysis import accesses, memref_of, temporary, written
 from .elementwise import bind_grid
-from .stages import Access, Stage, strides
+from .stages import Stage, strides
 
 _LOADS_PER_CYCLE = 2.0
 _COMPUTES_PER_CYCLE = 2.0
@@ -95,8 +95,8 @@ class Problem:
 def problem_of(
     func: tir.FuncOp, stages: list[Stage], outputs: list[Stage], target: cl.Target
 ) -> Problem | None:
-    """The tiling problem of a kernel; None where the rule does not fit it."""
-    if target.device_type != "cpu" or len(stages) != 1 or len(outputs) != 1:
+    """The tiling problem of a kernel; None where it has another shape."""
+    if len(stages) != 1 or len(outputs) != 1:
         return None
     (stage,), (output,) = stages, outputs
     if not stage.reduce or len(written(stage.block)) != 1:
@@ -212,7 +212,7 @@ def _total(problem: Problem, tile: Tile) -> float:
 
 def apply_tile(problem: Problem, tile: Tile) -> None:
     """Transform the kernel to compute one tile per step of a work-item."""
-    _pack(problem, tile)
+    pack_constants(problem, tile)
     loops = problem.output.loops
     tiles, row = schedule.split(loops[tile.row], tile.rows, overlap=True)
     row_chunks, rows = schedule.split(tiles, _chunk(problem, tile, tiles.size))
@@ -223,7 +223,7 @@ def apply_tile(problem: Problem, tile: Tile) -> None:
     schedule.reorder(*grid, rows, row, vectors, lanes)
     bind_grid(grid)
     inner = schedule.compute_at(problem.stage.block, rows)
-    _tile_reduction(problem, tile, inner)
+    tile_reduction(problem, tile, inner)
     schedule.unroll(row)
     schedule.unroll(vectors)
     schedule.vectorize(lanes)
@@ -233,7 +233,7 @@ def apply_tile(problem: Problem, tile: Tile) -> None:
             schedule.set_scope(alloca, tir.Scope.Private)
 
 
-def _pack(problem: Problem, tile: Tile) -> None:
+def pack_constants(problem: Problem, tile: Tile) -> None:
     """Lay constants out so that a tile walks straight through them."""
     done: set[int] = set()
     for load in problem.loads:
@@ -275,7 +275,7 @@ def _grid_order(problem: Problem, tile: Tile) -> list[int]:
     return sorted(rank, key=lambda i: (rank[i], i == tile.col, i == tile.row))
 
 
-def _tile_reduction(problem: Problem, tile: Tile, loops: list[tir.ForOp]) -> None:
+def tile_reduction(problem: Problem, tile: Tile, loops: list[tir.ForOp]) -> None:
     """Run the reduction outside of the tile, and the tile in registers."""
     spatial, reduce = loops[: len(problem.extents)], loops[len(problem.extents) :]
     row = spatial[tile.row]
@@ -284,7 +284,5 @@ def _tile_reduction(problem: Problem, tile: Tile, loops: list[tir.ForOp]) -> Non
     schedule.reorder(*others, *reduce, row, vectors, lanes)
     schedule.unroll(row)
     schedule.unroll(vectors)
-    schedule.vectorize(lanes)
-
-
-__all__ = ["Access", "Problem", "Tile", "apply_tile", "best_tile", "problem_of"]
+    if tile.width > 1:
+        schedule.vectorize(lanes)
