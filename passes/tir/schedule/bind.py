@@ -20,7 +20,11 @@ def bind(loop: ForOp, kind: LoopKind) -> None:
     check_plain(loop, "bound")
     check_spatial(loop, "bound")
     for block in blocks_in(loop):
-        if loop.var not in block.loops and any(not temporary(b) for b in written(block)):
+        if (
+            loop.size > 1
+            and loop.var not in block.loops
+            and any(not temporary(b) for b in written(block))
+        ):
             raise refuse(
                 loop,
                 f"block '{block.label.data}' does not depend on it "
