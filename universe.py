@@ -20,7 +20,6 @@ DIALECTS: dict[str, str] = {
 
 PASSES: dict[str, str] = {
     "cl-pack-constants": "passes.cl.pack_constants:CLPackConstantsPass",
-    "cl-set-target": "passes.cl.set_target:CLSetTargetPass",
     "lower-nn-to-tir": "passes.nn.lower_to_tir:LowerNNToTIRPass",
     "nn-conv-to-matmul": "passes.nn.conv_to_matmul:NNConvToMatmulPass",
     "nn-fold-batch-norm": "passes.nn.fold_batch_norm:NNFoldBatchNormPass",

@@ -80,7 +80,7 @@ def run_pipeline(
     ctx: Context,
     module: ModuleOp,
     name: str,
-    callback: Callable[[ModulePass, ModuleOp, ModulePass], None] | None = None,
+    callback: Callable[[ModulePass | None, ModuleOp, ModulePass | None], None] | None = None,
 ) -> None:
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes."""
     PassPipeline(PIPELINES[name], callback).apply(ctx, module)

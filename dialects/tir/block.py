@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
+    I64,
     AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
@@ -52,7 +53,7 @@ class BlockOp(IRDLOperation):
     name = "tir.block"
     label = prop_def(StringAttr)
     map = prop_def(AffineMapAttr)
-    extents = prop_def(DenseArrayBase)
+    extents = prop_def(DenseArrayBase[I64])
     kinds = prop_def(ArrayAttr[StringAttr])
     init = prop_def(ArrayAttr)
     loops = var_operand_def(IndexType)
@@ -94,7 +95,7 @@ class BlockOp(IRDLOperation):
     @property
     def iter_extents(self) -> tuple[int, ...]:
         """The number of values each iteration variable takes."""
-        return tuple(int(e) for e in self.extents.iter_values())
+        return tuple(self.extents.iter_values())
 
     @property
     def iter_kinds(self) -> tuple[IterKind, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
+    I64,
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
@@ -52,13 +53,13 @@ class FuncOp(IRDLOperation):
 
     name = "tir.func"
     sym_name = prop_def(SymbolNameConstraint())
-    outputs = prop_def(DenseArrayBase)
-    constants = opt_prop_def(DenseArrayBase)
+    outputs = prop_def(DenseArrayBase[I64])
+    constants = opt_prop_def(DenseArrayBase[I64])
     layouts = opt_prop_def(DictionaryAttr)
     schedule = opt_prop_def(ArrayAttr[StringAttr])
     comment = opt_prop_def(StringAttr)
-    global_size = opt_prop_def(DenseArrayBase)
-    local_size = opt_prop_def(DenseArrayBase)
+    global_size = opt_prop_def(DenseArrayBase[I64])
+    local_size = opt_prop_def(DenseArrayBase[I64])
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
 
@@ -73,7 +74,7 @@ class FuncOp(IRDLOperation):
         global_size: Sequence[int] | None = None,
         local_size: Sequence[int] | None = None,
     ):
-        def ints(values: Sequence[int] | None) -> DenseArrayBase | None:
+        def ints(values: Sequence[int] | None) -> DenseArrayBase[I64] | None:
             return None if values is None else DenseArrayBase.from_list(i64, values)
 
         super().__init__(
@@ -96,13 +97,13 @@ class FuncOp(IRDLOperation):
     @property
     def output_indices(self) -> tuple[int, ...]:
         """The positions of the parameters that the kernel writes."""
-        return tuple(int(i) for i in self.outputs.iter_values())
+        return tuple(self.outputs.iter_values())
 
     @property
     def constant_indices(self) -> tuple[int, ...]:
         """The positions of the parameters that are constants at every launch."""
         array = self.constants
-        return () if array is None else tuple(int(i) for i in array.iter_values())
+        return () if array is None else tuple(array.iter_values())
 
     def verify_(self) -> None:
         count = len(self.body.block.args)
@@ -171,9 +172,7 @@ class ForOp(IRDLOperation):
         if self.size < 0:
             raise VerifyException(f"a loop cannot run {self.size} times")
         if self.kind.data is LoopKind.Vectorized and self.size not in (1, 2, 3, 4, 8, 16):
-            raise VerifyException(
-                f"no OpenCL vector has {self.size} lanes; use 2, 3, 4, 8 or 16"
-            )
+            raise VerifyException(f"no OpenCL vector has {self.size} lanes; use 2, 3, 4, 8 or 16")
 
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import cast
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import AffineMapAttr, MemRefType, ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -18,6 +19,7 @@ from xdsl.ir.affine import (
     AffineMap,
 )
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...context import weights_of
 from ...dialects import cl, tir
@@ -82,13 +84,15 @@ class CLPackConstantsPass(ModulePass):
         kernels = {k.sym_name.data: k for k in op.ops if isinstance(k, tir.FuncOp) and k.layouts}
         packed: dict[tuple[SSAValue, AffineMap], SSAValue] = {}
 
-        def packed_constant(constant: cl.ConstantOp, layout: AffineMap, to: MemRefType) -> SSAValue:
+        def packed_constant(
+            constant: cl.ConstantOp, layout: AffineMap, to: MemRefType[Attribute]
+        ) -> SSAValue:
             key = (constant.result, layout)
             if key not in packed:
                 array = pack(weights.get(constant.key.data), layout, to.get_shape())
                 new = cl.ConstantOp(weights.add(array), to)
                 new.result.name_hint = constant.result.name_hint
-                constant.parent_block().insert_op_after(new, constant)  # pyright: ignore
+                Rewriter.insert_op(new, InsertPoint.after(constant))
                 packed[key] = new.result
             return packed[key]
 
@@ -103,8 +107,7 @@ class CLPackConstantsPass(ModulePass):
                 constant = launch.args[i].owner
                 assert isinstance(constant, cl.ConstantOp), "a layout is for a constant parameter"
                 assert isinstance(layout, AffineMapAttr)
-                to = kernel.params[i].type
-                assert isinstance(to, MemRefType)
+                to = cast("MemRefType[Attribute]", kernel.params[i].type)
                 launch.operands[i] = packed_constant(constant, layout.data, to)
         _remove_unread(op)
 

@@ -262,11 +262,10 @@ def _apply(x: Scalar, op: Operation, element_type: Attribute) -> Scalar:
 
 
 def _convert_float(x: Scalar, to: Attribute) -> Scalar:
-    source, target = x.ssa.type, compute_type(to)
+    source, target = cast("AnyFloat", x.ssa.type), cast("AnyFloat", compute_type(to))
     if source == target:
         return Scalar(x.body, x.ssa, to)
-    widens = source.bitwidth < target.bitwidth  # pyright: ignore
-    make = arith.ExtFOp if widens else arith.TruncFOp
+    make = arith.ExtFOp if source.bitwidth < target.bitwidth else arith.TruncFOp
     return _apply(x, make(x.ssa, target), to)
 
 

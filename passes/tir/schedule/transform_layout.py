@@ -20,9 +20,9 @@ def transform_layout(
 ) -> None:
     """Read parameter `position` as an array of `shape` in which `layout` places the old indices.
 
-    Only for parameters that are constants at every launch: `cl-pack-constants` rearranges those when
-    the model is compiled. `layout` has one expression per dimension of `shape`, over the parameter's
-    present indices.
+    Only for parameters that are constants at every launch: `cl-pack-constants` rearranges those
+    when the model is compiled. `layout` has one expression per dimension of `shape`, over the
+    parameter's present indices.
     """
     param = func.params[position]
     if position not in func.constant_indices:
