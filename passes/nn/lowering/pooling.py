@@ -55,7 +55,9 @@ class Window:
                 known *= taps
             else:
                 counted = taps if counted is None else counted * taps
-        return known if counted is None else counted * known
+        if counted is None:
+            return known
+        return counted if known == 1 else counted * known
 
     def _count_one(self, body: Body, i: int, start: Index, low: int, high: int) -> int | Scalar:
         """The k below kernel[i] with low <= start + k * dilation < high."""
