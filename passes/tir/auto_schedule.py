@@ -13,6 +13,7 @@ from .rules.gpu import apply_gpu_tile, apply_matmul, gpu_tile, matmul_operands
 from .rules.register_tile import Problem, apply_tile, best_tile, problem_of
 from .rules.rows import schedule_rows, walks_rows
 from .rules.stages import Stage, stages_of
+from .schedule.errors import refuse
 
 
 def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
@@ -28,6 +29,15 @@ def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
         for output in outputs:
             schedule_elementwise(output, target)
         return
+    if len(outputs) > 1:
+        # Results that share temporaries stay in order, in one work-item.
+        return
+    if len(outputs) != 1:
+        raise refuse(
+            func,
+            f"a reduction can be computed for one result, not for {len(outputs)}; "
+            "make a kernel for each",
+        )
     (output,) = outputs
     problem = problem_of(func, producers, outputs, target)
     if target.device_type == "gpu":
