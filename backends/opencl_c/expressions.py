@@ -128,10 +128,10 @@ class Expressions:
             lanes = [self.unary("-", CType("int"), lane) for lane in lanes]
         return self.graph.node("build", ctype, lanes)
 
-    def reverse(self, node: Node) -> Node:
-        """The lanes in the opposite order."""
-        order = "".join(f"{i:x}" for i in reversed(range(node.ctype.width)))
-        return self.graph.node("swizzle", node.ctype, [node], f"s{order}")
+    def pick(self, node: Node, lanes: Sequence[int]) -> Node:
+        """The vector of these lanes of another one."""
+        ctype = node.ctype.of_width(len(lanes))
+        return self.graph.node("swizzle", ctype, [node], tuple(lanes))
 
     def lane(self, node: Node, lane: int) -> Node:
         """One lane of a vector; scalars are the same in every lane."""

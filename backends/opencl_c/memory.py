@@ -14,7 +14,7 @@ from ...dialects.tir.affine import Linear
 from ...errors import CloptError
 from .expressions import Expressions
 from .index import constant, constant_of
-from .storage import RegisterFile, Storages, layout_of, memref_type, scope_of
+from .storage import VECTOR_WIDTHS, RegisterFile, Storages, layout_of, memref_type, scope_of
 from .types import BOOL, CType, storage_type, value_type
 from .values import (
     Array,
@@ -158,14 +158,38 @@ class Memory:
         hint = hint or buffer.hint
         if not self.ex.space.is_varying(form):
             return self._load_element(buffer, form, hint)
-        match self.ex.space.lane_stride(form):
-            case 1:
-                return self._load_vector(buffer, self.ex.at_lane(form, 0), hint)
-            case -1:
-                last = self.ex.at_lane(form, self.ex.lane_width - 1)
-                return self.ex.reverse(self._load_vector(buffer, last, hint))
-            case _:
-                return None
+        stride = self.ex.space.lane_stride(form)
+        return None if stride is None else self._load_strided(buffer, form, stride, hint)
+
+    def _load_strided(self, array: Array, form: Linear, stride: int, hint: str) -> Node | None:
+        """A vector load that spans the lanes, from which every `stride`-th element is taken.
+
+        Elements between the lanes are read as well, so it has to be certain that they exist.
+        """
+        lanes, step = self.ex.lane_width, abs(stride)
+        first = self.ex.at_lane(form, 0 if stride > 0 else lanes - 1)
+        shift = self._shift(array, first, step) if step > 1 else 0
+        if shift is None:
+            return None
+        picked = [shift + i * step for i in range(lanes)]
+        if stride < 0:
+            picked.reverse()
+        return self._load_vector(array, first + constant(-shift), lanes * step, picked, hint)
+
+    def _shift(self, array: Array, first: Linear, step: int) -> int | None:
+        """How far before the first lane a vector may start so that all of it is in the array.
+
+        Of several, the one that loads of neighbouring elements share.
+        """
+        width = self.ex.lane_width * step
+        low, high = self.ex.space.bounds(first)
+        if width not in VECTOR_WIDTHS or low is None or high is None:
+            return None
+        shared = first.constant % step
+        for shift in (shared, *range(step)):
+            if 0 <= low - shift and high - shift + width <= array.size:
+                return shift
+        return None
 
     def _load_element(self, array: Array, form: Linear, hint: str) -> Node:
         return self.graph.node(
@@ -173,14 +197,17 @@ class Memory:
             key=form_key(form), hint=hint, reads=array, needs=self.ex.space.blocks_of(form),
         )  # fmt: skip
 
-    def _load_vector(self, array: Array, form: Linear, hint: str) -> Node:
-        width = self.ex.lane_width
+    def _load_vector(
+        self, array: Array, form: Linear, width: int, lanes: Sequence[int], hint: str
+    ) -> Node:
         element = array.ctype if array.ctype.base != "bool" else CType(array.storage)
         ctype = replace(element, width=width)
         node = self.graph.node(
             "load", ctype, self.ex.atoms(form), (array, form, width),
             key=form_key(form), hint=hint, reads=array, needs=self.ex.space.blocks_of(form),
         )  # fmt: skip
+        if list(lanes) != list(range(width)):
+            node = self.ex.pick(node, lanes)
         return self.ex.convert(node, BOOL) if array.ctype.base == "bool" else node
 
     def _load_registers(self, file: RegisterFile, indices: Sequence[Linear]) -> Node | None:

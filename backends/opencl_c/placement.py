@@ -75,7 +75,7 @@ class Placement:
             if conflict:
                 node.owner.is_variable = True
             return
-        self._named.update(operand for operand in _by_parts(node) if operand.kind != "register")
+        self._named.update(_by_parts(node))
         node.is_variable = (
             node.is_variable
             or conflict
@@ -125,5 +125,8 @@ class Placement:
 
 def _by_parts(node: Node) -> tuple[Node, ...]:
     """The operands of which the text takes single lanes."""
-    is_wide = node.kind == "call" and node.ctype.width > WIDEST_CALL
-    return node.operands if is_wide or node.kind in ("lane", "swizzle") else ()
+    if node.kind == "call" and node.ctype.width > WIDEST_CALL:
+        return tuple(operand for operand in node.operands if operand.kind != "register")
+    if node.kind not in ("lane", "swizzle") or node.operands[0].kind in ("register", "load"):
+        return ()
+    return node.operands

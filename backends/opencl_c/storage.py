@@ -30,7 +30,7 @@ from ...errors import CloptError
 from .types import CType
 from .values import Register
 
-_VECTOR_WIDTHS = (2, 3, 4, 8, 16)
+VECTOR_WIDTHS = (2, 3, 4, 8, 16)
 
 
 @dataclass(eq=False)
@@ -136,7 +136,7 @@ class Storages:
         It does not if a lane would have to wait for another: stores to one place from all lanes,
         vectorized loops inside, local memory.
         """
-        if loop.kind.data is not tir.LoopKind.Vectorized or loop.size not in _VECTOR_WIDTHS:
+        if loop.kind.data is not tir.LoopKind.Vectorized or loop.size not in VECTOR_WIDTHS:
             return False
         if loop not in self._expanded:
             self._expanded[loop] = any(self._needs_expansion(op, loop) for op in loop.body.walk())

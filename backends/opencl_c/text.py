@@ -43,7 +43,7 @@ class Texts:
             "broadcast": self._vector,
             "build": self._vector,
             "lane": lambda node: (f"{self.postfix(node.operands[0])}.s{node.payload:x}", PRIMARY),
-            "swizzle": lambda node: (f"{self.postfix(node.operands[0])}.{node.payload}", PRIMARY),
+            "swizzle": self._swizzle,
             "select": self._select,
             "load": self._load,
             "register": lambda node: (node.payload.name, PRIMARY),
@@ -192,6 +192,15 @@ class Texts:
     def _vector(self, node: Node) -> Text:
         lanes = ", ".join(self(operand)[0] for operand in node.operands)
         return f"({node.ctype.text})({lanes})", UNARY
+
+    def _swizzle(self, node: Node) -> Text:
+        width = node.operands[0].ctype.width
+        lanes: tuple[int, ...] = node.payload
+        name = "s" + "".join(f"{lane:x}" for lane in lanes)
+        for half, first in (("even", 0), ("odd", 1)):
+            if lanes == tuple(range(first, width, 2)):
+                name = half
+        return f"{self.postfix(node.operands[0])}.{name}", PRIMARY
 
     def _select(self, node: Node) -> Text:
         condition, then, other = (self(operand) for operand in node.operands)

@@ -222,28 +222,32 @@ def test_each_lane_has_its_own_buffer(device: str, kind: str) -> None:
 def test_strides_and_reversal(device: str, width: int) -> None:
     n = 2 * width
     text = f"""
-    tir.func @f(%x: memref<{n}xf32>, %y: memref<3x{width}xf32>, %z: memref<{n}xf32>)
+    tir.func @f(%x: memref<{n}xf32>, %y: memref<4x{width}xf32>, %z: memref<{n}xf32>)
         attributes {{outputs = array<i64: 1, 2>}} {{
       tir.for vectorized %j = 0 to {width} {{
         %c0 = arith.constant 0 : index
         %c1 = arith.constant 1 : index
         %c2 = arith.constant 2 : index
+        %c3 = arith.constant 3 : index
         %even = affine.apply affine_map<(d0) -> (d0 * 2)> (%j)
+        %odd = affine.apply affine_map<(d0) -> (d0 * -2 + {n - 1})> (%j)
         %back = affine.apply affine_map<(d0) -> ({n - 1} - d0)> (%j)
         %pair = affine.apply affine_map<(d0) -> (d0 floordiv 2)> (%j)
         %a = memref.load %x[%even] : memref<{n}xf32>
         %b = memref.load %x[%back] : memref<{n}xf32>
         %c = memref.load %x[%pair] : memref<{n}xf32>
-        memref.store %a, %y[%c0, %j] : memref<3x{width}xf32>
-        memref.store %b, %y[%c1, %j] : memref<3x{width}xf32>
-        memref.store %c, %y[%c2, %j] : memref<3x{width}xf32>
+        %d = memref.load %x[%odd] : memref<{n}xf32>
+        memref.store %a, %y[%c0, %j] : memref<4x{width}xf32>
+        memref.store %b, %y[%c1, %j] : memref<4x{width}xf32>
+        memref.store %c, %y[%c2, %j] : memref<4x{width}xf32>
+        memref.store %d, %y[%c3, %j] : memref<4x{width}xf32>
         memref.store %a, %z[%even] : memref<{n}xf32>
       }}
     }}
     """
     x = RANDOM.normal(size=n).astype(np.float32)
-    _, y, z = run(device, text, [x, np.zeros((3, width), np.float32), x * 0])
-    expected = [x[::2], x[::-1][:width], x[np.arange(width) // 2]]
+    _, y, z = run(device, text, [x, np.zeros((4, width), np.float32), x * 0])
+    expected = [x[::2], x[::-1][:width], x[np.arange(width) // 2], x[::-2]]
     np.testing.assert_array_equal(y, np.stack(expected))
     np.testing.assert_array_equal(z[::2], x[::2])
 

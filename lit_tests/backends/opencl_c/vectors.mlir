@@ -21,11 +21,10 @@ tir.func @loads(%x: memref<16xf32>, %y: memref<4x4xf32>) attributes {outputs = a
 }
 
 // CHECK: __kernel void loads(__global const float *restrict x, __global float *restrict y) {
-// CHECK-NEXT:     const float4 c = vload4(0, x + 12);
 // CHECK-NEXT:     const float d = x[3];
 // CHECK-NEXT:     vstore4(vload4(0, x), 0, y);
-// CHECK-NEXT:     vstore4((float4)(x[0], x[2], x[4], x[6]), 0, y + 4);
-// CHECK-NEXT:     vstore4(c.s3210, 0, y + 8);
+// CHECK-NEXT:     vstore4(vload8(0, x).even, 0, y + 4);
+// CHECK-NEXT:     vstore4(vload4(0, x + 12).s3210, 0, y + 8);
 // CHECK-NEXT:     y[3] = d;
 // CHECK-NEXT:     y[7] = d;
 // CHECK-NEXT:     y[11] = d;
