@@ -163,12 +163,11 @@ def candidates(problem: Problem) -> Iterator[Tile]:
 def is_packed(problem: Problem, load: _Load, tile: Tile, dim: int) -> bool:
     """Whether a constant's layout is changed so that the tile's part of `dim` is contiguous."""
     size = tile.cols if dim == tile.col else tile.rows
-    return (
-        load.constant is not None
-        and load.dims.count(dim) == 1
-        and problem.extents[dim] % size == 0
-        and size > 1
-    )
+    if load.constant is None or load.dims.count(dim) != 1 or size == 1:
+        return False
+    # Under a guard a constant may be shorter than the loop that reads it.
+    length = memref_of(load.op.memref).get_shape()[load.dims.index(dim)]
+    return length == problem.extents[dim] and length % size == 0
 
 
 def _costed(problem: Problem, tile: Tile) -> Tile:
