@@ -21,7 +21,7 @@ from ...dialects.tir.affine import Linear
 from ...errors import CloptError
 from .builtins import Sign
 from .expressions import Expressions
-from .index import IndexSpace, Lane, constant
+from .index import IndexSpace, constant
 from .index_operations import IndexOperations
 from .memory import Memory
 from .operations import Operations
@@ -198,7 +198,7 @@ class Builder:
             self._bound_loop(loop)
         elif self.lane is None and self.storages.is_vector_loop(loop):
             self.ex.lane_width = loop.size
-            self.values[loop.var] = self.space.add(Lane(loop.size), loop.size)
+            self.values[loop.var] = self.space.lane(loop.size)
             self._execute_all(loop.body.block)
             self.ex.lane_width = 1
         elif loop.size <= 1 or kind in (tir.LoopKind.Unrolled, tir.LoopKind.Vectorized):

@@ -8,7 +8,6 @@ dimensions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -28,11 +27,8 @@ def constant(value: int) -> Linear:
     return Linear({}, value)
 
 
-@dataclass(frozen=True)
 class Lane:
     """The lane number of a vectorized loop."""
-
-    width: int
 
 
 Dimension = Variable | Lane | Node
@@ -53,14 +49,23 @@ class IndexSpace:
     def __init__(self) -> None:
         self.dimensions: list[Dimension] = []
         self.extents: list[int | None] = []
+        self._exprs: list[AffineExpr] = []
         self._of_node: dict[Node, AffineExpr] = {}
+        self._of_lane: dict[int, Linear] = {}
 
     def add(self, dimension: Dimension, extent: int | None) -> Linear:
         """The form of a new dimension that takes the values from 0 up to `extent`."""
         expr = AffineExpr.dimension(len(self.dimensions))
+        self._exprs.append(expr)
         self.dimensions.append(dimension)
         self.extents.append(extent)
         return linear(expr, self.extents)
+
+    def lane(self, width: int) -> Linear:
+        """The form of the lane number in a vectorized loop."""
+        if width not in self._of_lane:
+            self._of_lane[width] = self.add(Lane(), width)
+        return self._of_lane[width]
 
     def of_node(self, node: Node, extent: int | None = None) -> Linear:
         """The form of a number that the kernel computes."""
@@ -102,8 +107,11 @@ class IndexSpace:
         """The form that one lane sees; `take` gives the lane of a vector."""
         if not self.is_varying(form):
             return form
+        if (stride := self.lane_stride(form)) is not None:
+            rest = {atom: k for atom, k in form.terms.items() if not self._is_lane(atom)}
+            return Linear(rest, form.constant + stride * lane)
         used = {position for atom in form.terms for position in dimensions_of(atom)}
-        exprs = [AffineExpr.dimension(position) for position in range(max(used) + 1)]
+        exprs = self._exprs[: max(used) + 1]
         for position in used:
             dimension = self.dimensions[position]
             if isinstance(dimension, Lane):
@@ -112,11 +120,14 @@ class IndexSpace:
                 exprs[position] = self.of_node(take(dimension, lane), self.extents[position]).expr()
         return linear(form.expr().replace_dims_and_symbols(exprs, ()), self.extents)
 
+    def _is_lane(self, atom: AffineExpr) -> bool:
+        return isinstance(atom, AffineDimExpr) and isinstance(self.dimensions[atom.position], Lane)
+
     def lane_stride(self, form: Linear) -> int | None:
         """By how much the form grows from lane to lane; None where that is not a constant."""
         stride = 0
         for atom, coefficient in form.terms.items():
-            if isinstance(atom, AffineDimExpr) and isinstance(self.dimensions[atom.position], Lane):
+            if self._is_lane(atom):
                 stride += coefficient
             elif any(self.varies(position) for position in dimensions_of(atom)):
                 return None
