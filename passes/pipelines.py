@@ -13,12 +13,14 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from .cl.pack_constants import CLPackConstantsPass
 from .nn.conv_to_matmul import NNConvToMatmulPass
+from .nn.conv_transpose_to_conv import NNConvTransposeToConvPass
 from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
 from .nn.fuse import NNFusePass
 from .nn.lower_to_tir import LowerNNToTIRPass
 from .nn.sink_reshapes import NNSinkReshapesPass
 from .nn.split_padding import NNSplitPaddingPass
+from .nn.split_transposes import NNSplitTransposesPass
 from .tir.auto_schedule import TIRAutoSchedulePass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .verify import VerifyPass
@@ -39,8 +41,12 @@ SIMPLIFY: tuple[ModulePass, ...] = (
 )
 
 FUSE: tuple[ModulePass, ...] = (
+    # A transposed convolution is an ordinary one with interleaved outputs: one kind of kernel less.
+    NNConvTransposeToConvPass(),
     # A 1x1 convolution is a matrix product; seen so, it gets the schedules of one.
     NNConvToMatmulPass(),
+    # Attention multiplies by a transposed operand; its rows should lie in memory.
+    NNSplitTransposesPass(),
     # Vectors want the border of a convolution's input in memory.
     NNSplitPaddingPass(),
     # Views between a kernel and its epilogue would keep them apart.

@@ -1,0 +1,43 @@
+"""Give matrix products a right operand whose rows lie in memory."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from ...dialects import nn
+from .rewriting import replace
+
+
+class SplitRightTranspose(RewritePattern):
+    """matmul(a, b^T) -> matmul(a, transpose(b)), where b is computed."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: nn.MatmulOp, rewriter: PatternRewriter, /) -> None:
+        if op.transpose_b is None or isinstance(op.b.owner, nn.ConstantOp):
+            return
+        rank = len(nn.shape_of(op.b))
+        transpose = nn.TransposeOp(op.b, (*range(rank - 2), rank - 1, rank - 2))
+        product = nn.MatmulOp(op.a, transpose.result, op.transpose_a is not None)
+        replace(rewriter, op, transpose, product)
+
+
+class NNSplitTransposesPass(ModulePass):
+    """Move the transposition of a computed right operand out of `nn.matmul`.
+
+    A tile of the product reads vectors along a row of it, step by step. Writing the operand in that
+    order costs little beside reading it once for every row of the product. Constants are laid out
+    by the schedule.
+    """
+
+    name = "nn-split-transposes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        PatternRewriteWalker(SplitRightTranspose(), apply_recursively=False).rewrite_module(op)
