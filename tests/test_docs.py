@@ -18,7 +18,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 def test_generated_parts_are_up_to_date():
     stale = [p.name for p, text in pages().items() if p.read_text(encoding="utf-8") != text]
-    assert not stale, "run python docs/generate.py"
+    assert not stale, f"run python docs/generate.py: {stale}"
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])

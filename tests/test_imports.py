@@ -28,8 +28,6 @@ EXEMPT = {
     "dialects": ("clopt", "passes", "nn", "canonicalization"),
     # Importers fold shapes with the meaning of nn in numpy.
     "frontends": ("clopt", "passes", "nn", "evaluation"),
-    # Device facts are data.
-    "passes": ("clopt", "backends", "targets"),
 }
 
 # Who alone may import these.
