@@ -72,10 +72,24 @@ class Expressions:
         )
 
     def atoms(self, form: Linear) -> list[Node]:
-        """The nodes that the text of a form is made of, besides variables, in the order of its
-        terms.
-        """
+        """The nodes that the terms of a form consist of, besides variables."""
         return [node for atom in form.terms if (node := self.atom(atom)) is not None]
+
+    def address(self, form: Linear) -> list[Node]:
+        """The nodes that an address consists of: what is added to its constant is one node.
+
+        Accesses that differ in the constant share it.
+        """
+        if len(form.terms) < 2:
+            return self.atoms(form)
+        variable = Linear(form.terms, 0)
+        node = self.graph.node(
+            "sum", self.index_type, self.atoms(form), variable,
+            key=frozenset(form.terms.items()), hint="at",
+            needs=self.space.blocks_of(form), is_safe=True,
+        )  # fmt: skip
+        node.numbered = False
+        return [node]
 
     def atom(self, atom: AffineExpr) -> Node | None:
         """The node of a computed dimension, a quotient or a remainder; None for a variable."""
@@ -87,7 +101,7 @@ class Expressions:
         low, _ = self.space.bounds(form)
         return self.graph.node(
             "division", self.index_type, self.atoms(form), (atom, form, low), key=atom,
-            needs=self.space.blocks_of(form),
+            needs=self.space.blocks_of(form), is_safe=True,
         )  # fmt: skip
 
     def at_lane(self, form: Linear, lane: int) -> Linear:

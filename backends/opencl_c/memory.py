@@ -193,7 +193,7 @@ class Memory:
 
     def _load_element(self, array: Array, form: Linear, hint: str) -> Node:
         return self.graph.node(
-            "load", array.ctype, self.ex.atoms(form), (array, form, array.ctype.width),
+            "load", array.ctype, self.ex.address(form), (array, form, array.ctype.width),
             key=form_key(form), hint=hint, reads=array, needs=self.ex.space.blocks_of(form),
         )  # fmt: skip
 
@@ -203,7 +203,7 @@ class Memory:
         element = array.ctype if array.ctype.base != "bool" else CType(array.storage)
         ctype = replace(element, width=width)
         node = self.graph.node(
-            "load", ctype, self.ex.atoms(form), (array, form, width),
+            "load", ctype, self.ex.address(form), (array, form, width),
             key=form_key(form), hint=hint, reads=array, needs=self.ex.space.blocks_of(form),
         )  # fmt: skip
         if list(lanes) != list(range(width)):
@@ -269,7 +269,7 @@ class Memory:
             stored = self.ex.convert(stored, ctype)
         elif width > 1 and stored.ctype.is_unsigned:
             stored = self.ex.reinterpret(stored, stored.ctype.signed())
-        operands: tuple[Node, ...] = (stored, *self.ex.atoms(form))
+        operands: tuple[Node, ...] = (stored, *self.ex.address(form))
         statement: Statement = Store(self.graph.block, operands, frozenset((array,)), array, form)
         self.graph.add(statement)
 

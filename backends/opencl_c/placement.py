@@ -23,6 +23,8 @@ _FREE = ("constant", "index", "broadcast")
 """Expressions that are never worth a name."""
 _REPEATABLE = ("register", "lane")
 """Expressions that are not worth a name because they are used twice."""
+_SHARED_SUM = 3
+"""An address that so many accesses share gets a name."""
 
 
 class Placement:
@@ -87,6 +89,8 @@ class Placement:
             return True
         if node.kind in _REPEATABLE:
             return False
+        if node.kind == "sum":
+            return len(points) >= _SHARED_SUM
         if len(points) > 1:
             return True
         return node.kind != "division" and any(self._repeats(node, point) for point in points)

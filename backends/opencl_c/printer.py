@@ -45,7 +45,7 @@ class KernelPrinter:
         self.builder = Builder(func, target)
         self.builder.build()
         self.placement = Placement(self.builder.graph)
-        self.texts = Texts(self.builder.space, self.builder.ex.atom)
+        self.texts = Texts(self.builder.space)
         self.names = Names()
         self.lines: list[str] = []
         self.indent = 0
@@ -73,7 +73,6 @@ class KernelPrinter:
                 f"kernel {name} has {len(self.builder.parameters)} buffers, more than the "
                 f"{MAX_ARGUMENTS} that OpenCL guarantees: fuse fewer operations"
             )
-        self.names.new(name)
         self._header(name)
         self._block(self.builder.graph.root)
         self._line("}")
@@ -145,16 +144,16 @@ class KernelPrinter:
             width = value.ctype.width
             text = self.texts(value)[0]
             if width == 1:
-                index = self.texts.linear(store.index)[0]
+                index = self.texts.linear(store.index, store.address)[0]
                 self._line(f"vstore_half({text}, {index}, {array.name});")
             else:
-                pointer = self.texts.pointer(array, store.index)
+                pointer = self.texts.pointer(array, store.index, store.address)
                 self._line(f"vstore_half{width}({text}, 0, {pointer});")
         elif value.ctype.width > array.ctype.width:
-            pointer = self.texts.pointer(array, store.index)
+            pointer = self.texts.pointer(array, store.index, store.address)
             self._line(f"vstore{value.ctype.width}({self.texts(value)[0]}, 0, {pointer});")
         else:
-            self._assignment(self.texts.element(array, store.index), value, store)
+            self._assignment(self.texts.element(array, store.index, store.address), value, store)
 
     def _assign(self, assign: Assign) -> None:
         register = assign.register

@@ -4,7 +4,7 @@ printed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
@@ -27,12 +27,12 @@ def atom(text: Text, precedence: int) -> str:
 class Texts:
     """Renders the nodes of one kernel; one method per kind of node."""
 
-    def __init__(self, space: IndexSpace, atom_of: Callable[[AffineExpr], Node | None]):
+    def __init__(self, space: IndexSpace):
         self.space = space
-        self.atom_of = atom_of
         self._renderers: dict[str, Callable[[Node], Text]] = {
             "constant": self._constant,
-            "index": lambda node: self.linear(node.payload),
+            "index": lambda node: self.linear(node.payload, node.operands),
+            "sum": lambda node: self.linear(node.payload, node.operands),
             "lanes": self._lanes,
             "division": self._division,
             "unary": self._unary,
@@ -67,20 +67,31 @@ class Texts:
 
     # Indices
 
-    def linear(self, form: Linear) -> Text:
-        """A sum of products; the constant and what is subtracted come last."""
+    def linear(self, form: Linear, nodes: Sequence[Node]) -> Text:
+        """A sum of products; the constant and what is subtracted come last.
+
+        `nodes` are those of `Expressions.atoms` or `Expressions.address`.
+        """
+        if len(nodes) == 1 and nodes[0].kind == "sum":
+            if nodes[0].name:
+                return self._sum([("+", self(nodes[0]))], form.constant, leads=False)
+            nodes = nodes[0].operands
         terms = sorted(form.terms.items(), key=lambda term: term[1] < 0)
         leads = form.constant > 0 and bool(terms) and terms[0][1] < 0
         parts: list[tuple[str, Text]] = []
         for expr, k in terms:
-            text = self._atom(expr)
+            text = self._atom(expr, nodes)
             if abs(k) != 1:
                 text = f"{atom(text, UNARY)} * {abs(k)}", PRECEDENCE["*"]
             parts.append(("-" if k < 0 else "+", text))
-        if form.constant or not parts:
-            constant = str(abs(form.constant)), PRIMARY
+        return self._sum(parts, form.constant, leads)
+
+    def _sum(self, parts: list[tuple[str, Text]], constant: int, leads: bool) -> Text:
+        """Signed parts and a constant, which `leads` where all parts are subtracted from it."""
+        if constant or not parts:
             place = 0 if leads else len(parts)
-            parts.insert(place, ("-" if form.constant < 0 else "+", constant))
+            number = str(abs(constant)), PRIMARY
+            parts = [*parts[:place], ("-" if constant < 0 else "+", number), *parts[place:]]
         sign, first = parts[0]
         if len(parts) == 1 and sign == "+":
             return first
@@ -89,14 +100,16 @@ class Texts:
             out += f" {sign} {atom(text, PRECEDENCE['*'])}"
         return out, PRECEDENCE["+"] if len(parts) > 1 else UNARY
 
-    def _atom(self, expr: AffineExpr) -> Text:
+    def _atom(self, expr: AffineExpr, nodes: Sequence[Node]) -> Text:
         if isinstance(expr, AffineDimExpr):
             dimension = self.space.dimensions[expr.position]
             if isinstance(dimension, Variable):
                 return dimension.name, PRIMARY
-        node = self.atom_of(expr)
-        assert node is not None, "an atom is a variable or a node"
-        return self(node)
+            assert isinstance(dimension, Node), "text has no lanes"
+            return self(dimension)
+        return self(
+            next(node for node in nodes if node.kind == "division" and node.payload[0] == expr)
+        )
 
     def _division(self, node: Node) -> Text:
         """Quotient or remainder, rounded down; from 0 on that is what C does."""
@@ -105,16 +118,16 @@ class Texts:
         divisor, is_mod = divisor_of(expr), expr.kind is AffineBinaryOpKind.Mod
         symbol = "%" if is_mod else "/"
         if low is None:
-            return self._division_of_unknown(form, divisor, is_mod)
+            return self._division_of_unknown(node, form, divisor, is_mod)
         shift = max(0, -(low // divisor))
-        dividend = self.linear(form + Linear({}, shift * divisor))
+        dividend = self.linear(form + Linear({}, shift * divisor), node.operands)
         text = f"{atom(dividend, PRECEDENCE[symbol])} {symbol} {divisor}"
         if is_mod or not shift:
             return text, PRECEDENCE[symbol]
         return f"{text} - {shift}", PRECEDENCE["-"]
 
-    def _division_of_unknown(self, form: Linear, divisor: int, is_mod: bool) -> Text:
-        value = atom(self.linear(form), UNARY)
+    def _division_of_unknown(self, node: Node, form: Linear, divisor: int, is_mod: bool) -> Text:
+        value = atom(self.linear(form, node.operands), UNARY)
         if divisor & (divisor - 1) == 0:
             if is_mod:
                 return f"{value} & {divisor - 1}", PRECEDENCE["&"]
@@ -129,7 +142,9 @@ class Texts:
         vector = f"({node.ctype.text})({lanes})"
         if not base.terms and not base.constant:
             return vector, UNARY
-        return f"{atom(self.linear(base), PRECEDENCE['+'])} + {vector}", PRECEDENCE["+"]
+        return f"{atom(self.linear(base, node.operands), PRECEDENCE['+'])} + {vector}", PRECEDENCE[
+            "+"
+        ]
 
     # Operators
 
@@ -217,19 +232,19 @@ class Texts:
         assert isinstance(array, Array)
         if array.storage == "half" and node.ctype.base == "float":
             if width == 1:
-                return f"vload_half({self.linear(form)[0]}, {array.name})", PRIMARY
-            return f"vload_half{width}(0, {self.pointer(array, form)})", PRIMARY
+                return f"vload_half({self.linear(form, node.operands)[0]}, {array.name})", PRIMARY
+            return f"vload_half{width}(0, {self.pointer(array, form, node.operands)})", PRIMARY
         if width > array.ctype.width:
-            return f"vload{width}(0, {self.pointer(array, form)})", PRIMARY
-        return self.element(array, form), PRIMARY
+            return f"vload{width}(0, {self.pointer(array, form, node.operands)})", PRIMARY
+        return self.element(array, form, node.operands), PRIMARY
 
-    def element(self, array: Array, form: Linear) -> str:
+    def element(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
         """`x[i]`."""
-        return f"{array.name}[{self.linear(form)[0]}]"
+        return f"{array.name}[{self.linear(form, nodes)[0]}]"
 
-    def pointer(self, array: Array, form: Linear) -> str:
+    def pointer(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
         """`x + i`."""
         if not form.terms and form.constant == 0:
             return array.name
-        text = self.linear(form)[0]
+        text = self.linear(form, nodes)[0]
         return f"{array.name} - {text[1:]}" if text.startswith("-") else f"{array.name} + {text}"

@@ -95,6 +95,11 @@ class Store(Statement):
     def value(self) -> Node:
         return self.operands[0]
 
+    @property
+    def address(self) -> tuple[Node, ...]:
+        """The nodes of the index."""
+        return self.operands[1:]
+
 
 @dataclass(eq=False, repr=False)
 class Assign(Statement):
@@ -214,18 +219,19 @@ class Graph:
         reads: Storage | None = None,
         remake: Callable[[Sequence[Node]], Node] | None = None,
         needs: Sequence[Block] = (),
+        is_safe: bool = False,
     ) -> Node:
         """The node for this expression: an earlier one that still holds, or a new one.
 
         `key` identifies the payload where that is not hashable. `needs` are the blocks of the
-        variables in the payload.
+        variables in the payload; with `is_safe`, conditions need not hold to evaluate it.
         """
         version = self._versions.get(reads, 0) if reads is not None else 0
         key = (kind, ctype, tuple(map(id, operands)), key or payload, id(reads), version)
         for block in self.block.chain():
             if (node := block.known.get(key)) is not None:
                 return node
-        block = self._home(operands, needs, reads)
+        block = self._home(operands, needs, reads, is_safe)
         self._count += 1
         node = Node(
             kind,
@@ -244,14 +250,18 @@ class Graph:
         return node
 
     def _home(
-        self, operands: Sequence[Node], needs: Sequence[Block], reads: Storage | None
+        self,
+        operands: Sequence[Node],
+        needs: Sequence[Block],
+        reads: Storage | None,
+        is_safe: bool,
     ) -> Block:
         """The block to evaluate an expression in: no loop repeats what does not change in it."""
         needed = [*needs, *(operand.block for operand in operands)]
         if reads is not None and reads in self._changed_in:
             needed.append(self._changed_in[reads])
         block = self.block
-        while block.is_loop and block.parent is not None and block not in needed:
+        while block.parent is not None and block not in needed and (block.is_loop or is_safe):
             block = block.parent
         return block
 
