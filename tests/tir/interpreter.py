@@ -239,7 +239,7 @@ class _Translator:
             if isinstance(owner, Operation) and owner not in needed:
                 needed.add(owner)
                 pending += owner.operands
-        for inner in op.body.block.ops:
+        for inner in op.body.walk():
             if inner in needed:
                 self.operation(inner, depth)
         for store, value in zip(stores, op.init.data, strict=True):

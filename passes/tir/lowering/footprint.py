@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
@@ -61,6 +61,7 @@ def _footprint(alloca: memref.AllocaOp, space: Space) -> Footprint:
                 side[dim].append(window(expr, space.extents, fixed))
     windows = [hull([*w, *r], size) for w, r, size in zip(writes, reads, shape, strict=True)]
     bound = space.bound & fixed
+    _check_reach(alloca, blocks, space, bound)
     for r, w, size in zip(reads, writes, shape, strict=True):
         _check_own(alloca, r, w, size, bound)
     new = MemRefType(
@@ -90,6 +91,28 @@ def _common_loops(blocks: Iterable[BlockOp], local: bool) -> list[ForOp]:
     return common
 
 
+def _check_reach(
+    alloca: memref.AllocaOp, blocks: Mapping[BlockOp, bool], space: Space, bound: set[int]
+) -> None:
+    """Refuse a read by a work-item (or group, for local memory) that runs none of the writes."""
+
+    def reach(block: BlockOp) -> list[int]:
+        loops = {space.dim(loop): loop.size for loop in enclosing_loops(block)}
+        return [loops.get(dim, space.extents[dim]) for dim in sorted(bound)]
+
+    writers = [reach(block) for block, writes in blocks.items() if writes]
+    for block, writes in blocks.items():
+        for writer in writers:
+            if not writes and any(r > w for r, w in zip(reach(block), writer, strict=True)):
+                raise refuse(alloca, _FOREIGN)
+
+
+_FOREIGN = (
+    "a work-item reads elements of it that another one computes; "
+    "compute it at a loop of the consumer"
+)
+
+
 def _check_own(
     alloca: memref.AllocaOp,
     reads: list[Window],
@@ -105,8 +128,4 @@ def _check_own(
         offset = item.low + mine.low.scaled(-1)
         inside = not offset.terms and 0 <= offset.constant <= mine.size - item.size
         if not inside:
-            raise refuse(
-                alloca,
-                "a work-item reads elements of it that another one computes; "
-                "compute it at a loop of the consumer",
-            )
+            raise refuse(alloca, _FOREIGN)

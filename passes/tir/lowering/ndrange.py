@@ -52,8 +52,10 @@ def bound_extents(func: FuncOp) -> dict[LoopKind, int]:
                 extents[kind] = count
         global_size[axis] = count
     for kind in extents:
-        if kind.value.startswith("global") and _extent(extents, "group", kind.axis, 0):
-            raise refuse(func, f"{kind.value} and a group loop share an axis")
+        for other in extents:
+            same_axis = other is not kind and other.axis == kind.axis
+            if kind.value.startswith("global") and same_axis:
+                raise refuse(func, f"loops are bound to both {kind.value} and {other.value}")
     func.global_size = DenseArrayBase.from_list(i64, global_size)
     if local_size:
         func.local_size = DenseArrayBase.from_list(i64, local_size)
@@ -109,9 +111,19 @@ def _wrap(op: Operation, kind: LoopKind) -> None:
 
 
 def check_scopes(func: FuncOp) -> None:
-    """Every temporary of a kernel must have been given a memory."""
-    for op in func.walk():
-        if isinstance(op, memref.AllocaOp) and _scope(op.memref) is Scope.Global:
+    """Every temporary of a kernel must have been given a memory that its loops know."""
+    scopes = {op: _scope(op.memref) for op in func.walk() if isinstance(op, memref.AllocaOp)}
+    grid = {
+        op.kind.data
+        for op in func.walk()
+        if isinstance(op, ForOp) and op.kind.data.value.startswith("global")
+    }
+    for op, scope in scopes.items():
+        if scope is Scope.Local and grid:
+            raise refuse(
+                op, "local memory belongs to a group, and loops are bound to global indices"
+            )
+        if scope is Scope.Global:
             raise refuse(
                 op,
                 "a temporary of a kernel cannot stay in global memory; compute it at a loop "

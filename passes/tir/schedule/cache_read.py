@@ -6,7 +6,7 @@ from xdsl.dialects import memref
 from xdsl.ir import SSAValue
 
 from ....dialects.tir import BlockOp, IterKind, Scope, enclosing_loops
-from .analysis import memref_of
+from .analysis import memref_of, users
 from .errors import refuse
 from .stage import func_of, new_stage, new_temporary
 
@@ -24,6 +24,15 @@ def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
         raise refuse(block, f"it does not read '{buffer.name_hint}'")
     if any(store.memref is buffer for store in block.stores()):
         raise refuse(block, f"it writes '{buffer.name_hint}' as well")
+    loops = enclosing_loops(block)
+    anchor = loops[0] if loops else block
+    for user, writes in users(buffer).items():
+        if writes and anchor.is_ancestor(user):
+            raise refuse(
+                block,
+                f"block '{user.label.data}' fills '{buffer.name_hint}' inside of its loops; "
+                "cache the read before moving that one",
+            )
     shape = memref_of(buffer).get_shape()
     name = f"{buffer.name_hint or 'buffer'}_{scope.value}"
     copy = new_temporary(func_of(block), buffer, shape, name, scope)
@@ -32,8 +41,6 @@ def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
     body = stage.body.block
     load = memref.LoadOp.get(buffer, body.args)
     body.add_ops([load, memref.StoreOp.get(load.res, copy, body.args)])
-    loops = enclosing_loops(block)
-    anchor = loops[0] if loops else block
     parent = anchor.parent_block()
     assert parent is not None
     parent.insert_op_before(root, anchor)

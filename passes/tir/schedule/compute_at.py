@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
@@ -38,8 +38,13 @@ def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
     consumers = _consumers(block, buffers, loop)
     place = _place(block, consumers, loop)
     fixed = {outer.var: position for position, outer in enumerate(path)}
-    needs = [_region(buffer, consumers, fixed) for buffer in buffers]
-    windows = _iterations(block, buffers, needs)
+    # A buffer that only the block itself reads, such as the maximum of an argmax, asks for nothing.
+    needs = {
+        buffer: _region(buffer, consumers, fixed)
+        for buffer in buffers
+        if any(True for consumer in consumers for _ in accesses(consumer, buffer))
+    }
+    windows = _iterations(block, needs)
     names = iteration_names(block)
     root: Operation = own[0] if own else block
     block.detach()
@@ -153,15 +158,15 @@ def _region(
     return [hull(part, size) for part, size in zip(parts, shape, strict=True)]
 
 
-def _iterations(
-    block: BlockOp, buffers: Sequence[SSAValue], needs: Sequence[Sequence[Window]]
-) -> list[Window]:
+def _iterations(block: BlockOp, needs: Mapping[SSAValue, Sequence[Window]]) -> list[Window]:
     """The values each iteration variable must take to write the needed regions."""
     leaves = {var: AffineExpr.dimension(i) for i, var in enumerate(block.iter_vars)}
     found: list[list[Window]] = [[] for _ in block.iter_vars]
     for store in block.stores():
+        if store.memref not in needs:
+            continue
         direct: dict[int, Window] = {}
-        for index, need in zip(store.indices, needs[_position(buffers, store.memref)], strict=True):
+        for index, need in zip(store.indices, needs[store.memref], strict=True):
             expr = index_expr(index, leaves)
             if isinstance(expr, AffineDimExpr):
                 direct[expr.position] = need
@@ -169,10 +174,6 @@ def _iterations(
             extent = block.iter_extents[position]
             windows.append(direct.get(position, whole(extent)))
     return [hull(w, extent) for w, extent in zip(found, block.iter_extents, strict=True)]
-
-
-def _position(buffers: Sequence[SSAValue], buffer: SSAValue) -> int:
-    return next(i for i, candidate in enumerate(buffers) if candidate is buffer)
 
 
 def iteration_names(block: BlockOp) -> list[str]:

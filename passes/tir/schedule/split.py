@@ -28,7 +28,7 @@ def split(
         raise refuse(loop, f"a factor is at least 1, not {factor}")
     extent = loop.size
     count = -(-extent // factor)
-    blocks = [block for block in blocks_in(loop) if loop.var in block.loops]
+    blocks = blocks_in(loop)
     beyond = count * factor - extent
     if overlap and beyond:
         _check_overlap(loop, factor, blocks)
