@@ -11,7 +11,7 @@ from .rules.elementwise import schedule_elementwise
 from .rules.fallback import schedule_anything
 from .rules.gpu import apply_gpu_tile, apply_matmul, gpu_tile, matmul_operands
 from .rules.register_tile import Problem, apply_tile, best_tile, problem_of
-from .rules.rows import schedule_rows, walks_rows
+from .rules.rows import row_length, schedule_rows
 from .rules.stages import Stage, stages_of
 from .schedule.errors import refuse
 
@@ -54,7 +54,7 @@ def _schedule_cpu(
     target: cl.Target,
 ) -> None:
     tile = None if problem is None else best_tile(problem)
-    rows = all(walks_rows(stage) for stage in producers)
+    rows = all(row_length(stage) >= 2 * target.vector_width for stage in producers)
     if problem is not None and tile is not None and not (tile.gathers and rows):
         apply_tile(problem, tile)
     elif rows:

@@ -10,13 +10,19 @@ from .fallback import attach
 from .stages import Stage, stages_of, strides
 
 
-def walks_rows(stage: Stage) -> bool:
-    """Whether the innermost variable of the reduction moves through memory one by one."""
+def row_length(stage: Stage) -> int:
+    """How many elements in a row of memory the reduction walks; 0 where it walks none."""
     if not stage.reduce:
-        return False
-    inner = stage.reduce[-1]
-    steps = [move[inner] for move in strides(stage.block).values()]
-    return 1 in steps
+        return 0
+    moves = list(strides(stage.block).values())
+    if not any(move[stage.reduce[-1]] == 1 for move in moves):
+        return 0
+    length = 1
+    for position in reversed(stage.reduce):
+        if any(move[position] not in (0, length) for move in moves):
+            break
+        length *= stage.block.iter_extents[position]
+    return length
 
 
 def schedule_rows(func: tir.FuncOp, output: Stage, target: cl.Target) -> None:
@@ -72,4 +78,3 @@ def _fused_reduction(block: tir.BlockOp) -> tir.ForOp | None:
     return loop
 
 
-__all__ = ["schedule_rows", "walks_rows"]
