@@ -19,9 +19,6 @@ from ...weights import Weights
 FOLDABLE_ELEMENTS = 1 << 16
 """The largest operand or result of an operation that is evaluated at import."""
 
-EVALUATED_EMPTY = (nn.ConcatOp, nn.MatmulOp, nn.PadOp, nn.ReduceOp, nn.ScatterNDOp)
-"""What computes something from nothing."""
-
 
 def name_location(name: str) -> LocationAttr:
     """`loc("name")`."""
@@ -105,7 +102,7 @@ class Builder:
         if not all(operand in self._known for operand in op.operands):
             return None
         sizes = [array_size(v) for v in (*op.operands, *op.results)]
-        if 0 in sizes and not isinstance(op, EVALUATED_EMPTY):
+        if 0 in sizes and not _computes_from_nothing(op):
             return None
         if max(sizes) > FOLDABLE_ELEMENTS:
             return None
@@ -115,7 +112,10 @@ class Builder:
 
     def scalar(self, value: float, like: SSAValue) -> SSAValue:
         """A rank-0 constant of the element type of `like`."""
-        return self.constant(np.array(value, dtype_of_value(like)))
+        dtype = dtype_of_value(like)
+        if dtype.kind in "iu" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+            raise VerifyException(f"{value} is no {dtype}")
+        return self.constant(np.array(value, dtype))
 
     def unary(self, kind: str, x: SSAValue, *params: float) -> SSAValue:
         """An elementwise function."""
@@ -186,6 +186,13 @@ class Builder:
 
     def _operand(self, value: SSAValue | float, like: SSAValue) -> SSAValue:
         return value if isinstance(value, SSAValue) else self.scalar(value, like)
+
+
+def _computes_from_nothing(op: NNOp) -> bool:
+    """Whether an operation has a value when an operand has no elements."""
+    if isinstance(op, nn.ReduceOp):
+        return op.kind.data not in (nn.ReduceKind.MAX, nn.ReduceKind.MIN)
+    return isinstance(op, nn.ConcatOp | nn.MatmulOp | nn.PadOp | nn.ScatterNDOp)
 
 
 def array_size(value: SSAValue) -> int:

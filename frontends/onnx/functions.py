@@ -10,6 +10,7 @@ from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
 from onnx.defs import OpSchema, SchemaError
 from onnx.helper import make_tensor_type_proto
 from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.nn.types import shape_of
 from .builder import dtype_of_value
@@ -63,9 +64,12 @@ def definition(
         body = source.get_function_with_opset_version(version)
     else:
         types = [_type_proto(value).SerializeToString() for value in inputs]
-        body = source.get_context_dependent_function_with_opset_version(
-            version, node.SerializeToString(), types
-        )
+        try:
+            body = source.get_context_dependent_function_with_opset_version(
+                version, node.SerializeToString(), types
+            )
+        except RuntimeError as error:
+            raise VerifyException("onnx has no definition for these attributes") from error
     function = FunctionProto()
     function.ParseFromString(body)
     for attribute in schema.attributes.values():

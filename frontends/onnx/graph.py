@@ -116,7 +116,8 @@ class GraphImporter:
         scope: Scope,
     ) -> Results:
         domain = domain_of(node.domain)
-        if (function := self._functions.get((domain, node.op_type))) is not None:
+        function = self._functions.get((domain, node.op_type, node.overload))
+        if function is not None:
             return self._call(function, node, name, inputs)
         if domain not in self._opsets:
             raise CloptError(f"{label}: the model does not import the domain '{domain}'.")

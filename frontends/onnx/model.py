@@ -12,8 +12,8 @@ from onnx import FunctionProto, GraphProto, ModelProto, ValueInfoProto
 
 from ...errors import CloptError
 
-FunctionKey = tuple[str, str]
-"""Domain and name of a function that the model itself defines."""
+FunctionKey = tuple[str, str, str]
+"""Domain, name and overload of a function that the model itself defines."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def read_model(source: str | Path | bytes | ModelProto) -> Model:
     graphs = (source.graph, *source.functions)
     if not all(isinstance(text, str) for graph in graphs for text in _texts(graph)):
         raise CloptError(f"{name} is damaged: a name in it is not UTF-8.")
-    functions = {(domain_of(f.domain), f.name): f for f in source.functions}
+    functions = {(domain_of(f.domain), f.name, f.overload): f for f in source.functions}
     return Model(name, source.graph, _opsets(source, name), functions, folder)
 
 

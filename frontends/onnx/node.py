@@ -114,9 +114,30 @@ class NodeContext:
         """A constant input as integers."""
         return tuple(int(v) for v in self.constant(index, what).reshape(-1))
 
+    def constant_number(self, index: int, what: str) -> float | int | bool:
+        """A constant input as one number, which it must hold exactly."""
+        array = self.constant(index, what)
+        if array.size != 1:
+            self.refuse(f"its {what} (input {index}) must be one number, not {array.size}.")
+        return array.item()
+
+    def constant_int(self, index: int, what: str, default: int | None = None) -> int:
+        """A constant input as one whole number; the default stands for an absent one."""
+        if default is not None and self.optional(index) is None:
+            return default
+        return int(self.constant_number(index, what))
+
+    def check_rank(self, index: int, least: int, most: int | None = None) -> None:
+        """Refuse an input of another rank; without `most` the rank is `least` or higher."""
+        rank = self.rank(index)
+        if rank < least or (most is not None and rank > most):
+            wanted = str(least) if least == most else f"{least} or more"
+            wanted = f"{least} to {most}" if most is not None and most > least else wanted
+            self.refuse(f"its input {index} must have the rank {wanted}, not {rank}.")
+
     def axis(self, axis: int, rank: int) -> int:
         """An axis counted from the front; refuses one outside the rank."""
-        if not -rank <= axis < max(rank, 1):
+        if not -rank <= axis < rank:
             self.refuse(f"axis {axis} is outside a tensor of rank {rank}.")
         return axis + rank if axis < 0 else axis
 

@@ -17,7 +17,7 @@ MAX_ITERATIONS = 1024
 def import_if(node: NodeContext) -> Sequence[SSAValue]:
     """If: the branch that a constant condition takes, in place."""
     taken, other = node.graph("then_branch"), node.graph("else_branch")
-    if not node.constant(0, "condition").reshape(-1)[0]:
+    if not node.constant_number(0, "condition"):
         taken = other
     return node.subgraph(taken, ())
 
@@ -25,8 +25,7 @@ def import_if(node: NodeContext) -> Sequence[SSAValue]:
 def import_loop(node: NodeContext) -> Sequence[SSAValue]:
     """Loop unrolled: trip count and condition must be known at import."""
     builder, body = node.builder, node.graph("body")
-    limit = node.optional_constant(0, "trip count")
-    trips = MAX_ITERATIONS + 1 if limit is None else int(limit.reshape(-1)[0])
+    trips = node.constant_int(0, "trip count", MAX_ITERATIONS + 1)
     condition = node.optional(1) or builder.constant(np.array(True))
     carried = [node.input(i) for i in range(2, len(node.inputs))]
     scanned: list[list[SSAValue]] = [[] for _ in body.output[1 + len(carried) :]]
@@ -35,12 +34,14 @@ def import_loop(node: NodeContext) -> Sequence[SSAValue]:
         alive = builder.known(condition)
         if alive is None:
             node.refuse("its condition is computed at run time, which is not supported.")
-        if not alive.reshape(-1)[0]:
+        if not alive.all():
             break
         if iteration == MAX_ITERATIONS:
             node.refuse(f"runs more than {MAX_ITERATIONS} times, too often to unroll.")
         index = builder.constant(np.array(iteration, np.int64))
         condition, *values = node.subgraph(body, [index, condition, *carried])
+        if len(values) != len(carried) + len(scanned):
+            node.refuse("its body has fewer outputs than there are carried values.")
         carried = values[: len(carried)]
         for column, value in zip(scanned, values[len(carried) :], strict=True):
             column.append(value)
@@ -63,6 +64,8 @@ def import_scan(node: NodeContext) -> Sequence[SSAValue]:
     """Scan unrolled over the scan inputs' axis."""
     builder, body = node.builder, node.graph("body")
     count = node.integer("num_scan_inputs")
+    if not 1 <= count <= len(node.inputs):
+        node.refuse(f"num_scan_inputs is {count}, the node has {len(node.inputs)} inputs.")
     states = node.present()[: len(node.inputs) - count]
     scans = node.present()[len(node.inputs) - count :]
     outputs = len(body.output) - len(states)
@@ -72,8 +75,10 @@ def import_scan(node: NodeContext) -> Sequence[SSAValue]:
     out_backward = _lengths(node, "scan_output_directions", outputs)
     axes = [node.axis(a, len(shape_of(v))) for a, v in zip(in_axes, scans, strict=True)]
     lengths = {shape_of(v)[a] for v, a in zip(scans, axes, strict=True)}
-    if len(lengths) != 1 or max(lengths) > MAX_ITERATIONS:
-        node.refuse(f"its inputs must share one length of at most {MAX_ITERATIONS}.")
+    if len(lengths) != 1 or not 1 <= max(lengths) <= MAX_ITERATIONS:
+        node.refuse(f"its inputs must share one length of 1 to {MAX_ITERATIONS}.")
+    if outputs < 0:
+        node.refuse("its body has fewer outputs than there are states.")
     (length,) = lengths
     columns: list[list[SSAValue]] = [[] for _ in range(outputs)]
     for step in range(length):

@@ -78,8 +78,10 @@ def import_conv_transpose(node: NodeContext) -> SSAValue:
 def import_causal_conv_with_state(node: NodeContext) -> Results:
     """CausalConvWithState: a depthwise convolution over the state followed by the input."""
     x, w, b = node.input(0), node.input(1), node.optional(2)
+    node.check_rank(0, 3, 3)
+    node.check_rank(1, 3, 3)
     n, channels, _ = node.shape()
-    held = node.shape(1)[2] - 1
+    held = max(node.shape(1)[2] - 1, 0)
     state = node.optional(3) or zeros(node.builder, (n, channels, held), x)
     series = node.builder.concat([state, x], 2) if held else x
     y = node.add(nn.ConvOp(series, w, b, groups=channels))

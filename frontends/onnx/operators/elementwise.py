@@ -120,7 +120,11 @@ def import_clip(node: NodeContext) -> SSAValue:
     x, bounds = node.input(0), [node.optional(1), node.optional(2)]
     known = [None if bound is None else node.builder.known(bound) for bound in bounds]
     if all(b is None or k is not None for b, k in zip(bounds, known, strict=True)):
-        low, high = (None if k is None else k.reshape(-1)[0].item() for k in known)
+        names = ("minimum", "maximum")
+        low, high = (
+            None if k is None else node.constant_number(i, name)
+            for i, (k, name) in enumerate(zip(known, names, strict=True), 1)
+        )
         return x if low is None and high is None else node.add(nn.ClipOp(x, low, high))
     for kind, bound in zip(("max", "min"), bounds, strict=True):
         if bound is not None:

@@ -70,10 +70,10 @@ def import_range(node: NodeContext) -> SSAValue:
     if node.integer("stash_type", TensorProto.FLOAT) != TensorProto.FLOAT:
         node.refuse("only supports a stash_type of 1 (float).")
     names = ("start", "limit", "delta")
-    parts = [node.constant(i, name).reshape(()) for i, name in enumerate(names)]
-    dtype = parts[0].dtype
+    parts = [node.constant_number(i, name) for i, name in enumerate(names)]
+    dtype = dtype_of_value(node.input(0))
     wide = np.dtype(np.float32) if dtype == np.float16 else dtype
-    start, limit, delta = (part.astype(wide) for part in parts)
+    start, limit, delta = (np.array(part, wide) for part in parts)
     if delta == 0:
         node.refuse("its delta is zero.")
     if dtype.kind == "f":

@@ -47,7 +47,7 @@ def import_scatter_nd(node: NodeContext) -> SSAValue:
 def import_one_hot(node: NodeContext) -> SSAValue:
     """OneHot: comparing the indices with 0 .. depth - 1; out of range compares unequal to all."""
     builder, rank = node.builder, node.rank() + 1
-    (depth,) = node.constant_ints(1, "depth")[:1]
+    depth = node.constant_int(1, "depth")
     if depth < 1:
         node.refuse(f"its depth must be positive but is {depth}.")
     axis = node.axis(node.integer("axis", -1), rank)
@@ -103,6 +103,7 @@ def import_non_zero(node: NodeContext) -> SSAValue:
 def import_tensor_scatter(node: NodeContext) -> SSAValue:
     """TensorScatter: the update written at an index per sample, circular or not."""
     builder, cache, update = node.builder, node.input(0), node.input(1)
+    node.check_rank(1, node.rank(), node.rank())
     axis = node.axis(node.integer("axis", -2), node.rank())
     circular = node.choice("mode", "linear", ("linear", "circular")) == "circular"
     shape = shape_of(update)

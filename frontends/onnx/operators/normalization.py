@@ -104,6 +104,7 @@ def import_rms_norm(node: NodeContext) -> Results:
 
 def import_group_norm_18(node: NodeContext) -> SSAValue:
     """GroupNormalization before opset 21: scale and bias are per group, here repeated."""
+    node.check_rank(0, 2)
     builder, groups, channels = node.builder, node.integer("num_groups"), node.shape()[1]
     if groups < 1 or channels % groups:
         node.refuse(f"{channels} channels do not divide into {groups} groups.")
@@ -128,8 +129,7 @@ def import_group_norm(node: NodeContext) -> SSAValue:
 def import_instance_norm(node: NodeContext) -> SSAValue:
     """InstanceNormalization: every channel is a group."""
     x, scale, bias = node.input(0), node.input(1), node.input(2)
-    if node.rank() < 2:
-        node.refuse("takes a tensor of rank 2 or more.")
+    node.check_rank(0, 2)
     return node.add(nn.GroupNormOp(x, scale, bias, node.shape()[1], node.real("epsilon", 1e-5)))
 
 
@@ -149,8 +149,9 @@ def import_lrn(node: NodeContext) -> SSAValue:
     """LRN: the sum of squares over neighbouring channels is an average pooling times its size."""
     builder, x, shape = node.builder, node.input(0), node.shape()
     size = node.integer("size")
-    if node.rank() < 2 or size < 1:
-        node.refuse(f"takes a tensor of rank 2 or more and a positive size, not {size}.")
+    node.check_rank(0, 2)
+    if size < 1:
+        node.refuse(f"its size must be positive but is {size}.")
     alpha, beta, bias = node.real("alpha", 1e-4), node.real("beta", 0.75), node.real("bias", 1.0)
     image = (shape[0], 1, shape[1], math.prod(shape[2:]))
     squares = builder.reshape(builder.binary("mul", x, x), image)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from ....dialects import nn
@@ -128,10 +127,12 @@ def import_max_unpool(node: NodeContext) -> SSAValue:
         builder.reshape(x, (math.prod(node.shape()),)),
     )
     result = builder.reshape(node.add(flat), shape)
-    wanted = node.optional_constant(2, "output shape")
-    if wanted is None:
+    if node.optional(2) is None:
         return result
-    high = np.subtract(wanted.astype(np.int64), shape).tolist()
+    wanted = node.constant_ints(2, "output shape")
+    if len(wanted) != len(shape):
+        node.refuse(f"its output shape {list(wanted)} has not the rank {len(shape)}.")
+    high = [n - m for n, m in zip(wanted, shape, strict=True)]
     return node.add(nn.PadOp(result, [0] * len(shape), high)) if any(high) else result
 
 

@@ -123,8 +123,8 @@ class Unrolling:
 
     def __init__(self, node: NodeContext, family: Family):
         self.node, self.family, self.builder = node, family, node.builder
-        if any(node.rank(i) != 3 for i in range(3)):
-            node.refuse("takes an input and weights of rank 3.")
+        for index in range(3):
+            node.check_rank(index, 3, 3)
         self.batch_first = node.flag("layout")
         self.x = self._time_first(node.input(0))
         self.time, self.batch, _ = shape_of(self.x)
@@ -138,8 +138,8 @@ class Unrolling:
         self.activations = [
             functions[i : i + per_direction] for i in range(0, total, per_direction)
         ]
-        if self.time * len(self.backward) > MAX_STEPS:
-            node.refuse(f"runs over {self.time} steps; at most {MAX_STEPS} can be unrolled.")
+        if not 1 <= self.time * len(self.backward) <= MAX_STEPS:
+            node.refuse(f"runs over {self.time} steps; 1 to {MAX_STEPS} can be unrolled.")
         self.lengths = self._lengths()
 
     def _time_first(self, value: SSAValue) -> SSAValue:
@@ -159,6 +159,7 @@ class Unrolling:
         value = self.node.optional(index)
         if value is None:
             return None
+        self.node.check_rank(index, 2, 3)
         part = self.builder.slice(value, 0, direction, 1)
         return self.builder.reshape(part, shape_of(value)[1:])
 
@@ -175,6 +176,7 @@ class Unrolling:
             if given is None:
                 states.append(zeros(self.builder, (self.batch, self.hidden), self.x))
             else:
+                self.node.check_rank(index, 3, 3)
                 part = self.builder.slice(self._time_first(given), 0, direction, 1)
                 states.append(self.builder.reshape(part, (self.batch, self.hidden)))
         return tuple(states)

@@ -73,7 +73,7 @@ def arg_reduction(kind: str) -> Handler:
 
 def import_cumsum(node: NodeContext) -> SSAValue:
     """CumSum along a constant axis."""
-    (axis,) = node.constant_ints(1, "axis")[:1]
+    axis = node.constant_int(1, "axis")
     exclusive, reverse = node.flag("exclusive"), node.flag("reverse")
     place = node.axis(axis, node.rank())
     return node.add(nn.CumsumOp(node.input(0), place, exclusive, reverse))
@@ -82,7 +82,7 @@ def import_cumsum(node: NodeContext) -> SSAValue:
 def import_cumprod(node: NodeContext) -> SSAValue:
     """CumProd: products over spans that double (Hillis and Steele, 1986)."""
     builder, x = node.builder, node.input(0)
-    (axis,) = node.constant_ints(1, "axis")[:1]
+    axis = node.constant_int(1, "axis")
     axis = node.axis(axis, node.rank())
     length = node.shape()[axis]
     exclusive, reverse = node.flag("exclusive"), node.flag("reverse")
@@ -111,7 +111,7 @@ def import_top_k(node: NodeContext) -> Sequence[SSAValue]:
     """TopK; sorted results are one of the orders that `sorted = 0` allows."""
     axis = node.axis(node.integer("axis", -1), node.rank())
     node.flag("sorted", True)
-    (k,) = node.constant_ints(1, "k")[:1]
+    k = node.constant_int(1, "k")
     return node.builder.add_all(nn.TopKOp(node.input(0), k, axis, node.flag("largest", True)))
 
 

@@ -79,6 +79,8 @@ def import_resize(node: NodeContext) -> SSAValue:
     wanted = [int(n) for n in _optional(node, 3, "sizes", len(axes))]
     if bool(part) == bool(wanted):
         node.refuse("needs either scales or sizes.")
+    if 0 in shape:
+        node.refuse("cannot resize a tensor without elements.")
     if wanted:
         part = [n / shape[axis] for axis, n in zip(axes, wanted, strict=True)]
         if policy != "stretch":
@@ -89,6 +91,8 @@ def import_resize(node: NodeContext) -> SSAValue:
     for i, axis in enumerate(axes):
         scales[axis] = part[i]
         sizes[axis] = wanted[i] if wanted else math.floor(part[i] * shape[axis])
+    if min(sizes, default=1) < 1 or min(scales, default=1) <= 0:
+        node.refuse(f"cannot resize to the shape {sizes}.")
     coordinates = node.choice("coordinate_transformation_mode", "half_pixel", COORDINATE_MODES)
     nearest_mode = node.choice("nearest_mode", "round_prefer_floor", NEAREST_MODES)
     mode = node.choice("mode", "nearest", ("nearest", "linear", "cubic"))

@@ -21,6 +21,8 @@ def import_reshape(node: NodeContext) -> SSAValue:
         if any(n == 0 and i >= len(shape) for i, n in enumerate(wanted)):
             node.refuse(f"the shape {wanted} copies a dimension the input does not have.")
         wanted = [shape[i] if n == 0 else n for i, n in enumerate(wanted)]
+    if min(wanted, default=0) < -1:
+        node.refuse(f"the shape {wanted} has a negative dimension.")
     if -1 in wanted:
         rest = math.prod(n for n in wanted if n != -1)
         if wanted.count(-1) > 1 or rest == 0 or math.prod(shape) % rest:
@@ -106,7 +108,7 @@ def _split(node: NodeContext, sizes: Sequence[int] | None, parts: int) -> Sequen
     if sizes is None:
         chunk = -(-length // parts)
         sizes = [max(min(chunk, length - i * chunk), 0) for i in range(parts)]
-    if sum(sizes) != length or min(sizes) < 0:
+    if sum(sizes) != length or min(sizes, default=-1) < 0:
         node.refuse(f"cannot split {length} elements into {list(sizes)}.")
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
     return [
@@ -138,8 +140,8 @@ def import_split(node: NodeContext) -> Sequence[SSAValue]:
     """Split since opset 18: of num_outputs parts the last may be smaller."""
     sizes = None if node.optional(1) is None else node.constant_ints(1, "split")
     parts = node.integer("num_outputs", node.outputs)
-    if parts < 1:
-        node.refuse(f"num_outputs must be positive but is {parts}.")
+    if parts != node.outputs:
+        node.refuse(f"num_outputs is {parts} but the node has {node.outputs} outputs.")
     return _split(node, sizes, parts)
 
 
@@ -186,6 +188,8 @@ def import_slice(node: NodeContext) -> SSAValue:
 def import_expand(node: NodeContext) -> SSAValue:
     """Expand: both shapes broadcast, so dimensions of the target may be 1."""
     wanted = node.constant_ints(1, "shape")
+    if min(wanted, default=0) < 0:
+        node.refuse(f"cannot expand to the shape {list(wanted)}.")
     return node.builder.expand(node.input(0), broadcast(node.shape(), wanted))
 
 
@@ -224,13 +228,13 @@ def import_pad_attributes(node: NodeContext) -> SSAValue:
 def import_pad(node: NodeContext) -> SSAValue:
     """Pad since opset 11; axes came with opset 18, the mode wrap with 19."""
     pads = node.constant_ints(1, "pads")
-    value = node.optional_constant(2, "constant value")
+    value = node.optional(2)
     axes = node.optional_constant(3, "axes")
     return _pad(
         node,
         pads,
         range(node.rank()) if axes is None else axes.reshape(-1).tolist(),
-        0 if value is None else value.reshape(-1)[0].item(),
+        0 if value is None else node.constant_number(2, "constant value"),
     )
 
 
@@ -248,9 +252,8 @@ def import_space_to_depth(node: NodeContext) -> SSAValue:
 
 def import_trilu(node: NodeContext) -> SSAValue:
     """Trilu: a constant mask selects a triangle of the last two dimensions."""
-    if node.rank() < 2:
-        node.refuse("takes a tensor of rank 2 or more.")
-    k = 0 if node.optional(1) is None else node.constant_ints(1, "diagonal")[0]
+    node.check_rank(0, 2)
+    k = node.constant_int(1, "diagonal", 0)
     upper, builder, x = node.flag("upper", True), node.builder, node.input(0)
     ones = np.ones(node.shape()[-2:], np.bool_)
     mask = builder.constant(np.triu(ones, k) if upper else np.tril(ones, k))

@@ -6,7 +6,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import Array, shape_of
-from ..builder import dtype_of_value
+from ..builder import array_size, dtype_of_value
 from ..node import NodeContext, Table
 
 MAX_LENGTH = 4096
@@ -63,7 +63,7 @@ def _dft(node: NodeContext, axis: int) -> SSAValue:
         node.refuse("cannot transform the last dimension, which holds the complex parts.")
     given = node.shape()[axis]
     given = 2 * (given - 1) if inverse and onesided else given
-    length = given if node.optional(1) is None else node.constant_ints(1, "length")[0]
+    length = node.constant_int(1, "length", given)
     perm = [i for i in range(rank) if i not in (axis, rank - 1)] + [axis, rank - 1]
     moved = builder.transpose(node.input(0), perm)
     back = [perm.index(i) for i in range(rank)]
@@ -77,19 +77,17 @@ def import_dft_17(node: NodeContext) -> SSAValue:
 
 def import_dft(node: NodeContext) -> SSAValue:
     """DFT, its axis an input."""
-    return _dft(node, -2 if node.optional(2) is None else node.constant_ints(2, "axis")[0])
+    return _dft(node, node.constant_int(2, "axis", -2))
 
 
 def import_stft(node: NodeContext) -> SSAValue:
     """STFT: overlapping frames, gathered, windowed and transformed."""
     builder, x, window = node.builder, node.input(0), node.optional(2)
-    if node.rank() != 3:
-        node.refuse(f"takes a signal of rank 3, not {node.rank()}.")
+    node.check_rank(0, 3, 3)
     batch, total, parts = node.shape()
-    step = node.constant_ints(1, "frame step")[0]
-    length = total if window is None else shape_of(window)[0]
-    if node.optional(3) is not None:
-        length = node.constant_ints(3, "frame length")[0]
+    step = node.constant_int(1, "frame step")
+    length = total if window is None else array_size(window)
+    length = node.constant_int(3, "frame length", length)
     if step < 1 or not 1 <= length <= total:
         node.refuse(f"cannot take frames of {length} every {step} of {total} samples.")
     starts = np.arange(0, total - length + 1, step)

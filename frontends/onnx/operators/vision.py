@@ -17,11 +17,16 @@ from .grid_sample import Sampler, Tap, weighted_sum
 from .window import read_kernel, read_lengths
 
 
+MAX_RATIO, MAX_BINS = 64, 1024
+"""RoiAlign: samples along one side of a bin, bins along one side of a region."""
+
+
 def import_col2im(node: NodeContext) -> SSAValue:
     """Col2Im adds up overlapping blocks: a transposed convolution with unit kernels."""
     image, block = node.constant_ints(1, "image shape"), node.constant_ints(2, "block shape")
     rank, size = len(block), math.prod(block)
-    if node.rank() != 3 or len(image) != rank or size < 1 or node.shape()[1] % size:
+    node.check_rank(0, 3, 3)
+    if len(image) != rank or min(block, default=0) < 1 or node.shape()[1] % size:
         node.refuse(f"of shape {list(node.shape())} does not fit blocks of {list(block)}.")
     strides = read_lengths(node, "strides", rank, 1)
     dilations = read_lengths(node, "dilations", rank, 1)
@@ -68,8 +73,8 @@ def import_deform_conv(node: NodeContext) -> SSAValue:
     """DeformConv: the image sampled at displaced positions, then a grouped matrix product."""
     builder, x, offset, mask = node.builder, node.input(0), node.input(2), node.optional(4)
     kernel = read_kernel(node, node.shape(1)[2:])
-    if len(kernel) != 2 or node.rank(2) != 4:
-        node.refuse("takes images of two dimensions.")
+    for index in range(3):
+        node.check_rank(index, 4, 4)
     batch, channels, *image = node.shape()
     groups, shares = node.integer("group", 1), node.integer("offset_group", 1)
     features, taken = node.shape(1)[0], node.shape(1)[1]
@@ -137,8 +142,13 @@ def roi_align(default_mode: str | None) -> Handler:
             )
             == "half_pixel"
         )
-        if ratio < 1 or node.rank() != 4 or not is_float(tensor_type(x).element_type):
-            node.refuse("needs a positive sampling_ratio and float images.")
+        node.check_rank(0, 4, 4)
+        node.check_rank(1, 2, 2)
+        node.check_rank(2, 1, 1)
+        if not 1 <= ratio <= MAX_RATIO or not 1 <= min(bins) <= max(bins) <= MAX_BINS:
+            node.refuse(f"needs a sampling_ratio of 1 to {MAX_RATIO}, bins of 1 to {MAX_BINS}.")
+        if not is_float(tensor_type(rois).element_type):
+            node.refuse("needs float regions.")
         _, channels, *image = node.shape()
         count = node.shape(1)[0]
         corners = builder.binary("mul", rois, scale)
