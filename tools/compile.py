@@ -7,10 +7,17 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from .. import api
-from .console import MODEL_OPTIONS, Options, about, parse_dims, progress, table, user_errors
+from .console import (
+    MODEL_OPTIONS,
+    Options,
+    about,
+    parse_dims,
+    progress,
+    table,
+    terminal,
+    user_errors,
+)
 from .inputs import describe
 
 OPTIONS: Options = [
@@ -43,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     for kind, tensors in (("input", model.inputs), ("output", model.outputs)):
         for tensor in tensors:
             rows.add_row(kind, tensor.name, describe(tensor.shape, tensor.dtype))
-    Console().print(rows)
+    terminal().print(rows)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -77,6 +77,12 @@ class user_errors:
                 error.add_note(f"{self.tool}: this is a bug in clopt; please report it.")
 
 
+def terminal(stderr: bool = False) -> Console:
+    """A console for tables; wide enough for all columns where nobody watches a terminal."""
+    console = Console(stderr=stderr)
+    return console if console.is_terminal else Console(stderr=stderr, width=200)
+
+
 @contextmanager
 def progress(message: str) -> Generator[None]:
     """Show `message` with a spinner while the body runs; nothing when stderr is not a terminal."""

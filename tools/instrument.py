@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
-from rich.console import Console
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .console import table
+from .console import table, terminal
 
 # A constant with several values, in hexadecimal or as a list, and the shape in its type.
 _CONSTANT = re.compile(r'dense<(?:\[[^>]*\]|"0x[0-9A-F]*")>( : \w+<((?:\d+x)*))')
@@ -101,4 +100,4 @@ def print_times(times: list[tuple[str, float]]) -> None:
         column.justify = "right"
     for name, seconds in [*times, ("total", total)]:
         rows.add_row(name, f"{seconds:.4f}", f"{seconds / total:.0%}" if total else "-")
-    Console(stderr=True).print(rows)
+    terminal(stderr=True).print(rows)

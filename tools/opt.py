@@ -53,7 +53,7 @@ OPTIONS: Options = [
     ),
     (("--save-weights",), {"metavar": "FILE", "help": "write the arrays that the output names"}),
     (
-        ("--print-ir-after-all",),
+        ("--print-ir-after-all", "--print-between-passes"),
         {"action": "store_true", "help": "print the IR after each pass (stderr)"},
     ),
     (
@@ -79,7 +79,7 @@ OPTIONS: Options = [
         },
     ),
     (
-        ("--verify-diagnostics",),
+        ("--verify-diagnostics", "--parsing-diagnostics"),
         {
             "action": "store_true",
             "help": "succeed when exactly the errors announced by expected-error comments occur",
@@ -177,11 +177,12 @@ class CloptMain(xDSLOptMain):
         return pieces
 
     def _instrument(self, folder: str) -> Instrument:
-        everything = self.args.print_ir_after_all or self.args.print_between_passes
         limit = self.args.elide_larger_than
         return Instrument(
             verify=not self.args.disable_verify,
-            print_after=None if everything else frozenset(self.args.print_ir_after),
+            print_after=None
+            if self.args.print_ir_after_all
+            else frozenset(self.args.print_ir_after),
             dump_dir=Path(self.args.dump_dir, folder) if self.args.dump_dir else None,
             elide_larger_than=Instrument.elide_larger_than if limit is None else limit,
         )

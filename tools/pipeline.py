@@ -6,13 +6,12 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 
-from rich.console import Console
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..errors import CloptError
-from .console import table
+from .console import table, terminal
 
 PassFactories = Mapping[str, Callable[[], type[ModulePass]]]
 
@@ -48,7 +47,7 @@ def print_passes(passes: PassFactories) -> None:
     """Tables of the named pipelines and of `passes`, each with its first sentence."""
     from ..passes.pipelines import PIPELINES
 
-    console = Console()
+    console = terminal()
     rows = table("pipeline", "passes")
     for name, members in PIPELINES.items():
         rows.add_row(name, ", ".join(str(p) for p in members))

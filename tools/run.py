@@ -15,7 +15,16 @@ from rich.console import Console
 
 from .. import api
 from ..errors import CloptError
-from .console import MODEL_OPTIONS, Options, about, parse_dims, progress, table, user_errors
+from .console import (
+    MODEL_OPTIONS,
+    Options,
+    about,
+    parse_dims,
+    progress,
+    table,
+    terminal,
+    user_errors,
+)
 from .inputs import Array, ImageScaling, collect_inputs, describe, parse_numbers
 from .reference import difference, run_onnxruntime
 
@@ -186,7 +195,7 @@ def _compare(
 
 def run(options: argparse.Namespace) -> None:
     """Everything that the command line asks for, in the order: run, save, print, time, compare."""
-    console = Console()
+    console = terminal()
     if options.list_devices:
         return _list_devices(console)
     scaling = ImageScaling(parse_numbers(options.mean), parse_numbers(options.std))

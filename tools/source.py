@@ -79,7 +79,7 @@ class SourceModule:
             module = parser.parse_module(implicit_module)
         except ParseError as error:
             raise source.error(error.span.start, error.msg) from error
-        except DiagnosticException as error:
+        except (DiagnosticException, NotImplementedError) as error:
             raise source.error(parser.last_start if parser else 0, str(error)) from error
         return cls(module, source, parser.starts)
 
