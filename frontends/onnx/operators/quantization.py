@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ....dialects import nn
 from ....dialects.nn.types import element_type, shape_of, tensor_type
@@ -41,9 +42,13 @@ def _saturate(
     builder: Builder, x: SSAValue, zero_point: SSAValue | None, dtype: np.dtype[Any]
 ) -> SSAValue:
     """Round half to even, add the zero point, clamp to the integer type; exact up to 16 bits."""
+    if dtype.kind not in "iu" or dtype.itemsize > 2:
+        raise VerifyException(f"quantises to {dtype}, which is no integer of 8 or 16 bits")
     rounded = builder.cast(builder.unary("round", x), f32)
     if zero_point is not None:
-        rounded = builder.binary("add", rounded, builder.cast(zero_point, f32))
+        if dtype.kind not in "iu" or dtype.itemsize > 2:
+        raise VerifyException(f"quantises to {dtype}, which is no integer of 8 or 16 bits")
+    rounded = builder.binary("add", rounded, builder.cast(zero_point, f32))
     limits = np.iinfo(dtype)
     clipped = builder.add(nn.ClipOp(rounded, limits.min, limits.max))
     return builder.cast(clipped, element_type(dtype))
@@ -59,8 +64,6 @@ def import_quantize_linear(node: NodeContext) -> SSAValue:
     if zero_point is not None:
         dtype = dtype_of_value(zero_point)
         zero_point = _along(node, zero_point, axis, block)
-    if dtype.kind not in "iu" or dtype.itemsize > 2:
-        node.refuse(f"to {dtype} is not supported; use an integer type of 8 or 16 bits.")
     wide = element_type(node.dtype(precision)) if precision else tensor_type(scale).element_type
     divisor = builder.cast(_along(node, scale, axis, block), wide)
     quotient = builder.binary("div", builder.cast(x, wide), divisor)

@@ -16,7 +16,6 @@ from ..node import Handler, NodeContext, Table
 from .grid_sample import Sampler, Tap, weighted_sum
 from .window import read_kernel, read_lengths
 
-
 MAX_RATIO, MAX_BINS = 64, 1024
 """RoiAlign: samples along one side of a bin, bins along one side of a region."""
 
