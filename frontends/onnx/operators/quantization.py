@@ -46,9 +46,7 @@ def _saturate(
         raise VerifyException(f"quantises to {dtype}, which is no integer of 8 or 16 bits")
     rounded = builder.cast(builder.unary("round", x), f32)
     if zero_point is not None:
-        if dtype.kind not in "iu" or dtype.itemsize > 2:
-        raise VerifyException(f"quantises to {dtype}, which is no integer of 8 or 16 bits")
-    rounded = builder.binary("add", rounded, builder.cast(zero_point, f32))
+        rounded = builder.binary("add", rounded, builder.cast(zero_point, f32))
     limits = np.iinfo(dtype)
     clipped = builder.add(nn.ClipOp(rounded, limits.min, limits.max))
     return builder.cast(clipped, element_type(dtype))
