@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -117,8 +118,11 @@ def run_cases(paths: list[Path], args: argparse.Namespace) -> dict[str, Result]:
         threads = [threading.Thread(target=serve, daemon=True) for _ in range(args.jobs)]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            console.print("interrupted: the report holds the cases run so far")
     return dict(sorted(results.items()))
 
 
@@ -199,6 +203,7 @@ def main() -> int:
         paths = [path for path in paths if re.search(args.only, path.stem)]
     select_rival_device(args.rival, args.device)
     os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     start = time.perf_counter()
     results = run_cases(paths, args)
     title = f"ONNX {onnx.__version__} backend tests: {args.rival} on {args.device}"
@@ -206,7 +211,7 @@ def main() -> int:
     show(results, title, console)
     console.print(f"{len(results)} cases in {time.perf_counter() - start:.0f} s")
     output: Path | None = args.output
-    if output is None and not args.only:
+    if output is None and len(results) == len(paths) and not args.only:
         output = HERE / "results" / f"conformance-{args.rival}-{args.device}"
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
