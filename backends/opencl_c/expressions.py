@@ -244,15 +244,14 @@ class Expressions:
         def remake(new: Sequence[Node]) -> Node:
             return self.binary(symbol, new[0], new[1], sign)
 
-        if ctype.is_float or ctype.bits >= 32 or width > 1:
+        if not _is_narrow(ctype):
             return self.graph.node("binary", ctype, [lhs, rhs], symbol, remake=remake)
         wide = self.graph.node("binary", CType("int"), [lhs, rhs], symbol, remake=remake)
         return self.graph.node("convert", ctype, [wide])
 
     def _widen_narrow(self, node: Node, width: int) -> Node:
         """C computes narrow scalars as int, which a vector of narrow elements does not mix with."""
-        narrow = not node.ctype.is_float and not node.ctype.is_bool and node.ctype.bits < 32
-        return self.broadcast(node, width) if narrow else node
+        return self.broadcast(node, width) if _is_narrow(node.ctype) else node
 
     def compare(self, symbol: str, lhs: Node, rhs: Node, sign: Sign = Sign.ANY) -> Node:
         """A comparison: a scalar truth value or a mask."""
@@ -328,7 +327,14 @@ class Expressions:
         """A builtin; `ctype` has the width of the widest operand, scalars are broadcast."""
         if ctype.width > 1:
             operands = [self.broadcast(node, ctype.width) for node in operands]
-        return self.graph.node("call", ctype, operands, name)
+        return self.graph.node("call", ctype, [self._exact(node) for node in operands], name)
+
+    def _exact(self, node: Node) -> Node:
+        """An argument of exactly its type, so that C finds one function: literals and choices
+        between narrow integers are of type int.
+        """
+        is_int = node.kind in ("constant", "select", "unary")
+        return self._convert(node, node.ctype) if is_int and _is_narrow(node.ctype) else node
 
     def select(self, condition: Node, then: Node, other: Node) -> Node:
         """`condition ? then : other`, lane by lane where the condition is a mask."""
@@ -359,6 +365,11 @@ class Expressions:
                 item.owner, item.block = node, here
             here.items[-1:-1] = branch.items
         return node
+
+
+def _is_narrow(ctype: CType) -> bool:
+    """Whether C computes the type's scalars as int."""
+    return ctype.width == 1 and not (ctype.is_float or ctype.is_bool) and ctype.bits < 32
 
 
 def _is_cheap(node: Node) -> bool:
