@@ -216,7 +216,8 @@ def transpose(rows: int, columns: int) -> str:
         "copy",
         f"i:{rows * columns}",
         f"""
-        %at = affine.apply affine_map<(d0) -> (d0 mod {rows} * {columns} + d0 floordiv {rows})> (%vi)
+        %at = affine.apply affine_map<(d0) ->
+          (d0 mod {rows} * {columns} + d0 floordiv {rows})> (%vi)
         %p = memref.load %t[%at] : {flat}
         memref.store %p, %y[%vi] : {flat}""",
     )

@@ -189,7 +189,7 @@ class _Emitter:
         guards = [g for g in self.survey.open([loop], domain) if dim in g.dims]
         if not guards:
             return [domain.ranges[dim]]
-        first, end = alive(self.survey.blocks(loop), self.survey, dim, domain)
+        first, end = alive(self.survey.blocks(loop), self.space, dim, domain)
         if end <= first:
             return []
         whole = [(first, end)]

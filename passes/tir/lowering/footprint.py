@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
@@ -14,6 +14,7 @@ from ....dialects.tir import BlockOp, ForOp, FuncOp, Scope, ScopeAttr, enclosing
 from ..schedule.analysis import EXPANDED, accesses, memref_of, users
 from ..schedule.errors import refuse
 from ..window import Window, hull, whole, window
+from .resolve import alive
 from .space import Space
 
 
@@ -62,8 +63,8 @@ def _footprint(alloca: memref.AllocaOp, space: Space) -> Footprint:
     windows = [hull([*w, *r], size) for w, r, size in zip(writes, reads, shape, strict=True)]
     bound = space.bound & fixed
     _check_reach(alloca, blocks, space, bound)
-    for r, w, size in zip(reads, writes, shape, strict=True):
-        _check_own(alloca, r, w, size, bound)
+    for r, w in zip(reads, writes, strict=True):
+        _check_own(alloca, r, w, bound)
     new = MemRefType(
         kind.element_type, [item.size for item in windows], kind.layout, kind.memory_space
     )
@@ -97,8 +98,7 @@ def _check_reach(
     """Refuse a read by a work-item (or group, for local memory) that runs none of the writes."""
 
     def reach(block: BlockOp) -> list[int]:
-        loops = {space.dim(loop): loop.size for loop in enclosing_loops(block)}
-        return [loops.get(dim, space.extents[dim]) for dim in sorted(bound)]
+        return [alive([block], space, dim, space.domain)[1] for dim in sorted(bound)]
 
     writers = [reach(block) for block, writes in blocks.items() if writes]
     for block, writes in blocks.items():
@@ -114,18 +114,19 @@ _FOREIGN = (
 
 
 def _check_own(
-    alloca: memref.AllocaOp,
-    reads: list[Window],
-    writes: list[Window],
-    size: int,
-    bound: set[int],
+    alloca: memref.AllocaOp, reads: Sequence[Window], writes: Sequence[Window], bound: set[int]
 ) -> None:
     """Refuse a read of what another work-item (or group, for local memory) has written."""
     if not any(item.low.expr().used_dims() & bound for item in writes):
         return
-    mine = hull(writes, size)
-    for item in reads:
-        offset = item.low + mine.low.scaled(-1)
-        inside = not offset.terms and 0 <= offset.constant <= mine.size - item.size
-        if not inside:
+    start = writes[0].low
+    offsets = [item.low + start.scaled(-1) for item in (*writes, *reads)]
+    if any(offset.terms for offset in offsets):
+        raise refuse(alloca, _FOREIGN)
+    starts = [offset.constant for offset in offsets]
+    count = len(writes)
+    first = min(starts[:count])
+    last = max(s + w.size for s, w in zip(starts[:count], writes, strict=True))
+    for begin, item in zip(starts[count:], reads, strict=True):
+        if not (first <= begin and begin + item.size <= last):
             raise refuse(alloca, _FOREIGN)

@@ -15,6 +15,7 @@ class Survey:
     """What each loop contains, collected in one walk."""
 
     def __init__(self, ops: Iterable[Operation], space: Space):
+        self.space = space
         self.guards = space.guards
         self._blocks: dict[Operation, list[BlockOp]] = {}
         self._guarded: set[Operation] = set()
@@ -67,12 +68,8 @@ class Survey:
     def dead(self, op: Operation, domain: Domain) -> bool:
         """Whether no point of any block below `op` is to be executed."""
         return op in self._guarded and all(
-            self.block_dead(block, domain) for block in self._blocks[op]
+            self.space.dead(block, domain) for block in self._blocks[op]
         )
-
-    def block_dead(self, block: BlockOp, domain: Domain) -> bool:
-        """Whether no point of `block` is to be executed."""
-        return any(domain.holds(guard) is False for guard in self.guards[block])
 
     def shared(self, ops: Sequence[Operation], domain: Domain) -> list[Guard]:
         """The open guards that all live blocks below `ops` have."""
@@ -81,7 +78,7 @@ class Survey:
         common: dict[Guard, None] | None = None
         for op in ops:
             for block in self._blocks.get(op, ()):
-                if self.block_dead(block, domain):
+                if self.space.dead(block, domain):
                     continue
                 own = self.guards[block]
                 if common is None:
@@ -91,12 +88,12 @@ class Survey:
         return [guard for guard in common or () if domain.holds(guard) is None]
 
 
-def alive(blocks: Sequence[BlockOp], survey: Survey, dim: int, domain: Domain) -> tuple[int, int]:
+def alive(blocks: Sequence[BlockOp], space: Space, dim: int, domain: Domain) -> tuple[int, int]:
     """The values of `dim` without those at either end for which no block has anything to do."""
 
     def dead(first: int, end: int) -> bool:
         part = domain.narrow(dim, first, end)
-        return all(survey.block_dead(block, part) for block in blocks)
+        return all(space.dead(block, part) for block in blocks)
 
     first, end = domain.ranges[dim]
     if dead(first, end):

@@ -181,6 +181,10 @@ class Space:
         """The dimensions that are OpenCL indices."""
         return set(self.of_kind.values())
 
+    def dead(self, block: BlockOp, domain: Domain) -> bool:
+        """Whether no point of `block` in `domain` is to be executed."""
+        return any(domain.holds(guard) is False for guard in self.guards[block])
+
     def _add_loop(self, loop: ForOp) -> None:
         dim = self.of_kind.get(loop.kind.data)
         if dim is None:

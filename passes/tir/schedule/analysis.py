@@ -90,7 +90,8 @@ def substitute(
 
 def drive(block: BlockOp, loops: Sequence[SSAValue], exprs: Sequence[AffineExpr]) -> None:
     """Rebind `block` to `exprs` over `loops`, simplified; names those it needs, outermost first."""
-    extents = [loop_of(var).size for var in loops]
+    # A loop that runs once stays in the map: it can still be split past its end, or bound.
+    extents = [max(loop_of(var).size, 2) for var in loops]
     exprs = [simplify(expr, extents) for expr in exprs]
     used = list({d: None for expr in exprs for d in expr.used_dims()})
     used.sort(key=lambda d: _depth(loops[d]))

@@ -32,7 +32,7 @@ def new_stage(
         init=init,
     )
     for var, (name, _, _) in zip(block.body.block.args, iters, strict=True):
-        var.name_hint = f"v{name}"
+        var.name_hint = name
     chain: list[Operation] = [*loops, block]
     for outer, inner in pairwise(chain):
         assert isinstance(outer, ForOp)
