@@ -18,6 +18,9 @@ from ...dialects import nn
 _MOST_OPS = 48
 """Longer kernels gain nothing, and every operation may bring a parameter (OpenCL allows 128)."""
 
+_VECTOR = 8
+"""Rows of so many elements can be stored by whole vectors on any CPU."""
+
 
 class Role(Enum):
     """What an operation means for the kernel it is in."""
@@ -72,6 +75,9 @@ _INDEX = (
     nn.SpaceToDepthOp,
 )
 
+_PLACED = (nn.TransposeOp, nn.PadOp, nn.DepthToSpaceOp)
+"""Index operations that can also be seen as storing their operand elsewhere."""
+
 ROLES: dict[type[Operation], Role] = {
     **dict.fromkeys(_ELEMENTWISE, Role.ELEMENTWISE),
     **dict.fromkeys(_INDEX, Role.INDEX),
@@ -117,6 +123,8 @@ class Group:
     anchor: Operation | None = None
     """The operation with the stages, if any: a kernel has at most one."""
     costly: bool = False
+    placed: bool = False
+    """Whether the anchor's result is stored at other places than it was computed at."""
 
     @property
     def results(self) -> Sequence[SSAValue]:
@@ -136,17 +144,20 @@ def form_groups(ops: Iterable[Operation]) -> list[Group]:
     """
     group_of: dict[Operation, Group] = {}
     groups: dict[int, Group] = {}
+    ops = list(ops)
     for op in ops:
         role = role_of(op)
         if role is None:
             continue
         group = Group([], op if role in _STARTS_KERNEL else None, _is_costly(op))
-        for producer in _candidates(op, group_of):
-            if _may_merge(op, role, group, producer):
-                group.ops += producer.ops
-                group.anchor = group.anchor or producer.anchor
-                group.costly |= producer.costly
-                del groups[id(producer)]
+        for producer, views in _candidates(op, group_of):
+            if not _may_merge(op, role, group, producer, views):
+                continue
+            group.ops += [*producer.ops, *views]
+            group.placed |= producer.placed or (producer.anchor is not None and role is Role.INDEX)
+            group.anchor = group.anchor or producer.anchor
+            group.costly |= producer.costly
+            del groups[id(producer)]
         group.ops.append(op)
         for member in group.ops:
             group_of[member] = group
@@ -157,33 +168,46 @@ def form_groups(ops: Iterable[Operation]) -> list[Group]:
     return list(groups.values())
 
 
-def _candidates(op: Operation, group_of: dict[Operation, Group]) -> list[Group]:
-    """The groups that only `op` consumes; later ones first, whose operands surely exist by then."""
-    found: list[Group] = []
+def _candidates(
+    op: Operation, group_of: dict[Operation, Group]
+) -> list[tuple[Group, list[nn.ReshapeOp]]]:
+    """The groups that only `op` consumes, through the given reshapes; later ones first, whose
+    operands surely exist by then.
+    """
+    found: dict[int, tuple[Group, list[nn.ReshapeOp]]] = {}
     for operand in op.operands:
+        user, views = op, list[nn.ReshapeOp]()
+        if isinstance(view := operand.owner, nn.ReshapeOp) and isinstance(op, _PLACED):
+            if {use.operation for use in operand.uses} != {op}:
+                continue
+            user, operand, views = view, view.x, [view]
         producer = group_of.get(operand.owner) if isinstance(operand.owner, Operation) else None
-        if producer is None or producer in found:
+        if producer is None or id(producer) in found or len(producer.results) != 1:
             continue
-        users = {use.operation for value in producer.results for use in value.uses}
-        if users == {op} and len(producer.results) == 1:
-            found.append(producer)
-    return found[::-1]
+        if {use.operation for use in operand.uses} == {user}:
+            found[id(producer)] = producer, views
+    return list(found.values())[::-1]
 
 
-def _may_merge(op: Operation, role: Role, group: Group, producer: Group) -> bool:
+def _may_merge(
+    op: Operation, role: Role, group: Group, producer: Group, views: Sequence[nn.ReshapeOp]
+) -> bool:
     """Whether `op` computes `producer` in place of reading its result."""
     if len(group.ops) + len(producer.ops) > _MOST_OPS:
         return False
+    if producer.placed and role is not Role.INDEX:
+        return False
     (value,) = producer.results
-    same_size = nn.count(nn.shape_of(value)) == nn.count(nn.shape_of(op.results[0]))
     if producer.anchor is not None:
-        # An epilogue: the consumer's loops must be the anchor's.
-        return (
-            role is Role.ELEMENTWISE
-            and group.anchor is None
-            and not isinstance(producer.anchor, nn.ConcatOp)
-            and nn.shape_of(value) == nn.shape_of(op.results[0])
-        )
+        if group.anchor is not None or isinstance(producer.anchor, nn.ConcatOp):
+            return False
+        if role is Role.ELEMENTWISE:
+            # An epilogue: the consumer's loops must be the anchor's.
+            return nn.shape_of(value) == nn.shape_of(op.results[0])
+        return role_of(producer.anchor) is Role.CONTRACTION and _places_rows(op, views)
+    if views:
+        return False
+    same_size = nn.count(nn.shape_of(value)) == nn.count(nn.shape_of(op.results[0]))
     match role:
         case Role.ELEMENTWISE:
             return same_size or not producer.costly
@@ -197,6 +221,23 @@ def _may_merge(op: Operation, role: Role, group: Group, producer: Group) -> bool
             return True
 
 
+def _places_rows(op: Operation, views: Sequence[nn.ReshapeOp]) -> bool:
+    """Whether an anchor can store its result where `op` moves it, a vector at a time."""
+    if any(nn.shape_of(view.result)[-1] % _VECTOR for view in views):
+        return False
+    match op:
+        case nn.TransposeOp():
+            rank = len(nn.shape_of(op.x))
+            return nn.ints(op.perm)[-1] == rank - 1
+        case nn.PadOp():
+            amounts = (*nn.ints(op.low), *nn.ints(op.high))
+            return op.mode.data is nn.PadMode.CONSTANT and min(amounts) >= 0
+        case nn.DepthToSpaceOp():
+            return True
+        case _:
+            return False
+
+
 def _is_plain(group: Group) -> bool:
     """Whether a group is short enough to be evaluated again for every read."""
     return len(group.ops) <= 4
@@ -208,10 +249,24 @@ def _is_costly(op: Operation) -> bool:
     return isinstance(op, nn.BinaryOp) and op.kind.data is nn.BinaryKind.POW
 
 
-def outline(group: Group) -> nn.FusedOp:
-    """Move the operations of a group into an `nn.fused` that takes their place."""
-    members = set(group.ops)
+def outline(group: Group) -> list[nn.FusedOp]:
+    """Move the operations of a group into `nn.fused` regions that take their place.
+
+    A kernel writes one result, as its stages are computed where that is written. An operation
+    with several results that are used gets a region for each, and is computed in each.
+    """
     last = group.ops[-1]
+    used = [result for result in last.results if result.uses]
+    regions = [_region(group, result) for result in used or last.results[:1]]
+    for op in reversed(group.ops):
+        op.detach()
+        op.erase()
+    return regions
+
+
+def _region(group: Group, result: SSAValue) -> nn.FusedOp:
+    """A region that computes one result of the group's last operation, in place of that result."""
+    members, last = set(group.ops), group.ops[-1]
     inputs: dict[SSAValue, None] = {}
     literals: dict[SSAValue, None] = {}
     for op in group.ops:
@@ -231,16 +286,12 @@ def outline(group: Group) -> nn.FusedOp:
     for op in group.ops:
         inner = op.clone(mapping)
         block.add_op(inner)
-    block.add_op(nn.YieldOp([mapping[value] for value in last.results]))
+    block.add_op(nn.YieldOp([mapping[result]]))
     fused = nn.FusedOp(list(inputs), block)
     fused.location = last.location
     Rewriter.insert_op(fused, InsertPoint.before(last))
-    for old, new in zip(last.results, fused.outputs, strict=True):
-        new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
-    for op in reversed(group.ops):
-        op.detach()
-        op.erase()
+    fused.outputs[0].name_hint = result.name_hint
+    result.replace_all_uses_with(fused.outputs[0])
     return fused
 
 

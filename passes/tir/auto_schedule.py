@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from ...dialects import cl, tir
-from .rules.elementwise import schedule_elementwise
+from .rules.elementwise import schedule_border, schedule_elementwise
 from .rules.fallback import schedule_anything
 from .rules.gpu import apply_gpu_tile, apply_matmul, gpu_tile, matmul_operands
 from .rules.register_tile import Problem, apply_tile, best_tile, problem_of
@@ -29,21 +29,23 @@ def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
         for output in outputs:
             schedule_elementwise(output, target)
         return
-    if len(outputs) > 1:
-        # Results that share temporaries stay in order, in one work-item.
-        return
-    if len(outputs) != 1:
+    readers = {block for stage in producers for block in stage.consumers()}
+    mains = [output for output in outputs if output.block in readers]
+    if len(mains) != 1:
         raise refuse(
             func,
-            f"a reduction can be computed for one result, not for {len(outputs)}; "
+            f"a reduction can be computed for one result, not for {len(mains)}; "
             "make a kernel for each",
         )
-    (output,) = outputs
-    problem = problem_of(func, producers, outputs, target)
+    (output,) = mains
+    problem = problem_of(func, producers, mains, target)
     if target.device_type == "gpu":
         _schedule_gpu(problem, producers, output, target)
     else:
         _schedule_cpu(func, problem, producers, output, target)
+    for border in outputs:
+        if border is not output:
+            schedule_border(border, output)
 
 
 def _schedule_cpu(
