@@ -26,6 +26,7 @@ SHAPE_OPERANDS: dict[str, tuple[int, ...]] = {
     "BlackmanWindow": (0,),
     "CenterCropPad": (1,),
     "Clip": (1, 2),
+    "Col2Im": (1, 2),
     "Compress": (1,),
     "ConstantOfShape": (0,),
     "CumProd": (1,),
