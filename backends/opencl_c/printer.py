@@ -178,10 +178,11 @@ class KernelPrinter:
         self._line(f"{target} = {self.texts(value)[0]};")
 
     def _is_current(self, node: Node, target: str, statement: Statement) -> bool:
+        read = node.operands[0] if node.kind == "lane" else node
         return (
             not node.name
-            and node.reads is not None
-            and node.reads in statement.writes
+            and read.reads is not None
+            and read.reads in statement.writes
             and self.texts.expression(node)[0] == target
         )
 
