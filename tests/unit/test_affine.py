@@ -1,0 +1,112 @@
+"""Index expressions: simplifying keeps the value, bounds hold, the usual divisions fold away."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from xdsl.ir.affine import AffineExpr
+
+from clopt.dialects.tir.affine import bounds, linear, simplify
+
+D0, D1, D2 = map(AffineExpr.dimension, range(3))
+EXTENTS = st.tuples(*[st.integers(1, 6)] * 3)
+CONSTANTS = st.builds(AffineExpr.constant, st.integers(-7, 7))
+
+
+def _combinations(inner: st.SearchStrategy[AffineExpr]) -> st.SearchStrategy[AffineExpr]:
+    divisor = st.integers(1, 9)
+    return st.one_of(
+        st.builds(lambda a, b: a + b, inner, inner),
+        st.builds(lambda a, b: a - b, inner, inner),
+        st.builds(lambda a, k: a * k, inner, st.integers(-6, 6)),
+        st.builds(lambda a, k: a // k, inner, divisor),
+        st.builds(lambda a, k: a % k, inner, divisor),
+        st.builds(lambda a, k: a.ceil_div(k), inner, divisor),
+    )
+
+
+EXPRESSIONS = st.recursive(st.sampled_from([D0, D1, D2]) | CONSTANTS, _combinations, max_leaves=8)
+
+
+def values(expr: AffineExpr, extents: tuple[int, ...]) -> list[int]:
+    """The value at every point."""
+    return [expr.eval(point, ()) for point in product(*map(range, extents))]
+
+
+@given(EXPRESSIONS, EXTENTS)
+def test_simplifying_keeps_the_value(expr: AffineExpr, extents: tuple[int, ...]):
+    assert values(simplify(expr, extents), extents) == values(expr, extents)
+
+
+@given(EXPRESSIONS, EXTENTS)
+def test_bounds_hold(expr: AffineExpr, extents: tuple[int, ...]):
+    low, high = bounds(expr, extents)
+    found = values(expr, extents)
+    assert low is not None
+    assert high is not None
+    assert low <= min(found)
+    assert max(found) <= high
+
+
+@given(EXPRESSIONS, EXTENTS, st.sets(st.integers(0, 2)))
+def test_unknown_extents_assume_nothing(
+    expr: AffineExpr, extents: tuple[int, ...], unknown: set[int]
+):
+    known = [None if i in unknown else n for i, n in enumerate(extents)]
+    assert values(simplify(expr, known), extents) == values(expr, extents)
+    low, high = bounds(expr, known)
+    found = values(expr, extents)
+    assert low is None or low <= min(found)
+    assert high is None or max(found) <= high
+
+
+@given(EXPRESSIONS, EXTENTS)
+def test_simplifying_twice_changes_nothing(expr: AffineExpr, extents: tuple[int, ...]):
+    once = simplify(expr, extents)
+    assert simplify(once, extents) == once
+
+
+@pytest.mark.parametrize(
+    ("expr", "extents", "expected"),
+    [
+        # One iteration: the variable is 0.
+        (D0 + D1, (1, 9, 1), D1),
+        # A tiled index taken apart.
+        ((D0 * 8 + D1) // 8, (4, 8, 1), D0),
+        ((D0 * 8 + D1) % 8, (4, 8, 1), D1),
+        # A quotient of a quotient.
+        ((D0 // 4) // 3, (100, 1, 1), D0 // 12),
+        # A remainder of a remainder.
+        ((D0 % 12) % 4, (100, 1, 1), D0 % 4),
+        # Both halves together.
+        ((D0 // 4) * 4 + D0 % 4, (100, 1, 1), D0),
+        ((D0 // 4 * 4 + D0 % 4) * 5 + D1, (100, 5, 1), D0 * 5 + D1),
+        # The part below a factor of the divisor.
+        ((D0 * 4 + D1) // 12, (9, 4, 1), D0 // 3),
+        ((D0 * 4 + D1) % 12, (9, 4, 1), D0 % 3 * 4 + D1),
+        # Negative numbers divide to the lower integer.
+        ((D0 - 8) // 8, (8, 1, 1), AffineExpr.constant(-1)),
+        ((D0 - 8) % 8, (8, 1, 1), D0),
+        # Terms that cancel.
+        (D0 * 3 + D1 - D0 * 3, (5, 6, 1), D1),
+        (D0.ceil_div(4) * 2, (1, 1, 1), AffineExpr.constant(0)),
+    ],
+)
+def test_identities(expr: AffineExpr, extents: tuple[int, ...], expected: AffineExpr):
+    assert linear(simplify(expr, extents), extents) == linear(expected, extents)
+    assert str(simplify(expr, extents)) == str(expected)
+
+
+@given(st.integers(2, 6), st.integers(1, 8), st.integers(0, 7))
+def test_bounds_of_an_overlapping_tile_are_exact(chunks: int, factor: int, short: int):
+    beyond = min(short, factor - 1)
+    expr = D0 * factor + D1 - (D0 // (chunks - 1)) * beyond
+    assert bounds(expr, (chunks, factor, 1)) == (0, chunks * factor - beyond - 1)
+
+
+def test_a_symbol_is_refused():
+    with pytest.raises(ValueError, match="no dimension or constant"):
+        simplify(AffineExpr.symbol(0), ())
