@@ -71,6 +71,7 @@ class Builder:
         self.values: dict[SSAValue, Value] = {}
         self.lane: int | None = None
         self.parameters: list[Array] = []
+        self._work_items: dict[tuple[tir.LoopKind, str], Variable] = {}
 
     def build(self) -> None:
         """Fill `graph` and `parameters`."""
@@ -233,14 +234,10 @@ class Builder:
         self.graph.block = outer
 
     def _bound_loop(self, loop: tir.ForOp) -> None:
-        kind, axis = loop.kind.data, loop.kind.data.axis
         outer = self.graph.block
-        variable = Variable(loop.var.name_hint or "i", outer)
-        function = _WORK_ITEM_FUNCTIONS[kind.value.split("_")[0]]
         launched = self._launched(loop)
+        variable = self._work_item(loop, launched)
         form = self.space.add(variable, launched)
-        if launched > 1:
-            self.graph.add(DeclareIndex(outer, (), frozenset(), variable, function, axis))
         if launched == loop.size:
             self.values[loop.var] = form
             self._execute_all(loop.body.block)
@@ -248,7 +245,7 @@ class Builder:
         if any(isinstance(op, tir.BarrierOp) for op in loop.walk()):
             raise CloptError(
                 f"kernel {self.func.sym_name.data} has a barrier that only {loop.size} of "
-                f"{launched} work-items reach: launch {loop.size} along {kind.value}"
+                f"{launched} work-items reach: launch {loop.size} along {loop.kind.data.value}"
             )
         guard = self.ex.compare_index("<", form, constant(loop.size))
         body = Block(outer)
@@ -256,6 +253,19 @@ class Builder:
         written = self.memory.storages_of(self.storages.written_in(loop))
         self._within(body, loop, frozenset())
         self.graph.add(If(outer, (guard,), written, body, None))
+
+    def _work_item(self, loop: tir.ForOp, launched: int) -> Variable:
+        """The variable of a work-item index: one that is in scope by this name, or a new one."""
+        kind, axis, block = loop.kind.data, loop.kind.data.axis, self.graph.block
+        hint = loop.var.name_hint or "i"
+        known = self._work_items.get((kind, hint))
+        if known is not None and any(known.home is around for around in block.chain()):
+            return known
+        variable = self._work_items[kind, hint] = Variable(hint, block)
+        if launched > 1:
+            function = _WORK_ITEM_FUNCTIONS[kind.value.split("_")[0]]
+            self.graph.add(DeclareIndex(block, (), frozenset(), variable, function, axis))
+        return variable
 
     def _launched(self, loop: tir.ForOp) -> int:
         """How many different values the work-item index takes; the extent, if no size is known."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from textwrap import wrap
+
+from xdsl.ir.affine import AffineBinaryOpKind
 
 from ...dialects import tir
 from ...dialects.cl.target import Target
@@ -33,7 +36,10 @@ MAX_ARGUMENTS = 128
 """OpenCL guarantees 1024 bytes of arguments, which is as many pointers."""
 LINE_LENGTH = 100
 _LONGEST_INLINE = 72
-"""A longer expression gets a variable."""
+_LONGEST_LOAD = 44
+"""A longer expression gets a variable; in a sum of products rather the factors than the product,
+which C may fuse with the addition only within one expression.
+"""
 _COMPOUND = ("+", "-", "*", "/", "&", "|", "^")
 
 
@@ -130,7 +136,7 @@ class KernelPrinter:
         if not node.is_variable:
             if node.kind in ("constant", "index", "register"):
                 return
-            if len(self.texts(node)[0]) <= _LONGEST_INLINE:
+            if len(self.texts(node)[0]) <= _longest(node):
                 return
         text = self.texts.expression(node)[0]
         node.name = self.names.new(_hint(node), numbered=node.numbered)
@@ -253,9 +259,16 @@ def _break(text: str, limit: int) -> int:
     return best
 
 
+def _longest(node: Node) -> int:
+    """How long the text of a node that is used once may be."""
+    if node.kind == "binary" and node.payload == "*" and node.ctype.is_float:
+        return sys.maxsize
+    return _LONGEST_LOAD if node.kind == "load" else _LONGEST_INLINE
+
+
 def _hint(node: Node) -> str:
     if node.hint:
         return node.hint
     if node.kind == "division":
-        return "q"
+        return "q" if node.payload[0].kind is AffineBinaryOpKind.FloorDiv else "r"
     return "c" if node.ctype.is_bool else "t"
