@@ -35,9 +35,9 @@ def schedule_rows(func: tir.FuncOp, output: Stage, target: cl.Target) -> None:
     shared, placed = attach(stages, output)
     for block, loops in placed.items():
         if block in partial:
-            spatial = block.iter_kinds.count(tir.IterKind.Spatial)
-            lanes = loops[spatial - 1]
-            schedule.reorder(*loops[spatial:], lanes)
+            reduce = [loop for loop in loops if tir.IterKind.Reduce in driven(block, loop.var)]
+            lanes = next(loop for loop in reversed(loops) if loop not in reduce)
+            schedule.reorder(*reduce, lanes)
             schedule.vectorize(lanes)
         elif loops and loops[-1].size == width:
             schedule.unroll(loops[-1])
