@@ -23,6 +23,8 @@ def describe(op: Operation) -> str:
     while func is not None and not isinstance(func, FuncOp):
         func = func.parent_op()
     kernel = "" if func is None else f"@{func.sym_name.data}, "
+    if op is func:
+        return kernel[:-2]
     if isinstance(op, ForOp):
         return f"{kernel}loop '{op.var.name_hint or '?'}'"
     if isinstance(op, BlockOp):

@@ -14,7 +14,7 @@ from .errors import refuse
 def check_plain(loop: ForOp, action: str) -> None:
     """Only a loop that is still serial or parallel can be transformed."""
     if loop.kind.data not in PLAIN:
-        raise refuse(loop, f"a {loop.kind.data.value} loop cannot be {action}; do it before")
+        raise refuse(loop, f"it is {loop.kind.data.value} and can no longer be {action}")
 
 
 def check_path(path: Sequence[ForOp]) -> None:

@@ -156,7 +156,7 @@ def _factor(block: BlockOp, loop: ForOp, update: _Update, partial: SSAValue) -> 
     body = block.body.block
     new_args = [body.insert_arg(IndexType(), len(body.args)) for _ in [position, *inner]]
     for arg, d in zip(new_args, [position, *inner], strict=True):
-        arg.name_hint = f"v{block.loops[d].name_hint or 'r'}"
+        arg.name_hint = block.loops[d].name_hint or "r"
     along = new_args[0]
     update.load.operands = [partial, *update.load.indices, along]
     update.store.operands = [update.store.value, partial, *update.store.indices, along]
@@ -173,7 +173,7 @@ def _factor(block: BlockOp, loop: ForOp, update: _Update, partial: SSAValue) -> 
     kinds += [IterKind.Reduce] * len(inner)
     if IterKind.Reduce not in kinds:
         # What the loop leaves over is one step, which still starts from the identity.
-        body.insert_arg(IndexType(), len(body.args)).name_hint = "vone"
+        body.insert_arg(IndexType(), len(body.args)).name_hint = "one"
         exprs.append(AffineExpr.constant(0))
         sizes.append(1)
         kinds.append(IterKind.Reduce)

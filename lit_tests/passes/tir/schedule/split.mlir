@@ -49,7 +49,7 @@ tir.func @twice(%x: memref<12xf32>, %y: memref<1xf32>) attributes {outputs = arr
 
 // -----
 
-// expected-error@unknown {{@bound, loop 'i': a global_x loop cannot be split; do it before}}
+// expected-error@unknown {{@bound, loop 'i': it is global_x and can no longer be split}}
 tir.func @bound(%x: memref<16xf32>, %y: memref<16xf32>) attributes {outputs = array<i64: 1>, schedule = ["bind copy.i global_x", "split copy.i 4"]} {
   tir.for parallel %i = 0 to 16 {
     tir.block "copy" (%v: spatial 16) = affine_map<(d0) -> (d0)> (%i) {
