@@ -181,7 +181,7 @@ class Storages:
                 return None
             accesses.append(access)
         vectors = [access.lanes for access in accesses if access.lanes is not None]
-        return max(vectors, key=lambda lanes: lanes[1], default=(0, 1))
+        return max(vectors, key=lambda lanes: (lanes[1], lanes[0]), default=(0, 1))
 
     def _is_constant(self, loop: tir.ForOp) -> bool:
         kinds = (tir.LoopKind.Unrolled, tir.LoopKind.Vectorized)
