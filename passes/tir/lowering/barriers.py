@@ -97,6 +97,7 @@ class _Inserter:
         if isinstance(op, ForOp):
             return self.visit(op.body.block, self.carried(op))
         if isinstance(op, BlockOp):
+            extents = self.space.extents_at(op)
             for buffer in self.users_of:
                 for access, indices in accesses(op, buffer):
                     side = found.reads if isinstance(access, memref.LoadOp) else found.writes
@@ -104,7 +105,7 @@ class _Inserter:
                     for index in indices:
                         if index is not None:
                             over = index.replace_dims_and_symbols(self.space.iters[op], ())
-                            parts.append(window(over, self.space.extents, self.space.bound))
+                            parts.append(window(over, extents, self.space.bound))
                     complete = len(parts) == len(indices)
                     side.add((buffer, self.own(parts) if complete else None))
         return found

@@ -52,6 +52,7 @@ def _footprint(alloca: memref.AllocaOp, space: Space) -> Footprint:
     reads: list[list[Window]] = [[] for _ in shape]
     writes: list[list[Window]] = [[] for _ in shape]
     for block in blocks:
+        extents = space.extents_at(block)
         for op, indices in accesses(block, alloca.memref):
             side = writes if isinstance(op, memref.StoreOp) else reads
             for dim, (index, size) in enumerate(zip(indices, shape, strict=True)):
@@ -59,7 +60,7 @@ def _footprint(alloca: memref.AllocaOp, space: Space) -> Footprint:
                     side[dim].append(whole(size))
                     continue
                 expr = index.replace_dims_and_symbols(space.iters[block], ())
-                side[dim].append(window(expr, space.extents, fixed))
+                side[dim].append(window(expr, extents, fixed))
     windows = [hull([*w, *r], size) for w, r, size in zip(writes, reads, shape, strict=True)]
     bound = space.bound & fixed
     _check_reach(alloca, blocks, space, bound)

@@ -181,6 +181,13 @@ class Space:
         """The dimensions that are OpenCL indices."""
         return set(self.of_kind.values())
 
+    def extents_at(self, block: BlockOp) -> list[int]:
+        """How far each dimension runs at `block`: an index no further than the loop bound to it."""
+        extents = list(self.extents)
+        for loop in path_to(block):
+            extents[self.of_var[loop.var]] = loop.size
+        return extents
+
     def dead(self, block: BlockOp, domain: Domain) -> bool:
         """Whether no point of `block` in `domain` is to be executed."""
         return any(domain.holds(guard) is False for guard in self.guards[block])
@@ -198,12 +205,13 @@ class Space:
         values = [AffineExpr.dimension(self.of_var[var]) for var in block.loops]
         iters = tuple(tidy(compose(expr, values), self.extents) for expr in block.exprs)
         guards: list[Guard] = []
+        extents = self.extents_at(block)
         for loop in path_to(block):
             dim = self.of_var[loop.var]
             if loop.size < self.extents[dim]:
                 guards.append(Guard.of(AffineExpr.dimension(dim), loop.size))
         for expr, extent in zip(iters, block.iter_extents, strict=True):
-            low, high = bounds(expr, self.extents)
+            low, high = bounds(expr, extents)
             if low is None or low < 0:
                 guards.append(Guard.of(expr, 0, below=False))
             if high is None or high >= extent:
