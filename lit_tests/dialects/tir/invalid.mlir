@@ -1,0 +1,108 @@
+// RUN: clopt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{output 2 is not one of the 1 parameters}}
+tir.func @output(%x: memref<4xf32>) attributes {outputs = array<i64: 2>} {
+}
+
+// -----
+
+// expected-error@+1 {{a kernel parameter is a memref, not f32}}
+tir.func @scalar(%x: f32) attributes {outputs = array<i64>} {
+}
+
+// -----
+
+tir.func @start() attributes {outputs = array<i64>} {
+  // expected-error@+1 {{a tir.for starts at 0}}
+  tir.for serial %i = 1 to 4 {
+  }
+}
+
+// -----
+
+tir.func @lanes() attributes {outputs = array<i64>} {
+  // expected-error@+1 {{no OpenCL vector has 5 lanes; use 2, 3, 4, 8 or 16}}
+  tir.for vectorized %i = 0 to 5 {
+  }
+}
+
+// -----
+
+tir.func @negative() attributes {outputs = array<i64>} {
+  // expected-error@+1 {{a loop cannot run -1 times}}
+  "tir.for"() <{kind = #tir.loop<serial>, extent = -1 : i64}> ({
+  ^bb0(%i: index):
+  }) : () -> ()
+}
+
+// -----
+
+tir.func @kind() attributes {outputs = array<i64>} {
+  // expected-error@+1 {{Expected `serial`, `parallel`, `unrolled`, `vectorized`}}
+  tir.for magic %i = 0 to 4 {
+  }
+}
+
+// -----
+
+tir.func @map(%x: memref<4xf32>) attributes {outputs = array<i64: 0>} {
+  tir.for serial %i = 0 to 4 {
+    // expected-error@+1 {{the map has 2 dimensions for 1 loops}}
+    tir.block "b" (%v: spatial 4) = affine_map<(d0, d1) -> (d0 + d1)> (%i) {
+    }
+  }
+}
+
+// -----
+
+tir.func @number(%x: memref<4xf32>) attributes {outputs = array<i64: 0>} {
+  tir.for serial %i = 0 to 4 {
+    // expected-error@+1 {{map, extents, kinds and iteration variables differ in number}}
+    tir.block "b" (%v: spatial 4) = affine_map<(d0) -> (d0, d0)> (%i) {
+    }
+  }
+}
+
+// -----
+
+tir.func @init(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>} {
+  tir.for serial %i = 0 to 4 {
+    // expected-error@+1 {{a reduction initialises each of its 1 stores, not 0}}
+    tir.block "b" (%v: reduce 4) = affine_map<(d0) -> (d0)> (%i) {
+      %z = arith.constant 0 : index
+      %a = memref.load %x[%v] : memref<4xf32>
+      memref.store %a, %y[%z] : memref<1xf32>
+    }
+  }
+}
+
+// -----
+
+tir.func @needless(%x: memref<4xf32>) attributes {outputs = array<i64: 0>} {
+  tir.for serial %i = 0 to 4 {
+    // expected-error@+1 {{only a reduction has initial values}}
+    tir.block "b" (%v: spatial 4) = affine_map<(d0) -> (d0)> (%i) init [0.0 : f32] {
+      %a = memref.load %x[%v] : memref<4xf32>
+      memref.store %a, %x[%v] : memref<4xf32>
+    }
+  }
+}
+
+// -----
+
+tir.func @type(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>} {
+  tir.for serial %i = 0 to 4 {
+    // expected-error@+1 {{the initial value 0 : i32 is not a f32}}
+    tir.block "b" (%v: reduce 4) = affine_map<(d0) -> (d0)> (%i) init [0 : i32] {
+      %z = arith.constant 0 : index
+      %a = memref.load %x[%v] : memref<4xf32>
+      memref.store %a, %y[%z] : memref<1xf32>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{Expected `global`, `local`, `private`, or `constant`}}
+tir.func @scope(%x: memref<4xf32, #tir.scope<texture>>) attributes {outputs = array<i64>} {
+}
