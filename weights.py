@@ -80,11 +80,18 @@ class Weights:
 
     def save(self, path: str | Path) -> None:
         """Write every array to one safetensors file."""
+        from safetensors import SafetensorError
+
         # The package's own annotations are incomplete.
         from safetensors.numpy import save_file  # pyright: ignore[reportUnknownVariableType]
 
         arrays = {key: np.asarray(self._arrays[key], order="C") for key in sorted(self._arrays)}
-        save_file(arrays, path)
+        try:
+            save_file(arrays, path)
+        except SafetensorError as error:
+            raise CloptError(f"Cannot write the weights file {path}: {error}.") from error
+        # safetensors lets only the owner read; a compiled model is no secret.
+        Path(path).chmod(0o644)
 
     @classmethod
     def load(cls, path: str | Path) -> Weights:

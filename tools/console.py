@@ -120,16 +120,26 @@ def read_bytes(path: str | None) -> bytes:
         raise CloptError(f"{path}: cannot read this file: {error.strerror}.") from error
 
 
+@contextmanager
+def writing(path: str | Path) -> Generator[None]:
+    """A file or folder that the body cannot write is a user's mistake."""
+    try:
+        yield
+    except OSError as error:
+        raise CloptError(f"{path}: cannot write here: {error.strerror}.") from error
+
+
 def write_whole(path: str | Path, text: str) -> None:
     """Write a file completely or not at all."""
     target = Path(path)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, target)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise CloptError(f"{path}: cannot write this file: {error.strerror}.") from error
+    with writing(path):
+        try:
+            partial.write_text(text, encoding="utf-8")
+            os.replace(partial, target)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
 
 
 def parse_dims(items: Sequence[str]) -> Mapping[str, int]:

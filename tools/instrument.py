@@ -14,7 +14,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .console import table, terminal
+from .console import table, terminal, writing
 
 # A constant with several values, in hexadecimal or as a list, and the shape in its type.
 _CONSTANT = re.compile(r'dense<(?:\[[^>]*\]|"0x[0-9A-F]*")>( : \w+<((?:\d+x)*))')
@@ -86,8 +86,9 @@ class Instrument:
                 title = f"// IR after {name}" + (" (unchanged)\n" if unchanged else "\n")
                 sys.stderr.write(title + ("" if unchanged else text) + "\n")
             if self.dump_dir:
-                self.dump_dir.mkdir(parents=True, exist_ok=True)
-                (self.dump_dir / f"{self._step:02}-{name}.mlir").write_text(text)
+                with writing(self.dump_dir):
+                    self.dump_dir.mkdir(parents=True, exist_ok=True)
+                    (self.dump_dir / f"{self._step:02}-{name}.mlir").write_text(text)
             self._last_text = text
         self._step += 1
 

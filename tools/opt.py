@@ -250,12 +250,12 @@ class CloptMain(xDSLOptMain):
         return elide(text, limit) if limit is not None and self.args.target == "mlir" else text
 
     def _write(self, text: str, failed: bool) -> None:
+        if self.args.save_weights and not failed:
+            self.context.weights.save(self.args.save_weights)
         if self.args.output_file is None:
             sys.stdout.write(text)
         elif not failed:
             write_whole(self.args.output_file, text)
-        if self.args.save_weights and not failed:
-            self.context.weights.save(self.args.save_weights)
         if self.args.shrink:
             print("Failure, can't shrink")
             sys.exit(1)

@@ -24,6 +24,7 @@ from .console import (
     table,
     terminal,
     user_errors,
+    writing,
 )
 from .inputs import Array, ImageScaling, collect_inputs, describe, parse_numbers
 from .reference import difference, run_onnxruntime
@@ -140,7 +141,7 @@ def _save(path: Path, names: Sequence[str], outputs: Sequence[Array]) -> None:
         content = BytesIO()
         np.save(content, output)
         files[name.replace("/", "_") + ".npy"] = content.getvalue()
-    try:
+    with writing(path):
         if path.suffix == ".npz":
             archive = BytesIO()
             with ZipFile(archive, "w") as members:
@@ -151,8 +152,6 @@ def _save(path: Path, names: Sequence[str], outputs: Sequence[Array]) -> None:
         path.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
             (path / name).write_bytes(content)
-    except OSError as error:
-        raise CloptError(f"{path}: cannot write the outputs: {error.strerror}.") from error
 
 
 def _time(console: Console, model: api.CompiledModel, inputs: dict[str, Array], runs: int) -> None:

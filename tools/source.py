@@ -26,7 +26,8 @@ class SourceError(CloptError):
 
     def __init__(self, file: str, line: int, message: str) -> None:
         sentence = message.strip().split("\n", 1)[0]
-        super().__init__(f"{file}:{line}: {sentence}" if line else f"{file}: {sentence}")
+        place = f"{file}:{line}: " if line else f"{file}: "
+        super().__init__(sentence if sentence.startswith(file) else place + sentence)
         self.line = line
         self.sentence = sentence
 

@@ -71,7 +71,9 @@ BAD_OPTIONS = {
     "--target nonsense": 'There is no target "nonsense"',
     "--weights no.safetensors": "the weights file no.safetensors",
     "--dim batch=1": "--dim binds dimensions of ONNX models only",
-    "-o no/such/folder/out.mlir": "cannot write this file",
+    "-o no/such/folder/out.mlir": "cannot write here",
+    "--save-weights no/such/folder/w": "Cannot write the weights file no/such/folder/w",
+    "--dump-dir /dev/null/dumps": "/dev/null/dumps: cannot write here",
 }
 
 

@@ -113,6 +113,7 @@ WRONG_OPTIONS = {
     "--dim batch": "--dim batch: write name=value",
     "--dim batch=-2": "--dim batch=-2: write name=value",
     "--target no-such-target": 'There is no target "no-such-target"',
+    "--output /dev/null/outputs": "/dev/null/outputs: cannot write here",
     "--mean a,b,c": "write numbers separated by commas",
     "--std 1,2": "one for each of 3 or 4 channels",
 }
