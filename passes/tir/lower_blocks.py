@@ -12,10 +12,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...dialects.tir import BlockOp, FuncOp
+from ...dialects.tir import FuncOp
 from .lowering.barriers import insert_barriers
 from .lowering.emit import emit
 from .lowering.footprint import footprints
+from .lowering.inventory import inventory
 from .lowering.ndrange import bound_extents, check_scopes, single_out
 from .lowering.reduction import place_initial_values
 from .lowering.space import Space
@@ -29,19 +30,21 @@ class TIRLowerBlocksPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.body.block.ops:
-            if isinstance(func, FuncOp) and any(isinstance(o, BlockOp) for o in func.walk()):
+            if isinstance(func, FuncOp) and inventory(func).blocks:
                 lower_blocks(func)
 
 
 def lower_blocks(func: FuncOp) -> None:
     """Replace the blocks of one kernel."""
-    check_scopes(func)
-    place_initial_values(func)
-    extents = bound_extents(func)
-    single_out(func, extents)
-    space = Space(func, extents)
-    insert_barriers(func, space)
-    body = emit(func, space, footprints(func, space))
+    place_initial_values(inventory(func).blocks)
+    parts = inventory(func)
+    check_scopes(parts)
+    extents = bound_extents(func, parts.loops)
+    single_out(parts.blocks, extents)
+    parts = inventory(func)
+    space = Space(parts, extents)
+    insert_barriers(func, parts.allocas, space)
+    body = emit(func, space, footprints(parts.allocas, space))
     old = func.detach_region(func.body)
     func.add_region(body)
     old.drop_all_references()

@@ -43,7 +43,7 @@ class _Accesses:
         self.writes |= other.writes
 
 
-def insert_barriers(func: FuncOp, space: Space) -> None:
+def insert_barriers(func: FuncOp, allocas: Iterable[memref.AllocaOp], space: Space) -> None:
     """Put a barrier between statements of which one writes local memory that the other touches.
 
     The iterations of a loop are statements after each other as well. Elements that only one
@@ -51,9 +51,8 @@ def insert_barriers(func: FuncOp, space: Space) -> None:
     """
     local: dict[SSAValue, set[BlockOp]] = {
         op.memref: set(users(op.memref))
-        for op in func.walk()
-        if isinstance(op, memref.AllocaOp)
-        and memref_of(op.memref).memory_space == ScopeAttr(Scope.Local)
+        for op in allocas
+        if memref_of(op.memref).memory_space == ScopeAttr(Scope.Local)
     }
     if local:
         _Inserter(space, local).visit(func.body.block, ())

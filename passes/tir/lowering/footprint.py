@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir import BlockOp, ForOp, FuncOp, Scope, ScopeAttr, enclosing_loops
+from ....dialects.tir import BlockOp, ForOp, Scope, ScopeAttr, enclosing_loops
 from ..schedule.analysis import EXPANDED, accesses, memref_of, users
 from ..schedule.errors import refuse
 from ..window import Window, hull, whole, window
@@ -31,13 +31,9 @@ class Footprint:
     origin: tuple[AffineExpr, ...]
 
 
-def footprints(func: FuncOp, space: Space) -> dict[SSAValue, Footprint]:
-    """The footprint of each temporary of the kernel that is used."""
-    found: dict[SSAValue, Footprint] = {}
-    for op in func.walk():
-        if isinstance(op, memref.AllocaOp) and op.memref.first_use is not None:
-            found[op.memref] = _footprint(op, space)
-    return found
+def footprints(allocas: Iterable[memref.AllocaOp], space: Space) -> dict[SSAValue, Footprint]:
+    """The footprint of each temporary that is used."""
+    return {op.memref: _footprint(op, space) for op in allocas if op.memref.first_use is not None}
 
 
 def _footprint(alloca: memref.AllocaOp, space: Space) -> Footprint:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import cast
 
-from xdsl.dialects import memref
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
@@ -20,19 +20,19 @@ from ....dialects.tir import (
 from ..schedule.analysis import GRID, memref_of, written
 from ..schedule.errors import refuse
 from ..schedule.nest import only_child
+from .inventory import Inventory
 
 
-def bound_extents(func: FuncOp) -> dict[LoopKind, int]:
-    """How far each OpenCL index runs that a loop of `func` is bound to; sets the kernel's NDRange.
+def bound_extents(func: FuncOp, loops: Iterable[ForOp]) -> dict[LoopKind, int]:
+    """How far each OpenCL index runs that one of `loops` is bound to; sets the kernel's NDRange.
 
     Loops bound to one index may differ in extent: the index runs as far as the longest, and global
     indices up to a multiple of a `local_size` that the kernel already has.
     """
     extents: dict[LoopKind, int] = {}
-    for op in func.walk():
-        if isinstance(op, ForOp) and op.kind.data.is_bound:
-            kind = op.kind.data
-            extents[kind] = max(op.size, extents.get(kind, 1))
+    for loop in loops:
+        if (kind := loop.kind.data).is_bound:
+            extents[kind] = max(loop.size, extents.get(kind, 1))
     given = cast(DenseArrayBase[IntegerType] | None, func.local_size)
     local_size = [] if given is None else [int(size) for size in given.iter_values()]
     rank = max([kind.axis + 1 for kind in extents], default=1)
@@ -66,13 +66,13 @@ def _extent(extents: dict[LoopKind, int], family: str, axis: int, default: int =
     return extents.get(LoopKind(f"{family}_{'xyz'[axis]}"), default)
 
 
-def single_out(func: FuncOp, extents: dict[LoopKind, int]) -> None:
+def single_out(blocks: Iterable[BlockOp], extents: Mapping[LoopKind, int]) -> None:
     """Let only the first work-item run what does not depend on an index but writes shared memory.
 
     A stage without a loop over some index gets one of extent 1. Local memory is shared by the
     work-items of a group, outputs by all.
     """
-    for block in [op for op in func.walk() if isinstance(op, BlockOp)]:
+    for block in blocks:
         shared = {_scope(buffer) for buffer in written(block)} - {Scope.Private}
         if not shared:
             continue
@@ -110,16 +110,12 @@ def _wrap(op: Operation, kind: LoopKind) -> None:
     loop.body.block.add_op(op)
 
 
-def check_scopes(func: FuncOp) -> None:
+def check_scopes(parts: Inventory) -> None:
     """Every temporary of a kernel must have been given a memory that its loops know."""
-    scopes = {op: _scope(op.memref) for op in func.walk() if isinstance(op, memref.AllocaOp)}
-    grid = {
-        op.kind.data
-        for op in func.walk()
-        if isinstance(op, ForOp) and op.kind.data.value.startswith("global")
-    }
-    for op, scope in scopes.items():
-        if scope is Scope.Local and grid:
+    ungrouped = any(loop.kind.data.value.startswith("global") for loop in parts.loops)
+    for op in parts.allocas:
+        scope = _scope(op.memref)
+        if scope is Scope.Local and ungrouped:
             raise refuse(
                 op, "local memory belongs to a group, and loops are bound to global indices"
             )

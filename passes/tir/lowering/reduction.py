@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import ArrayAttr, IndexType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir import BlockOp, ForOp, FuncOp, IterKind, enclosing_loops
+from ....dialects.tir import BlockOp, ForOp, IterKind, enclosing_loops
 from ..schedule.analysis import driven, index_expr
 from ..schedule.errors import refuse
 from ..schedule.stage import index_value, spatial_part
 
 
-def place_initial_values(func: FuncOp) -> None:
+def place_initial_values(blocks: Iterable[BlockOp]) -> None:
     """Before the outermost loop that accumulates, store the initial values of each reduction.
 
     The stores run in a copy of the loops that select the elements, with the same kinds. The blocks
     keep their reduce variables and lose their `init`.
     """
-    for block in [op for op in func.walk() if isinstance(op, BlockOp) and op.is_reduction]:
-        _place(block)
-        block.init = ArrayAttr(())
+    for block in blocks:
+        if block.is_reduction:
+            _place(block)
+            block.init = ArrayAttr(())
 
 
 def _place(block: BlockOp) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir import BlockOp, ForOp, FuncOp, LoopKind
+from ....dialects.tir import BlockOp, ForOp, LoopKind
 from ....dialects.tir.affine import Linear, bounds, linear
 from ..flat import Flat, compose, flat, tidy
 from ..schedule.analysis import EXPANDED, index_expr, path_to
+from .inventory import Inventory
 
 
 @dataclass(frozen=True)
@@ -151,21 +152,17 @@ def body_guards(block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
 class Space:
     """The dimensions of a kernel: one per loop; loops bound to one OpenCL index share theirs."""
 
-    def __init__(self, func: FuncOp, bound: dict[LoopKind, int]):
+    def __init__(self, parts: Inventory, bound: Mapping[LoopKind, int]):
         self.extents: list[int] = list(bound.values())
         self.of_kind = {kind: i for i, kind in enumerate(bound)}
         self.of_var: dict[SSAValue, int] = {}
         self.expanded: set[int] = set()
         self.iters: dict[BlockOp, tuple[AffineExpr, ...]] = {}
         self.guards: dict[BlockOp, tuple[Guard, ...]] = {}
-        blocks: list[BlockOp] = []
-        for op in func.walk():
-            if isinstance(op, ForOp):
-                self._add_loop(op)
-            elif isinstance(op, BlockOp):
-                blocks.append(op)
+        for loop in parts.loops:
+            self._add_loop(loop)
         self.domain = Domain(tuple((0, extent) for extent in self.extents))
-        for block in blocks:
+        for block in parts.blocks:
             self._add_block(block)
 
     def dim(self, loop: ForOp) -> int:

@@ -134,8 +134,10 @@ def accesses(
 ) -> Iterator[tuple[memref.LoadOp | memref.StoreOp, list[AffineExpr | None]]]:
     """Each load and store of `buffer` in `block`, with its indices over the iteration variables."""
     leaves = {var: AffineExpr.dimension(i) for i, var in enumerate(block.iter_vars)}
-    for op in block.body.walk():
-        if isinstance(op, memref.LoadOp | memref.StoreOp) and op.memref is buffer:
+    # The latest use comes first.
+    for use in reversed(list(buffer.uses)):
+        op = use.operation
+        if isinstance(op, memref.LoadOp | memref.StoreOp) and enclosing_block(op) is block:
             yield op, [index_expr(index, leaves) for index in op.indices]
 
 
