@@ -244,7 +244,7 @@ class _QueueOrder:
         for op in self.program.body.block.ops:
             self._command(op)
         for port, arg in zip(self.program.ports, self.program.body.block.args, strict=True):
-            if arg not in self.written:
+            if not self._is_written(arg):
                 raise VerifyException(f'the output "{port.name}" is never written')
 
     def _command(self, op: Operation) -> None:
@@ -282,7 +282,7 @@ class _QueueOrder:
             self._write(op, op.args[i])
 
     def _read(self, op: Operation, value: SSAValue) -> None:
-        if self._root(value) not in self.written:
+        if not self._is_written(value):
             raise VerifyException(f"{_title(op)} reads {_label(value)} before it is written")
 
     def _write(self, op: Operation, value: SSAValue) -> None:
@@ -292,6 +292,11 @@ class _QueueOrder:
                 f"{_title(op)} writes {_label(value)}, which is {self.read_only[root]}"
             )
         self.written.add(root)
+
+    def _is_written(self, value: SSAValue) -> bool:
+        """Whether all elements of a buffer, if it has any, have been written."""
+        root = self._root(value)
+        return root in self.written or 0 in cast("MemRefType", root.type).get_shape()
 
     def _root(self, value: SSAValue) -> SSAValue:
         return self.roots.get(value, value)

@@ -171,8 +171,7 @@ class _ProgramBody:
         self.homes = self._find_homes()
 
     def _find_homes(self) -> dict[SSAValue, SSAValue]:
-        """The output parameter that a computed value may be written to at once, through reshapes.
-        """
+        """The output parameter that a value may be written to at once, through reshapes."""
         homes: dict[SSAValue, SSAValue] = {}
         for value, param in self.returned:
             while isinstance(value.owner, nn.ReshapeOp):

@@ -26,8 +26,7 @@ def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
     outputs = [stage for stage in stages if stage.is_output]
     producers = [stage for stage in stages if not stage.is_output]
     if not producers:
-        for output in outputs:
-            schedule_elementwise(output, target)
+        _schedule_pieces(outputs, target)
         return
     readers = {block for stage in producers for block in stage.consumers()}
     mains = [output for output in outputs if output.block in readers]
@@ -46,6 +45,17 @@ def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
     for border in outputs:
         if border is not output:
             schedule_border(border, output)
+
+
+def _schedule_pieces(outputs: list[Stage], target: cl.Target) -> None:
+    """Each piece of a result by itself; borders of padding, which read nothing, join its grid."""
+    main = max(outputs, key=lambda stage: stage.points)
+    borders = [stage for stage in outputs if stage is not main and not stage.block.loads()]
+    for stage in outputs:
+        if stage not in borders:
+            schedule_elementwise(stage, target)
+    for stage in borders:
+        schedule_border(stage, main)
 
 
 def _schedule_cpu(

@@ -13,7 +13,7 @@ its values are needed and shrinks the temporary (`compute_at`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.memref import AllocaOp
@@ -36,13 +36,29 @@ class Accumulator:
     start: Number
 
 
+Place = Callable[[Sequence[Index]], list[Index]]
+"""Where in a result an element goes."""
+
+
 @dataclass(frozen=True)
 class Part:
-    """A piece of a tensor: elements of `shape`, the first of them at `offset`."""
+    """A piece of a tensor: for each index of `shape`, an element and where it is stored."""
 
-    offset: tuple[int, ...]
     shape: tuple[int, ...]
     element: Element
+    place: Place = list
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A tensor as another one that is stored elsewhere: `y[place(i)] = x[i]`, and what lies around.
+
+    The other way to see an index operation. It keeps the loops of the kernel that computes x.
+    """
+
+    source: SSAValue
+    place: Place
+    borders: Sequence[Part] = ()
 
 
 class Kernel:
@@ -57,6 +73,7 @@ class Kernel:
         self._block = Block(arg_types=[buffer_type(value) for value in values])
         self._elements: dict[SSAValue, Element] = {}
         self._parts: dict[SSAValue, Sequence[Part]] = {}
+        self._placements: dict[SSAValue, Placement] = {}
         self._outputs = list(zip(outputs, self._block.args[len(inputs) :], strict=True))
         self._labels: set[str] = set()
         self._last_alloca: AllocaOp | None = None
@@ -75,6 +92,10 @@ class Kernel:
         """State that `value` is made of disjoint pieces, which an output stores one by one."""
         self._parts[value] = parts
 
+    def define_placement(self, value: SSAValue, placement: Placement) -> None:
+        """State where the elements of another tensor are stored in `value`."""
+        self._placements[value] = placement
+
     def element(self, body: Body, value: SSAValue, index: tuple[Index, ...]) -> Scalar:
         """The element of `value` at `index`, computed at the current place of `body`."""
         return body.remember(("element", value, index), lambda: self._elements[value](body, index))
@@ -89,7 +110,7 @@ class Kernel:
     ) -> Element:
         """A stage that stores `compute(body, index)` for every index of `shape`."""
         buffer = self._temporary(label, shape, element_type)
-        self._store_nest(label, shape, compute, buffer, [0] * len(shape), axes)
+        self._store_nest(label, shape, compute, buffer, list, axes)
         return self._load_of(buffer, element_type)
 
     def reduction(
@@ -135,11 +156,22 @@ class Kernel:
     def finish(self) -> tir.FuncOp:
         """Emit the stages that write the outputs, and return the kernel."""
         for value, param in self._outputs:
-            shape = nn.shape_of(value)
-            whole = Part((0,) * len(shape), shape, self._elements[value])
-            for part in self._parts.get(value, (whole,)):
-                self._store_nest("out", part.shape, part.element, param, part.offset)
+            for part in self._pieces(value):
+                self._store_nest("out", part.shape, part.element, param, part.place)
         return self.func
+
+    def _pieces(self, value: SSAValue) -> Sequence[Part]:
+        """What to store for an output: stages where their result goes, the rest in memory order."""
+        placement = self._placements.get(value)
+        if value in self._parts:
+            return self._parts[value]
+        if placement is None or (self._last_alloca is None and not placement.borders):
+            return [Part(nn.shape_of(value), self._elements[value])]
+        moved = [
+            replace(part, place=_composed(placement.place, part.place))
+            for part in self._pieces(placement.source)
+        ]
+        return [*moved, *placement.borders]
 
     def _store_nest(
         self,
@@ -147,14 +179,14 @@ class Kernel:
         shape: Sequence[int],
         compute: Element,
         buffer: SSAValue,
-        offset: Sequence[int],
+        place: Place,
         axes: Sequence[str] = (),
     ) -> None:
         block = self._nest(label, shape, [tir.IterKind.Spatial] * len(shape), (), axes)
         body = self._body(block)
         dims = [AffineExpr.dimension(i) for i in range(len(shape))]
         value = compute(body, dims)
-        body.store(value, buffer, [d + o for d, o in zip(dims, offset, strict=True)])
+        body.store(value, buffer, place(dims))
 
     def _nest(
         self,
@@ -219,6 +251,10 @@ def _default_names(kinds: Sequence[tir.IterKind]) -> list[str]:
 
 def _constant(accumulator: Accumulator) -> Element:
     return lambda body, _: body.constant(accumulator.start, accumulator.element_type)
+
+
+def _composed(outer: Place, inner: Place) -> Place:
+    return lambda index: outer(inner(index))
 
 
 def buffer_type(value: SSAValue) -> MemRefType:

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects import nn
 from ....dialects.nn import BlockOrder, PadMode
 from .body import Body, Index
 from .elementwise import broadcast_index
-from .kernel import Element, Kernel, Part
-from .scalar import Scalar
+from .kernel import Element, Kernel, Part, Place, Placement
+from .scalar import Number, Scalar
 
 ZERO = AffineExpr.constant(0)
 
@@ -52,7 +52,15 @@ def lower_reshape(kernel: Kernel, op: nn.ReshapeOp) -> None:
             at += unflatten(flat, [x_shape[i] for i in old])
         return body.read(op.x, at)
 
+    def place(index: Sequence[Index]) -> list[Index]:
+        at: list[Index] = []
+        for old, new in groups:
+            flat = flatten([index[i] for i in old], [x_shape[i] for i in old])
+            at += unflatten(flat, [shape[i] for i in new])
+        return at
+
     kernel.define(op.result, element)
+    kernel.define_placement(op.result, Placement(op.x, place))
 
 
 def _matching_groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[range, range]]:
@@ -82,6 +90,7 @@ def lower_transpose(kernel: Kernel, op: nn.TransposeOp) -> None:
     perm = nn.ints(op.perm)
     source = [perm.index(i) for i in range(len(perm))]
     kernel.define(op.result, lambda body, index: body.read(op.x, [index[i] for i in source]))
+    kernel.define_placement(op.result, Placement(op.x, lambda index: [index[i] for i in perm]))
 
 
 def lower_concat(kernel: Kernel, op: nn.ConcatOp) -> None:
@@ -102,13 +111,17 @@ def lower_concat(kernel: Kernel, op: nn.ConcatOp) -> None:
     rank = len(nn.shape_of(op.result))
     parts = [
         Part(
-            tuple(start if i == axis else 0 for i in range(rank)),
             nn.shape_of(value),
             _reader(value),
+            _shifted([start if i == axis else 0 for i in range(rank)]),
         )
         for value, start, _ in pieces
     ]
     kernel.define_parts(op.result, parts)
+
+
+def _shifted(offset: Sequence[int]) -> Place:
+    return lambda index: [i + o for i, o in zip(index, offset, strict=True)]
 
 
 def _reader(value: SSAValue) -> Element:
@@ -159,6 +172,38 @@ def lower_pad(kernel: Kernel, op: nn.PadOp) -> None:
         return body.read(op.x, at)
 
     kernel.define(op.result, element)
+    high = nn.ints(op.high)
+    if op.mode.data is PadMode.CONSTANT and min((*low, *high), default=0) >= 0:
+        borders = _borders(x_shape, low, high, value, nn.tensor_type(op.x).element_type)
+        kernel.define_placement(op.result, Placement(op.x, _shifted(low), borders))
+
+
+def _borders(
+    shape: Sequence[int],
+    low: Sequence[int],
+    high: Sequence[int],
+    value: Number,
+    element_type: Attribute,
+) -> list[Part]:
+    """The slabs around a padded tensor, each point in one: a dimension's slabs span those after it
+    with their padding and those before it without.
+    """
+    slabs: list[Part] = []
+    for d, size in enumerate(shape):
+        for start, thickness in ((0, low[d]), (low[d] + size, high[d])):
+            if thickness == 0:
+                continue
+            offset = [*low[:d], start, *(0 for _ in shape[d + 1 :])]
+            after = [n + a + b for n, a, b in zip(shape, low, high, strict=True)][d + 1 :]
+            extents = (*shape[:d], thickness, *after)
+            slabs.append(
+                Part(
+                    extents,
+                    lambda body, index: body.constant(value, element_type),
+                    _shifted(offset),
+                )
+            )
+    return slabs
 
 
 def _modulo(index: Index, before: int, period: int) -> Index:
@@ -213,33 +258,51 @@ def lower_tile(kernel: Kernel, op: nn.TileOp) -> None:
     )
 
 
-def lower_depth_to_space(kernel: Kernel, op: nn.DepthToSpaceOp) -> None:
-    """`y[n, c, h b + i, w b + j]` is x at channel `(i b + j) C + c` (dcr) or `c b b + i b + j`."""
-    block, channels = op.block.value.data, nn.shape_of(op.result)[1]
+def _to_space(op: nn.DepthToSpaceOp | nn.SpaceToDepthOp, channels: int) -> Place:
+    """From [n, channel, y, x] of the deep tensor to the position in the wide one.
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    A channel is `(i b + j) C + c` (dcr) or `c b b + i b + j` (crd) for offset i, j in the block.
+    """
+    block = op.block.value.data
+
+    def place(index: Sequence[Index]) -> list[Index]:
+        n, channel, y, x = index
+        if op.mode.data is BlockOrder.DCR:
+            offset, c = channel // max(channels, 1), channel % max(channels, 1)
+        else:
+            offset, c = channel % (block * block), channel // (block * block)
+        return [n, c, y * block + offset // block, x * block + offset % block]
+
+    return place
+
+
+def _to_depth(op: nn.DepthToSpaceOp | nn.SpaceToDepthOp, channels: int) -> Place:
+    """The inverse of `_to_space`."""
+    block = op.block.value.data
+
+    def place(index: Sequence[Index]) -> list[Index]:
         n, c, y, x = index
         offset = (y % block) * block + x % block
         if op.mode.data is BlockOrder.DCR:
             channel = offset * channels + c
         else:
             channel = c * (block * block) + offset
-        return body.read(op.x, [n, channel, y // block, x // block])
+        return [n, channel, y // block, x // block]
 
-    kernel.define(op.result, element)
+    return place
+
+
+def lower_depth_to_space(kernel: Kernel, op: nn.DepthToSpaceOp) -> None:
+    """`y[n, c, h b + i, w b + j]` is x at the channel of c and the offset i, j."""
+    channels = nn.shape_of(op.result)[1]
+    to_depth = _to_depth(op, channels)
+    kernel.define(op.result, lambda body, index: body.read(op.x, to_depth(index)))
+    kernel.define_placement(op.result, Placement(op.x, _to_space(op, channels)))
 
 
 def lower_space_to_depth(kernel: Kernel, op: nn.SpaceToDepthOp) -> None:
     """The inverse of depth_to_space: the channel tells the offset in the block."""
-    block, channels = op.block.value.data, nn.shape_of(op.x)[1]
-
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
-        n, channel, y, x = index
-        if op.mode.data is BlockOrder.DCR:
-            offset, c = channel // max(channels, 1), channel % max(channels, 1)
-        else:
-            offset, c = channel % (block * block), channel // (block * block)
-        at = [n, c, y * block + offset // block, x * block + offset % block]
-        return body.read(op.x, at)
-
-    kernel.define(op.result, element)
+    channels = nn.shape_of(op.x)[1]
+    to_space = _to_space(op, channels)
+    kernel.define(op.result, lambda body, index: body.read(op.x, to_space(index)))
+    kernel.define_placement(op.result, Placement(op.x, _to_depth(op, channels)))

@@ -68,6 +68,22 @@ def _vectorize_cpu(loops: list[tir.ForOp], target: cl.Target) -> None:
     bind_grid([*outer, inner])
 
 
+def schedule_border(stage: Stage, main: Stage) -> None:
+    """Let the work-items of a kernel's main stage share a small other one.
+
+    Its outermost loop runs over the longest index of the grid that there is, so that the grid grows
+    little; the rest is sequential.
+    """
+    bound = [loop for loop in tir.enclosing_loops(main.block) if loop.kind.data.is_bound]
+    loops = sorted(stage.loops, key=lambda loop: loop.size > 1)
+    loop = next((loop for loop in loops if loop.size > 1), None)
+    if loop is None or not bound:
+        return
+    schedule.reorder(*loops)
+    longest = max(bound, key=lambda other: other.size)
+    schedule.bind(loop, longest.kind.data)
+
+
 def bind_grid(loops: list[tir.ForOp]) -> None:
     """Bind loops to the global indices, the last one to x; more than three share z."""
     single = [loop for loop in loops if loop.size == 1]

@@ -135,7 +135,8 @@ def _bind_items(nest: list[tir.ForOp]) -> None:
     schedule.bind(nest[0], tir.LoopKind.LocalY)
     schedule.bind(nest[1], tir.LoopKind.LocalX)
     schedule.unroll(nest[2])
-    schedule.vectorize(nest[3])
+    if nest[3].size > 1:
+        schedule.vectorize(nest[3])
 
 
 def _copy_together(loops: list[tir.ForOp]) -> None:

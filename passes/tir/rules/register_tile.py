@@ -22,7 +22,7 @@ from ....dialects import cl, tir
 from .. import schedule
 from ..schedule.analysis import accesses, memref_of, temporary, written
 from .elementwise import bind_grid
-from .stages import Stage, strides
+from .stages import Stage, lane_step, strides
 
 _LOADS_PER_CYCLE = 2.0
 _COMPUTES_PER_CYCLE = 2.0
@@ -195,7 +195,8 @@ def _costed(problem: Problem, tile: Tile) -> Tile:
         traffic / _L2_BYTES_PER_CYCLE,
         _LATENCY,
     )
-    unit = problem.store_steps[tile.col] == 1
+    (store_op,) = problem.output.block.stores()
+    unit = lane_step(problem.output.block, store_op, tile.col, tile.width) == 1
     store = accumulators * (1.0 if unit else tile.width * _LANE_CYCLES)
     cycles = problem.depth * step_cycles + store + _TILE_CYCLES
     return replace(tile, cycles=cycles, gathers=gathers)
@@ -252,10 +253,11 @@ def pack_constants(problem: Problem, tile: Tile) -> None:
 
 
 def _chunk(problem: Problem, tile: Tile, row_tiles: int) -> int:
-    """How many tiles of a column each work-item computes."""
+    """How many tiles of a column each work-item computes; a divisor, so that none is a rest."""
     tiles = prod(problem.extents) / (tile.rows * tile.cols)
     wanted = min(_ITEM_CYCLES / tile.cycles, tiles / (8 * problem.target.compute_units))
-    return max(1, min(row_tiles, round(wanted)))
+    divisors = [n for n in range(1, row_tiles + 1) if row_tiles % n == 0]
+    return min(divisors, key=lambda n: abs(n - wanted))
 
 
 def _grid_order(problem: Problem, tile: Tile) -> list[int]:

@@ -42,7 +42,8 @@ def schedule_rows(func: tir.FuncOp, output: Stage, target: cl.Target) -> None:
         elif loops and loops[-1].size == width:
             schedule.unroll(loops[-1])
     inner = output.loops[shared:]
-    if inner and inner[-1].size >= width:
+    alone = inner and inner[-1].body.block.first_op is output.block
+    if alone and inner[-1].size >= width:
         _, lanes = schedule.split(inner[-1], width, overlap=True)
         schedule.vectorize(lanes)
     if shared:
@@ -76,5 +77,3 @@ def _fused_reduction(block: tir.BlockOp) -> tir.ForOp | None:
             break
         loop = schedule.fuse(outer, loop)
     return loop
-
-

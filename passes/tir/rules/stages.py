@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects import memref
 from xdsl.ir import SSAValue
@@ -40,6 +42,11 @@ class Stage:
     def _positions(self, kind: tir.IterKind) -> list[int]:
         return [i for i, k in enumerate(self.block.iter_kinds) if k is kind]
 
+    @property
+    def points(self) -> int:
+        """The size of the iteration domain."""
+        return prod(self.block.iter_extents)
+
     def consumers(self) -> set[tir.BlockOp]:
         """The blocks that read what this stage writes."""
         return {
@@ -62,7 +69,29 @@ def strides(block: tir.BlockOp) -> dict[Access, list[int | None]]:
 
     Counted in elements; None where the step is not constant (a division, a loaded index).
     """
-    found: dict[Access, list[int | None]] = {}
+    return {
+        op: _strides_of(address, block.iter_extents) for op, address in _addresses(block).items()
+    }
+
+
+def lane_step(block: tir.BlockOp, access: Access, variable: int, width: int) -> int | None:
+    """How far an access moves from lane to lane of vectors of `width` along a variable.
+
+    The vectors start at multiples of the width. None where the lanes are not equally spaced.
+    """
+    address = _addresses(block)[access]
+    if address is None:
+        return None
+    extents = [*block.iter_extents, width]
+    dims: list[AffineExpr] = [AffineExpr.dimension(i) for i in range(len(extents))]
+    dims[variable] = dims[variable] * width + dims[-1]
+    extents[variable] = -(-extents[variable] // width)
+    return _strides_of(address.replace_dims_and_symbols(dims[:-1], ()), extents)[-1]
+
+
+def _addresses(block: tir.BlockOp) -> dict[Access, AffineExpr | None]:
+    """The element each access touches, counted from the start of its buffer; None if unknown."""
+    found: dict[Access, AffineExpr | None] = {}
     buffers: dict[SSAValue, None] = {}
     for op in block.body.walk():
         if isinstance(op, memref.LoadOp | memref.StoreOp):
@@ -70,18 +99,19 @@ def strides(block: tir.BlockOp) -> dict[Access, list[int | None]]:
     for buffer in buffers:
         shape = memref_of(buffer).get_shape()
         for op, indices in accesses(block, buffer):
-            found[op] = _strides_of(indices, shape, block.iter_extents)
+            address: AffineExpr | None = AffineExpr.constant(0)
+            for index, size in zip(indices, shape, strict=True):
+                if index is None or address is None:
+                    address = None
+                else:
+                    address = address * size + index
+            found[op] = address
     return found
 
 
-def _strides_of(
-    indices: list[AffineExpr | None], shape: tuple[int, ...], extents: tuple[int, ...]
-) -> list[int | None]:
-    address: AffineExpr = AffineExpr.constant(0)
-    for index, size in zip(indices, shape, strict=True):
-        if index is None:
-            return [None] * len(extents)
-        address = address * size + index
+def _strides_of(address: AffineExpr | None, extents: Sequence[int]) -> list[int | None]:
+    if address is None:
+        return [None] * len(extents)
     form = linear(address, extents)
     result: list[int | None] = [0] * len(extents)
     for atom, factor in form.terms.items():
