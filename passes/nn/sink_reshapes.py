@@ -1,5 +1,4 @@
-"""Move reshapes behind elementwise operations, so that they do not keep a kernel from its epilogue.
-"""
+"""Move reshapes behind elementwise operations: they would keep kernels from their epilogues."""
 
 from __future__ import annotations
 

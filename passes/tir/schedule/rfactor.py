@@ -83,6 +83,10 @@ def rfactor(loop: ForOp) -> BlockOp:
     block = _block(loop)
     root = whole_stage(block, "factor")
     update = _update(block)
+    position = next(i for i, var in enumerate(block.loops) if var is loop.var)
+    split, _ = _entangled(block, position)
+    if any(block.iter_kinds[i] is IterKind.Spatial for i in split):
+        raise refuse(loop, "a spatial variable shares loops with the reduction; factor it earlier")
     names = iteration_names(block)
     positions, _ = spatial_part(block)
     init = block.init.data
@@ -96,7 +100,7 @@ def rfactor(loop: ForOp) -> BlockOp:
     )
     _combine(final, update, partial)
     insert_after(final_root, root)
-    _factor(block, loop, update, partial)
+    _factor(block, position, update, partial)
     return block
 
 
@@ -148,11 +152,9 @@ def _combine(final: BlockOp, update: _Update, partial: SSAValue) -> None:
     body.add_ops([value, old, new, memref.StoreOp.get(new.results[0], update.buffer, at)])
 
 
-def _factor(block: BlockOp, loop: ForOp, update: _Update, partial: SSAValue) -> None:
+def _factor(block: BlockOp, position: int, update: _Update, partial: SSAValue) -> None:
     """Turn the reduction into that of the partial results."""
-    position = next(i for i, var in enumerate(block.loops) if var is loop.var)
-    split = [i for i, expr in enumerate(block.exprs) if position in expr.used_dims()]
-    inner = sorted({d for i in split for d in block.exprs[i].used_dims() if d != position})
+    split, inner = _entangled(block, position)
     body = block.body.block
     new_args = [body.insert_arg(IndexType(), len(body.args)) for _ in [position, *inner]]
     for arg, d in zip(new_args, [position, *inner], strict=True):
@@ -182,6 +184,21 @@ def _factor(block: BlockOp, loop: ForOp, update: _Update, partial: SSAValue) -> 
     block.kinds = ArrayAttr([StringAttr(kind.value) for kind in kinds])
     block.init = ArrayAttr([_identity(update.combine)])
     drive(block, loops, exprs)
+
+
+def _entangled(block: BlockOp, position: int) -> tuple[list[int], list[int]]:
+    """The variables that hang together with loop `position`, and the other loops that drive them.
+
+    They are replaced together: each variable of a block takes its values independently of the
+    others, and so must the new ones.
+    """
+    drivers, split = {position}, list[int]()
+    while True:
+        found = [i for i, expr in enumerate(block.exprs) if drivers & expr.used_dims()]
+        if found == split:
+            return split, sorted(drivers - {position})
+        split = found
+        drivers = drivers.union(*(block.exprs[i].used_dims() for i in split))
 
 
 def _recover(

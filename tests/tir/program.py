@@ -1,0 +1,58 @@
+"""Runs a `cl.program` in Python: its kernels by the interpreter, its buffers as numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp, i1
+from xdsl.ir import Attribute, SSAValue
+
+from clopt.dialects import cl, nn, tir
+from clopt.weights import Weights
+
+from . import interpreter
+
+
+def run_program(
+    module: ModuleOp, weights: Weights, inputs: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """What the only program of `module` writes to its outputs."""
+    kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
+    (program,) = (op for op in module.ops if isinstance(op, cl.ProgramOp))
+    params = program.body.block.args
+    outputs = [_unwritten(param) for param in params[len(inputs) :]]
+    buffers: dict[SSAValue, np.ndarray] = dict(zip(params, [*inputs, *outputs], strict=True))
+    for op in program.body.block.ops:
+        match op:
+            case cl.ConstantOp():
+                array = np.array(weights.get(op.key.data), order="C")
+                buffers[op.result] = array.reshape(_shape(op.result))
+            case cl.AllocOp():
+                buffers[op.result] = _unwritten(op.result)
+            case cl.ViewOp():
+                view = buffers[op.source].view()
+                view.shape = _shape(op.result)  # refuses to copy
+                buffers[op.result] = view
+            case cl.EnqueueCopyOp():
+                buffers[op.destination][...] = buffers[op.source]
+            case cl.EnqueueKernelOp():
+                interpreter.run(kernels[op.kernel_name], [buffers[arg] for arg in op.args])
+            case cl.ReturnOp():
+                pass
+            case _:
+                raise NotImplementedError(op.name)
+    return outputs
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    assert isinstance(value.type, MemRefType)
+    return value.type.get_shape()
+
+
+def _unwritten(value: SSAValue) -> np.ndarray:
+    """A buffer whose contents are visibly wrong."""
+    assert isinstance(value.type, MemRefType)
+    element: Attribute = value.type.element_type
+    rubbish = True if element == i1 else -86 if isinstance(element, IntegerType) else np.nan
+    return np.full(_shape(value), rubbish, nn.numpy_dtype(element))
