@@ -24,9 +24,10 @@ from .rewriting import replace, store_of
 
 @dataclass(frozen=True)
 class NNConvToMatmulPass(ModulePass):
-    """Turns a 1x1 convolution with stride 1, no padding and one group into a matmul.
+    """Turns a 1x1 convolution without padding and groups into a matmul.
 
-    w [O, C] times x [N, C, H*W] gives [N, O, H*W]: no element moves.
+    w [O, C] times x [N, C, H*W] gives [N, O, H*W]: no element moves. A strided one first takes the
+    elements it looks at, which are few beside those it computes.
     """
 
     name: ClassVar[str] = "nn-conv-to-matmul"
@@ -38,21 +39,27 @@ class NNConvToMatmulPass(ModulePass):
 
 @dataclass
 class PointwiseConv(RewritePattern):
-    """reshape, matmul, bias as a broadcast add, reshape."""
+    """slice where strided, reshape, matmul, bias as a broadcast add, reshape."""
 
     weights: Weights | None
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
-        window = {*shape_of(op.w)[2:], *ints(op.strides), *ints(op.groups)}
-        if window != {1} or any(ints(op.pads)):
+        if {*shape_of(op.w)[2:], *ints(op.groups)} != {1} or any(ints(op.pads)):
             return
-        n, c, *spatial = shape_of(op.x)
-        o = shape_of(op.w)[0]
+        n, c = shape_of(op.x)[:2]
+        o, *spatial = shape_of(op.result)[1:]
+        new_ops: list[Operation] = []
+        taken = op.x
+        if set(ints(op.strides)) != {1}:
+            steps = (1, 1, *ints(op.strides))
+            slice_ = nn.SliceOp(taken, [0] * len(steps), (n, c, *spatial), steps)
+            new_ops.append(slice_)
+            taken = slice_.result
         w = self._reshaped(op.w, (o, c))
-        x = nn.ReshapeOp(op.x, (n, c, nn.count(spatial)))
+        x = nn.ReshapeOp(taken, (n, c, nn.count(spatial)))
         product = nn.MatmulOp(w.results[0], x.result)
-        new_ops: list[Operation] = [w, x, product]
+        new_ops += [w, x, product]
         value = product.result
         if op.b is not None:
             b = self._reshaped(op.b, (o, 1))
