@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from ...dialects import cl, tir
+from .apply_schedule import apply_schedule
 from .rules.elementwise import schedule_border, schedule_elementwise
 from .rules.fallback import schedule_anything
 from .rules.gpu import apply_gpu_tile, apply_matmul, gpu_tile, matmul_operands
@@ -89,12 +90,19 @@ def _schedule_gpu(
 
 
 class TIRAutoSchedulePass(ModulePass):
-    """Give the loops of each kernel their places on the device that `cl.target` names."""
+    """Give the loops of each kernel their places on the device that `cl.target` names.
+
+    A kernel that carries a `schedule` gets that one.
+    """
 
     name = "tir-auto-schedule"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
         for func in op.ops:
-            if isinstance(func, tir.FuncOp) and func.global_size is None:
+            if not isinstance(func, tir.FuncOp) or func.global_size is not None:
+                continue
+            if func.schedule is not None:
+                apply_schedule(func)
+            else:
                 schedule_kernel(func, target)

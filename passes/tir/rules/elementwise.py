@@ -62,17 +62,21 @@ def _vectorize_cpu(loops: list[tir.ForOp], target: cl.Target) -> None:
     # Enough work-items to balance the cores, each with enough to do.
     total = prod(loop.size for loop in outer) * inner.size
     items = max(target.compute_units * 8, total // _VECTORS_PER_ITEM)
-    chunk = max(1, min(inner.size, total // items))
-    if chunk > 1:
-        inner, _ = schedule.split(inner, chunk)
-    bind_grid([*outer, inner])
+    grid, chunk = [*outer, inner], total // items
+    while grid and chunk > 1:
+        loop = grid.pop()
+        if loop.size > chunk:
+            grid.append(schedule.split(loop, chunk)[0])
+            break
+        chunk //= loop.size
+    bind_grid(grid)
 
 
 def schedule_border(stage: Stage, main: Stage) -> None:
     """Let the work-items of a kernel's main stage share a small other one.
 
-    Its outermost loop runs over the longest index of the grid that there is, so that the grid grows
-    little; the rest is sequential.
+    Its outermost loop runs over the longest index of the grid that there is, in chunks, so that the
+    grid does not grow; the rest is sequential.
     """
     bound = [loop for loop in tir.enclosing_loops(main.block) if loop.kind.data.is_bound]
     loops = sorted(stage.loops, key=lambda loop: loop.size > 1)
@@ -81,6 +85,8 @@ def schedule_border(stage: Stage, main: Stage) -> None:
         return
     schedule.reorder(*loops)
     longest = max(bound, key=lambda other: other.size)
+    if loop.size > longest.size:
+        loop, _ = schedule.split(loop, -(-loop.size // longest.size))
     schedule.bind(loop, longest.kind.data)
 
 
