@@ -193,7 +193,7 @@ def _may_merge(
     op: Operation, role: Role, group: Group, producer: Group, views: Sequence[nn.ReshapeOp]
 ) -> bool:
     """Whether `op` computes `producer` in place of reading its result."""
-    if len(group.ops) + len(producer.ops) > _MOST_OPS:
+    if len(group.ops) + len(producer.ops) + len(views) >= _MOST_OPS:
         return False
     if producer.placed and role is not Role.INDEX:
         return False
