@@ -231,12 +231,21 @@ class Texts:
         array, form, width = node.payload
         assert isinstance(array, Array)
         if array.storage == "half" and node.ctype.base == "float":
-            if width == 1:
-                return f"vload_half({self.linear(form, node.operands)[0]}, {array.name})", PRIMARY
-            return f"vload_half{width}(0, {self.pointer(array, form, node.operands)})", PRIMARY
+            return self._load_half(array, form, node, width), PRIMARY
         if width > array.ctype.width:
             return f"vload{width}(0, {self.pointer(array, form, node.operands)})", PRIMARY
         return self.element(array, form, node.operands), PRIMARY
+
+    def _load_half(self, array: Array, form: Linear, node: Node, width: int) -> str:
+        if width == 1:
+            return f"vload_half({self.linear(form, node.operands)[0]}, {array.name})"
+        # LLVM 15, in PoCL 3.1, crashes on some uses of a wider load: four at a time.
+        step = min(width, 4)
+        parts = [
+            f"vload_half{step}(0, {self.pointer(array, form + Linear({}, at), node.operands)})"
+            for at in range(0, width, step)
+        ]
+        return parts[0] if len(parts) == 1 else f"({node.ctype.text})({', '.join(parts)})"
 
     def element(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
         """`x[i]`."""

@@ -111,6 +111,7 @@ tir.func @halves(%x: memref<9xf16>, %y: memref<9xf16>) attributes {outputs = arr
 }
 
 // CHECK: __kernel void halves(__global const half *restrict x, __global half *restrict y) {
-// CHECK-NEXT:     vstore_half8(vload_half8(0, x) * 2.0f, 0, y);
+// CHECK-NEXT:     const float8 v = (float8)(vload_half4(0, x), vload_half4(0, x + 4));
+// CHECK-NEXT:     vstore_half8(v * 2.0f, 0, y);
 // CHECK-NEXT:     vstore_half(vload_half(8, x), 8, y);
 // CHECK-NEXT: }
