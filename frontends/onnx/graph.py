@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from onnx import FunctionProto, GraphProto, NodeProto, TensorProto
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import f16, f32
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.nn import tensor_type
 from ...errors import CloptError
 from .builder import Builder, name_location, name_value
 from .functions import bind_attributes, definition, schema_of
@@ -49,6 +51,10 @@ class Scope:
     def own_names(self) -> set[str]:
         """The names this graph itself defines before its first node."""
         return {*self.values, *self.initializers}
+
+
+_SINGLE_PRECISION = ("Attention",)
+"""Operators whose definition is a chain of operations that each would round a half result again."""
 
 
 class GraphImporter:
@@ -136,8 +142,10 @@ class GraphImporter:
         if schema is None:
             where = f"opset {opset}" + (f" of the domain '{domain}'" if domain else "")
             raise CloptError(f"{label}: {where} has no operator {node.op_type} that is known.")
-        if (body := definition(schema, node, inputs, opset)) is not None:
-            return self._call(body, node, name, inputs)
+        wide = self._widened(inputs) if node.op_type in _SINGLE_PRECISION else inputs
+        if (body := definition(schema, node, wide, opset)) is not None:
+            results = self._call(body, node, name, wide)
+            return results if wide is inputs else self._halved(results)
         if (oldest := oldest_opset(domain, node.op_type)) is not None:
             raise CloptError(
                 f"{label}: {node.op_type} of opset {opset} is too old, opset {oldest} is the "
@@ -173,6 +181,22 @@ class GraphImporter:
         pairs = list(zip(function.output, node.output, strict=False))
         values = iter(importer._import_nodes(body, scope, [o for o, used in pairs if used]))
         return [next(values) if used else None for _, used in pairs]
+
+    def _widened(self, values: Sequence[SSAValue | None]) -> Sequence[SSAValue | None]:
+        """The values, halves as floats; the very same sequence where there are none."""
+        if not any(v is not None and tensor_type(v).element_type == f16 for v in values):
+            return values
+        return [self._converted(value, f16, f32) for value in values]
+
+    def _halved(self, values: Sequence[SSAValue | None]) -> Sequence[SSAValue | None]:
+        return [self._converted(value, f32, f16) for value in values]
+
+    def _converted(
+        self, value: SSAValue | None, source: Attribute, target: Attribute
+    ) -> SSAValue | None:
+        if value is None or tensor_type(value).element_type != source:
+            return value
+        return self._builder.cast(value, target)
 
     def import_subgraph(
         self, graph: GraphProto, scope: Scope, inputs: Sequence[SSAValue], prefix: str

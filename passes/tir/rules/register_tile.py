@@ -152,12 +152,14 @@ def candidates(problem: Problem) -> Iterator[Tile]:
             width //= 2
         if width < 2:
             continue
+        (store,) = problem.output.block.stores()
+        rows_stored = lane_step(problem.output.block, store, col, width) == 1
         for vectors in range(1, min(accumulators, col_extent // width) + 1):
             for row, row_extent in enumerate(extents):
                 if row == col:
                     continue
                 for rows in range(1, min(accumulators // vectors, row_extent) + 1):
-                    yield _costed(problem, Tile(row, rows, col, vectors, width))
+                    yield _costed(problem, Tile(row, rows, col, vectors, width), rows_stored)
 
 
 def is_packed(problem: Problem, load: _Load, tile: Tile, dim: int) -> bool:
@@ -170,7 +172,7 @@ def is_packed(problem: Problem, load: _Load, tile: Tile, dim: int) -> bool:
     return length == problem.extents[dim] and length % size == 0
 
 
-def _costed(problem: Problem, tile: Tile) -> Tile:
+def _costed(problem: Problem, tile: Tile, rows_stored: bool) -> Tile:
     loads = traffic = 0.0
     gathers = False
     for load in problem.loads:
@@ -195,9 +197,7 @@ def _costed(problem: Problem, tile: Tile) -> Tile:
         traffic / _L2_BYTES_PER_CYCLE,
         _LATENCY,
     )
-    (store_op,) = problem.output.block.stores()
-    unit = lane_step(problem.output.block, store_op, tile.col, tile.width) == 1
-    store = accumulators * (1.0 if unit else tile.width * _LANE_CYCLES)
+    store = accumulators * (1.0 if rows_stored else tile.width * _LANE_CYCLES)
     cycles = problem.depth * step_cycles + store + _TILE_CYCLES
     return replace(tile, cycles=cycles, gathers=gathers)
 
