@@ -1,0 +1,123 @@
+// RUN: clopt %s -p nn-fuse --split-input-file | filecheck %s
+
+// Elementwise operations follow the convolution before them; each convolution has its own kernel.
+// CHECK-LABEL: @residual
+// CHECK-NEXT: [[b:%.*]] = nn.fused %x, %w
+// CHECK:        [[conv:%.*]] = nn.conv
+// CHECK-NEXT:   [[relu:%.*]] = nn.unary relu [[conv]]
+// CHECK-NEXT:   nn.yield [[relu]]
+// CHECK:      [[d:%.*]] = nn.fused [[b]], %w, %x
+// CHECK:        nn.conv
+// CHECK-NEXT:   nn.binary add
+// CHECK:      func.return [[d]]
+func.func @residual(%x: tensor<1x4x6xf32>, %w: tensor<4x4x1xf32>) -> tensor<1x4x6xf32> {
+  %a = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : (tensor<1x4x6xf32>, tensor<4x4x1xf32>) -> tensor<1x4x6xf32>
+  %b = nn.unary relu %a : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
+  %c = nn.conv %b, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : (tensor<1x4x6xf32>, tensor<4x4x1xf32>) -> tensor<1x4x6xf32>
+  %d = nn.binary add %c, %x : (tensor<1x4x6xf32>, tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
+  func.return %d : tensor<1x4x6xf32>
+}
+
+// -----
+
+// A number is part of the kernel, an array is read by it.
+// CHECK-LABEL: @literals
+// CHECK:      [[w:%.*]] = nn.constant dense<[1.000000e+00, 2.000000e+00]>
+// CHECK-NEXT: nn.fused %x, [[w]]
+// CHECK-NEXT: ^bb0([[x:%.*]]: tensor<2xf32>, [[v:%.*]]: tensor<2xf32>):
+// CHECK-NEXT:   [[one:%.*]] = nn.constant dense<1.000000e+00> : tensor<f32>
+// CHECK-NEXT:   [[a:%.*]] = nn.binary add [[x]], [[one]]
+// CHECK-NEXT:   nn.binary mul [[a]], [[v]]
+func.func @literals(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %one = nn.constant dense<1.0> : tensor<f32>
+  %w = nn.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %a = nn.binary add %x, %one : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %b = nn.binary mul %a, %w : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %b : tensor<2xf32>
+}
+
+// -----
+
+// What two kernels read is stored once.
+// CHECK-LABEL: @two_users
+// CHECK:      [[a:%.*]] = nn.fused %x
+// CHECK:        nn.unary exp
+// CHECK:      nn.fused [[a]]
+// CHECK:        nn.unary relu
+// CHECK:      nn.fused [[a]]
+// CHECK:        nn.unary neg
+func.func @two_users(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %a = nn.unary exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %b = nn.unary relu %a : (tensor<4xf32>) -> tensor<4xf32>
+  %c = nn.unary neg %a : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %b, %c : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// A kernel writes one result; an operation with two that are used is computed twice.
+// CHECK-LABEL: @several_results
+// CHECK:      [[v:%.*]] = nn.fused %x : (tensor<4x8xf32>) -> tensor<4x2xf32>
+// CHECK:        [[w:%.*]], %{{.*}} = nn.top_k
+// CHECK-NEXT:   nn.yield [[w]]
+// CHECK:      [[i:%.*]] = nn.fused %x : (tensor<4x8xf32>) -> tensor<4x2xi64>
+// CHECK:        %{{.*}}, [[j:%.*]] = nn.top_k
+// CHECK-NEXT:   nn.yield [[j]]
+// CHECK:      func.return [[v]], [[i]]
+func.func @several_results(%x: tensor<4x8xf32>) -> (tensor<4x2xf32>, tensor<4x2xi64>) {
+  %v, %i = nn.top_k %x {axis = 1 : i64, k = 2 : i64, largest} : (tensor<4x8xf32>) -> (tensor<4x2xf32>, tensor<4x2xi64>)
+  func.return %v, %i : tensor<4x2xf32>, tensor<4x2xi64>
+}
+
+// -----
+
+// An exponential is not computed again for each copy that broadcasting makes; a relu is.
+// CHECK-LABEL: @costly
+// CHECK:      [[a:%.*]] = nn.fused %x
+// CHECK-NEXT: ^
+// CHECK-NEXT:   nn.unary exp
+// CHECK:      nn.fused %y, [[a]]
+// CHECK-NEXT: ^
+// CHECK-NEXT:   nn.unary relu
+// CHECK-NEXT:   nn.binary mul
+func.func @costly(%x: tensor<4x1xf32>, %y: tensor<1x4xf32>) -> tensor<4x4xf32> {
+  %a = nn.unary exp %x : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  %b = nn.unary relu %y : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  %c = nn.binary mul %a, %b : (tensor<4x1xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  func.return %c : tensor<4x4xf32>
+}
+
+// -----
+
+// A product stores its rows where they move.
+// CHECK-LABEL: @heads
+// CHECK:      nn.fused %x, %w
+// CHECK-NEXT: ^
+// CHECK-NEXT:   nn.matmul
+// CHECK-NEXT:   nn.reshape
+// CHECK-NEXT:   [[c:%.*]] = nn.transpose
+// CHECK-NEXT:   nn.yield [[c]]
+func.func @heads(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>) -> tensor<2x3x8xf32> {
+  %a = nn.matmul %x, %w : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
+  %b = nn.reshape %a {shape = array<i64: 3, 2, 8>} : (tensor<6x8xf32>) -> tensor<3x2x8xf32>
+  %c = nn.transpose %b {perm = array<i64: 1, 0, 2>} : (tensor<3x2x8xf32>) -> tensor<2x3x8xf32>
+  func.return %c : tensor<2x3x8xf32>
+}
+
+// -----
+
+// Other reshapes need no kernel, and a softmax starts one of its own.
+// CHECK-LABEL: @views
+// CHECK-NEXT: [[r:%.*]] = nn.reshape %x
+// CHECK-NEXT: [[s:%.*]] = nn.fused [[r]]
+// CHECK:        nn.unary neg
+// CHECK-NEXT:   nn.softmax
+// CHECK:      nn.reshape [[s]]
+// CHECK-NOT:  nn.fused
+func.func @views(%x: tensor<2x3x4xf32>) -> tensor<24xf32> {
+  %a = nn.reshape %x {shape = array<i64: 6, 4>} : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  %b = nn.unary neg %a : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %c = nn.softmax %b {axis = 1 : i64} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %d = nn.reshape %c {shape = array<i64: 24>} : (tensor<6x4xf32>) -> tensor<24xf32>
+  func.return %d : tensor<24xf32>
+}
