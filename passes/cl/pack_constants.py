@@ -24,6 +24,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...context import weights_of
 from ...dialects import cl, tir
 from ...dialects.nn import Array
+from ...errors import CloptError
 
 
 def pack(array: Array, layout: AffineMap, shape: Sequence[int]) -> Array:
@@ -31,9 +32,9 @@ def pack(array: Array, layout: AffineMap, shape: Sequence[int]) -> Array:
 
     Each result of the layout is a dimension, or a dimension `floordiv` or `mod` a constant, and the
     results of one dimension together number its elements: blocking, padding and permuting.
-    ValueError for another map.
+    CloptError for another map.
     """
-    refusal = ValueError(f"{layout} does not lay {array.shape} out as {tuple(shape)}")
+    refusal = CloptError(f"{layout} does not lay {array.shape} out as {tuple(shape)}")
     if len(layout.results) != len(shape):
         raise refusal
     parts = [_part(expr, size) for expr, size in zip(layout.results, shape, strict=True)]
@@ -65,7 +66,7 @@ class _Part(NamedTuple):
 
 
 def _part(expr: AffineExpr, size: int) -> _Part:
-    """What a result of a layout takes; ValueError for more than blocking."""
+    """What a result of a layout takes; CloptError for more than blocking."""
     match expr:
         case AffineDimExpr(position=dim):
             return _Part(dim, 1)
@@ -82,7 +83,7 @@ def _part(expr: AffineExpr, size: int) -> _Part:
         ) if block == size:
             return _Part(dim, 1)
         case _:
-            raise ValueError(f"a layout takes dimensions apart, {expr} does more")
+            raise CloptError(f"a layout takes dimensions apart, {expr} does more")
 
 
 class CLPackConstantsPass(ModulePass):

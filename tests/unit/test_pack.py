@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from clopt.errors import CloptError
 from clopt.passes.cl.pack_constants import pack
 
 D0, D1, D2 = map(AffineExpr.dimension, range(3))
@@ -77,5 +78,5 @@ def test_a_blocked_matrix():
     ],
 )
 def test_other_maps_are_refused(where: AffineMap, shape: tuple[int, ...], message: str):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(CloptError, match=message):
         pack(np.ones((4, 2)), where, shape)
