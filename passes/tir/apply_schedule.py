@@ -12,6 +12,7 @@ test shows one primitive at a time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,10 +20,12 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 
 from ...dialects.tir import BlockOp, ForOp, FuncOp, LoopKind, Scope
 from . import schedule as tir
+from .schedule.analysis import memref_of
 from .schedule.errors import refuse
 
 
@@ -133,6 +136,34 @@ def _split(call: _Call) -> None:
     tir.split_many(call.loop(0), factors, call.names)
 
 
+def _split_overlap(call: _Call) -> None:
+    names = None if call.names is None else (call.names[0], call.names[1])
+    tir.split(call.loop(0), call.integer(1), names, overlap=True)
+
+
+_PART = re.compile(r"d(?P<dim>\d+)(?:(?P<kind>[/%])(?P<block>[1-9]\d*))?")
+
+
+def _transform_layout(call: _Call) -> None:
+    """`w d0/8 d1 d0%8`: parameter w in blocks of 8 of its first dimension."""
+    params = {param.name_hint: i for i, param in enumerate(call.func.params)}
+    position = params.get(call.words[0])
+    if position is None:
+        raise refuse(call.func, f"no parameter is called '{call.words[0]}'")
+    sizes = memref_of(call.func.params[position]).get_shape()
+    layout: list[AffineExpr] = []
+    shape: list[int] = []
+    for word in call.words[1:]:
+        part = _PART.fullmatch(word)
+        if part is None or int(part["dim"]) >= len(sizes):
+            raise refuse(call.func, f"'{word}' in '{call.text}' is no part such as d0, d0/4, d0%4")
+        dim, size = AffineExpr.dimension(int(part["dim"])), sizes[int(part["dim"])]
+        block = int(part["block"] or 1)
+        layout.append(dim % block if part["kind"] == "%" else dim // block if block > 1 else dim)
+        shape.append(block if part["kind"] == "%" else -(-size // block))
+    tir.transform_layout(call.func, position, layout, shape)
+
+
 def _label(call: _Call, block: BlockOp) -> None:
     if call.name is not None:
         block.label = StringAttr(call.name)
@@ -188,6 +219,12 @@ STEPS: dict[str, _Step] = {
         lambda call: tir.set_scope(tir.buffer_of(call.func, call.words[0]), call.scope(1)),
         2,
         2,
+    ),
+    "split_overlap": _Step(
+        "split_overlap block.loop factor [-> outer inner]", _split_overlap, 2, 2, 2
+    ),
+    "transform_layout": _Step(
+        "transform_layout parameter part [part ...]", _transform_layout, 2, _MANY
     ),
 }
 """The steps, each with how it is written."""

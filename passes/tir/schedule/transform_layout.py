@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from xdsl.dialects import memref
 from xdsl.dialects.affine import ApplyOp
 from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, MemRefType
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import Rewriter
 
 from ....dialects.tir import FuncOp
@@ -43,10 +44,13 @@ def transform_layout(
             raise refuse(load, "a constant is only read")
         block = load.parent_block()
         assert block is not None
-        indices = list(load.indices)
-        applies = [
-            ApplyOp(indices, AffineMapAttr(AffineMap(len(indices), 0, (expr,)))) for expr in layout
-        ]
-        for apply in applies:
+        old_indices, indices = list(load.indices), list[SSAValue]()
+        for expr in layout:
+            if isinstance(expr, AffineDimExpr):
+                indices.append(old_indices[expr.position])
+                continue
+            part = AffineMapAttr(AffineMap(len(old_indices), 0, (expr,)))
+            apply = ApplyOp(old_indices, part)
             block.insert_op_before(apply, load)
-        load.operands = [load.memref, *(apply.result for apply in applies)]
+            indices.append(apply.result)
+        load.operands = [load.memref, *indices]
