@@ -71,17 +71,6 @@ def _operator(name: str, model: onnx.ModelProto) -> str:
     return max(named, key=len) if named else "(several)"
 
 
-def _inverse_dft(x: np.ndarray) -> np.ndarray:
-    """The inverse transform of [batch, n, m, 2] along axis 1, computed in double precision."""
-    values = np.fft.ifft(x[..., 0].astype(np.float64) + 1j * x[..., 1], axis=1)
-    return np.stack((values.real, values.imag), axis=-1).astype(x.dtype)
-
-
-RECOMPUTED = {"test_dft_inverse": _inverse_dft, "test_dft_inverse_opset19": _inverse_dft}
-"""Cases whose stored outputs miss the exact values by more than the case tolerates (1.5e-6 where
-1e-7 is allowed): numpy in double precision says what to expect, the tolerance stays."""
-
-
 def load_cases(expanded: bool = False) -> Iterator[Case]:
     """Every case of the installed `onnx` package, without the light copies of real models."""
     from onnx.backend.test.loader import load_model_tests
@@ -100,8 +89,6 @@ def load_cases(expanded: bool = False) -> Iterator[Case]:
                 assert test.model_dir is not None
                 model = onnx.load(Path(test.model_dir) / "model.onnx")
                 data = _read_folder(Path(test.model_dir), model)
-            if test.name in RECOMPUTED:
-                data = [(i, [RECOMPUTED[test.name](i[0])]) for i, _ in data]
             operator = _operator(test.name, model)
             yield Case(
                 test.name,

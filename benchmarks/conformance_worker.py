@@ -16,6 +16,8 @@ import onnx
 from conformance_cases import Case
 from onnx import numpy_helper
 
+FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
+
 Run = Callable[[onnx.ModelProto, Sequence[Sequence[Any]]], list[list[Any]]]
 
 # Operands that decide the shape or the kind of the result. An ahead-of-time compiler needs their
@@ -197,6 +199,42 @@ def mismatch(got: Any, expected: Any, rtol: float, atol: float) -> str | None:
     return f"{int(bad.sum())} of {bad.size} differ, first at {where}: {values}"
 
 
+def in_float64(case: Case, inputs: Sequence[Any]) -> list[Any] | None:
+    """What ONNX's reference evaluator computes with float64 in place of every smaller float."""
+    from onnx.reference import ReferenceEvaluator
+
+    model = onnx.load_from_string(case.model)
+    for value in (*model.graph.input, *model.graph.output):
+        kind = value.type.tensor_type
+        if kind.elem_type in (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16):
+            kind.elem_type = onnx.TensorProto.DOUBLE
+    wide = [x.astype(np.float64) if getattr(x, "dtype", None) in FLOATS else x for x in inputs]
+    try:
+        with np.errstate(all="ignore"):
+            return list(ReferenceEvaluator(model).run(None, feeds(model, wide)))
+    except Exception:  # the evaluator does not have every operator in every type
+        return None
+
+
+def is_closer(case: Case, inputs: Sequence[Any], got: list[Any], expected: Sequence[Any]) -> bool:
+    """Whether every element outside of the tolerance is nearer to float64 than the expected one."""
+    exact = in_float64(case, inputs)
+    if exact is None or len(exact) != len(got):
+        return False
+    for g, e, x in zip(got, expected, exact, strict=True):
+        same = isinstance(g, np.ndarray) and g.dtype == e.dtype and g.shape == e.shape
+        if not same or mismatch(g, e, case.rtol, case.atol) is None:
+            if same:
+                continue
+            return False
+        if g.dtype not in FLOATS or np.shape(x) != g.shape:
+            return False
+        bad = ~np.isclose(g, e, rtol=case.rtol, atol=case.atol, equal_nan=True)
+        if not (np.abs(g - x)[bad] <= np.abs(e - x)[bad]).all():
+            return False
+    return True
+
+
 def attempt(
     run: Run, model: onnx.ModelProto, case: Case, refused: tuple[type[Exception], ...]
 ) -> tuple[str, str]:
@@ -207,14 +245,16 @@ def attempt(
         return "unsupported", f"{error}"
     except Exception as error:
         return "error", f"{type(error).__name__}: {error}"
-    for got, (_, expected) in zip(results, case.data, strict=True):
+    closer = ""
+    for got, (inputs, expected) in zip(results, case.data, strict=True):
         if len(got) != len(expected):
             return "wrong", f"{len(got)} outputs instead of {len(expected)}"
         for index, (g, e) in enumerate(zip(got, expected, strict=True)):
             reason = mismatch(g, e, case.rtol, case.atol)
-            if reason:
+            if reason and not is_closer(case, inputs, got, expected):
                 return "wrong", f"output {index}: {reason}"
-    return "pass", ""
+            closer = closer or reason or ""
+    return ("closer", closer) if closer else ("pass", "")
 
 
 def check(run: Run, case: Case, refused: tuple[type[Exception], ...]) -> tuple[str, str]:
@@ -230,8 +270,12 @@ def check(run: Run, case: Case, refused: tuple[type[Exception], ...]) -> tuple[s
     return status, message
 
 
-def work(connection: Connection, rival: str, device: str) -> None:
-    """Serve cases: a path comes in, (status, message, seconds) goes out."""
+def work(connection: Connection, rival: str, device: str, cache: Path) -> None:
+    """Serve cases: a path comes in, (status, message, seconds) goes out.
+
+    PoCL's cache of kernels is the worker's own: one process may load what another still writes.
+    """
+    os.environ["POCL_CACHE_DIR"] = str(cache)
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
