@@ -22,13 +22,8 @@ FORBIDDEN_ROOMS = {
     "tools": set[str](),
 }
 
-# The exceptions: a room and a place above it that it knows.
-EXEMPT = {
-    # A dialect's hook for canonicalisation finds its patterns there, when it is called.
-    "dialects": ("clopt", "passes", "nn", "canonicalization"),
-    # Importers fold shapes with the meaning of nn in numpy.
-    "frontends": ("clopt", "passes", "nn", "evaluation"),
-}
+# The exception: a dialect's hook for canonicalisation finds its patterns there, when it is called.
+EXEMPT = {"dialects": ("clopt", "passes", "nn", "canonicalization")}
 
 # Who alone may import these.
 OWNERS = {

@@ -12,8 +12,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects import nn
 from ...dialects.nn.base import NNOp
+from ...dialects.nn.evaluation import evaluate
 from ...dialects.nn.types import Array, array_type, numpy_dtype, shape_of, tensor_type
-from ...passes.nn.evaluation import evaluate
 from ...weights import Weights
 
 FOLDABLE_ELEMENTS = 1 << 16

@@ -14,8 +14,8 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects import nn
 from ...dialects.nn import Array
+from ...dialects.nn.evaluation import evaluate
 from ...weights import Weights
-from .evaluation import evaluate
 from .rewriting import store_of
 
 

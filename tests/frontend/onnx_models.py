@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
 from clopt.dialects import nn
+from clopt.dialects.nn.evaluation import interpret
 from clopt.frontends.onnx import import_onnx
-from clopt.passes.nn.evaluation import interpret
 from clopt.weights import Weights
 
 Constants = Mapping[str, Any]

@@ -18,9 +18,9 @@ from xdsl.ir import Operation, SSAValue
 
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn
+from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.cl.pack_constants import CLPackConstantsPass
 from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
-from clopt.passes.nn.evaluation import interpret
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
 from clopt.passes.nn.sink_reshapes import NNSinkReshapesPass

@@ -10,8 +10,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from clopt.context import CloptContext
 from clopt.dialects import nn
+from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.conv_transpose_to_conv import NNConvTransposeToConvPass
-from clopt.passes.nn.evaluation import interpret
 
 
 @st.composite

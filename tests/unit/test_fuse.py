@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from clopt.context import CloptContext
 from clopt.dialects import nn
-from clopt.passes.nn.evaluation import interpret
+from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.fuse import NNFusePass, Role, role_of
 
 STARTS_KERNEL = (Role.WINDOW, Role.CONTRACTION, Role.PIECES)

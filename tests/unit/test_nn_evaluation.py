@@ -14,7 +14,7 @@ from xdsl.dialects.test import TestOp
 from xdsl.ir import Operation
 
 from clopt.dialects import nn
-from clopt.passes.nn.evaluation import evaluate
+from clopt.dialects.nn.evaluation import evaluate
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _RNG = np.random.default_rng(7)

@@ -20,8 +20,8 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 
 from clopt.context import CloptContext
 from clopt.dialects import nn
+from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
-from clopt.passes.nn.evaluation import interpret
 from clopt.passes.nn.fold_batch_norm import NNFoldBatchNormPass
 from clopt.passes.nn.fold_constants import NNFoldConstantsPass
 from clopt.weights import Weights

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from clopt.context import CloptContext
 from clopt.dialects import nn
-from clopt.passes.nn.evaluation import interpret
+from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.sink_reshapes import NNSinkReshapesPass, regroup
 
 SHAPES = st.lists(st.integers(1, 4), min_size=1, max_size=4)

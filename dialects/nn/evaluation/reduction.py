@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects import nn
-from ....dialects.nn import ArgReduceKind, Array, ReduceKind, ints
+from ... import nn
+from .. import ArgReduceKind, Array, ReduceKind, ints
 
 
 def _log_sum_exp(x: Array, axes: tuple[int, ...]) -> Array:

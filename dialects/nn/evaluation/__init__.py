@@ -12,8 +12,8 @@ import numpy as np
 from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....dialects import nn
-from ....dialects.nn import Array
+from ... import nn
+from .. import Array
 from . import elementwise, indexing, movement, normalization, reduction, resize, window
 
 Evaluator = Callable[[Any, Sequence[Array]], Array | tuple[Array, ...]]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects import nn
-from ....dialects.nn import Array, CoordinateMode, NearestMode, ResizeMode, floats, ints
+from ... import nn
+from .. import Array, CoordinateMode, NearestMode, ResizeMode, floats, ints
 
 
 def _coordinates(

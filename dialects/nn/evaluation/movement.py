@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects import nn
-from ....dialects.nn import Array, BlockOrder, PadMode, ints, number
+from ... import nn
+from .. import Array, BlockOrder, PadMode, ints, number
 
 
 def _slice(op: nn.SliceOp, operands: Sequence[Array]) -> Array:

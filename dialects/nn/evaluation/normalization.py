@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects import nn
-from ....dialects.nn import Array, floats, ints
+from ... import nn
+from .. import Array, floats, ints
 
 
 def _per_channel(vector: Array, rank: int) -> Array:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects import nn
-from ....dialects.nn import Array, ScatterReduction, ints
+from ... import nn
+from .. import Array, ScatterReduction, ints
 
 ACCUMULATE: dict[ScatterReduction, np.ufunc] = {
     ScatterReduction.ADD: np.add,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects import nn
-from ....dialects.nn import Array, PoolKind, ints
+from ... import nn
+from .. import Array, PoolKind, ints
 
 
 def _accumulator(x: Array) -> Array:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects import nn
-from ....dialects.nn import Array, BinaryKind, CompareKind, UnaryKind
+from ... import nn
+from .. import Array, BinaryKind, CompareKind, UnaryKind
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
