@@ -118,3 +118,28 @@ def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
                 raise VerifyException(f"shapes {text} do not broadcast")
             result[i] = n
     return tuple(result)
+
+
+def matching_groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[range, range]]:
+    """Split two shapes with the same number of elements into the shortest runs of equal size.
+
+    A reshape from one to the other keeps the elements of each run together.
+    """
+    if 0 in old:
+        return [(range(len(old)), range(len(new)))]
+    groups: list[tuple[range, range]] = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        first, second = i, j
+        left = right = 1
+        while first == i or second == j or left != right:
+            if (left <= right and i < len(old)) or j == len(new):
+                if i == len(old):
+                    break
+                left *= old[i]
+                i += 1
+            else:
+                right *= new[j]
+                j += 1
+        groups.append((range(first, i), range(second, j)))
+    return groups

@@ -26,22 +26,12 @@ def regroup(shape: Sequence[int], old: Sequence[int], new: Sequence[int]) -> lis
         return None
     aligned = [1] * (len(old) - len(shape)) + list(shape)
     result: list[int] = []
-    i = j = 0
-    while i < len(old) or j < len(new):
-        first_i, first_j = i, j
-        # The shortest runs of dimensions on both sides that hold equally many elements.
-        size_old, i = (old[i], i + 1) if i < len(old) else (1, i)
-        size_new, j = (new[j], j + 1) if j < len(new) else (1, j)
-        while size_old != size_new:
-            if size_old < size_new:
-                size_old, i = size_old * old[i], i + 1
-            else:
-                size_new, j = size_new * new[j], j + 1
-        run = aligned[first_i:i]
-        if run == list(old[first_i:i]):
-            result += new[first_j:j]
+    for before, after in nn.matching_groups(old, new):
+        run = [aligned[i] for i in before]
+        if run == [old[i] for i in before]:
+            result += [new[i] for i in after]
         elif all(n == 1 for n in run):
-            result += [1] * (j - first_j)
+            result += [1] * len(after)
         else:
             return None
     return result

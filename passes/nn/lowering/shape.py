@@ -43,7 +43,7 @@ def lower_reshape(kernel: Kernel, op: nn.ReshapeOp) -> None:
     alone keeps its index as it is.
     """
     x_shape, shape = nn.shape_of(op.x), nn.shape_of(op.result)
-    groups = _matching_groups(x_shape, shape)
+    groups = nn.matching_groups(x_shape, shape)
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
         at: list[Index] = []
@@ -61,28 +61,6 @@ def lower_reshape(kernel: Kernel, op: nn.ReshapeOp) -> None:
 
     kernel.define(op.result, element)
     kernel.define_placement(op.result, Placement(op.x, place))
-
-
-def _matching_groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[range, range]]:
-    """Split two shapes with the same number of elements into the shortest runs of equal size."""
-    if 0 in old:
-        return [(range(len(old)), range(len(new)))]
-    groups: list[tuple[range, range]] = []
-    i = j = 0
-    while i < len(old) or j < len(new):
-        first, second = i, j
-        left = right = 1
-        while first == i or second == j or left != right:
-            if (left <= right and i < len(old)) or j == len(new):
-                if i == len(old):
-                    break
-                left *= old[i]
-                i += 1
-            else:
-                right *= new[j]
-                j += 1
-        groups.append((range(first, i), range(second, j)))
-    return groups
 
 
 def lower_transpose(kernel: Kernel, op: nn.TransposeOp) -> None:
