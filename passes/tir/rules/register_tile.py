@@ -14,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil, prod
+from typing import cast
 
 from xdsl.dialects import memref
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects import cl, tir
@@ -56,6 +58,26 @@ class Tile:
     def cols(self) -> int:
         """Elements of a row."""
         return self.vectors * self.width
+
+    def attribute(self) -> DictionaryAttr:
+        """The choice as an attribute of the kernel: what a tuner reads, and may write instead."""
+        return DictionaryAttr(
+            {name: IntegerAttr(getattr(self, name), i64) for name in _TILE_PARAMETERS}
+        )
+
+    @staticmethod
+    def of(func: tir.FuncOp) -> Tile | None:
+        """The tile that the kernel's attribute `tile` asks for, if it has one."""
+        given = func.attributes.get("tile")
+        if not isinstance(given, DictionaryAttr):
+            return None
+        row, rows, col, vectors, width = (
+            cast(IntegerAttr, given.data[name]).value.data for name in _TILE_PARAMETERS
+        )
+        return Tile(row, rows, col, vectors, width)
+
+
+_TILE_PARAMETERS = ("row", "rows", "col", "vectors", "width")
 
 
 @dataclass(frozen=True)
@@ -138,7 +160,10 @@ def _describe(
 
 
 def best_tile(problem: Problem) -> Tile | None:
-    """The cheapest tile of all candidates; None where nothing can be vectorized."""
+    """The tile the kernel asks for, else the cheapest candidate; None if nothing is a vector."""
+    given = Tile.of(problem.func)
+    if given is not None:
+        return given
     return min(candidates(problem), key=lambda tile: _total(problem, tile), default=None)
 
 
@@ -212,6 +237,7 @@ def _total(problem: Problem, tile: Tile) -> float:
 
 def apply_tile(problem: Problem, tile: Tile) -> None:
     """Transform the kernel to compute one tile per step of a work-item."""
+    problem.func.attributes["tile"] = tile.attribute()
     pack_constants(problem, tile)
     loops = problem.output.loops
     tiles, row = schedule.split(loops[tile.row], tile.rows, overlap=True)
