@@ -8,6 +8,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects import cl, tir
 from .apply_schedule import apply_schedule
+from .rules.columns import schedule_columns, walks_columns
 from .rules.elementwise import schedule_border, schedule_elementwise
 from .rules.fallback import schedule_anything
 from .rules.gpu import apply_gpu_tile, apply_matmul, gpu_tile, matmul_operands
@@ -72,6 +73,8 @@ def _schedule_cpu(
         apply_tile(problem, tile)
     elif rows:
         schedule_rows(func, output, target)
+    elif walks_columns(producers, output, target):
+        schedule_columns(producers, output, target)
     else:
         schedule_anything(producers, output, target)
 

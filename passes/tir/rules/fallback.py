@@ -41,6 +41,14 @@ def _loops_read_by(
     return used
 
 
+def read_loops(stage: Stage, output: Stage) -> set[tir.ForOp]:
+    """The loops of the output that what it reads of `stage` depends on."""
+    used: set[tir.ForOp] = set()
+    for buffer in written(stage.block):
+        used |= _loops_read_by(output.block, [e for _, e in accesses(output.block, buffer)])
+    return used
+
+
 def attach(
     stages: Sequence[Stage], output: Stage
 ) -> tuple[int, dict[tir.BlockOp, list[tir.ForOp]]]:
@@ -64,9 +72,17 @@ def attach(
 
 
 def schedule_anything(stages: Sequence[Stage], output: Stage, target: cl.Target) -> None:
-    """Bind the loops that all stages share; everything inside is sequential."""
-    shared, _ = attach(stages, output)
-    loops = output.loops[:shared]
+    """Bind the loops that all stages share; everything inside is sequential.
+
+    Loops that no stage depends on go inside, so that a stage is not computed again for each of
+    their iterations.
+    """
+    needed = {loop for stage in stages for loop in read_loops(stage, output)}
+    order = sorted(output.loops, key=lambda loop: loop not in needed)
+    if order != output.loops:
+        schedule.reorder(*order)
+    shared, _ = attach(stages, Stage(output.block, order))
+    loops = order[:shared]
     if not loops:
         return
     if target.device_type == "gpu":
