@@ -163,7 +163,7 @@ def best_tile(problem: Problem) -> Tile | None:
     """The tile the kernel asks for, else the cheapest candidate; None if nothing is a vector."""
     given = Tile.of(problem.func)
     if given is not None:
-        return given
+        return _costed(problem, given, _stores_rows(problem, given.col, given.width))
     return min(candidates(problem), key=lambda tile: _total(problem, tile), default=None)
 
 
@@ -177,8 +177,7 @@ def candidates(problem: Problem) -> Iterator[Tile]:
             width //= 2
         if width < 2:
             continue
-        (store,) = problem.output.block.stores()
-        rows_stored = lane_step(problem.output.block, store, col, width) == 1
+        rows_stored = _stores_rows(problem, col, width)
         for vectors in range(1, min(accumulators, col_extent // width) + 1):
             for row, row_extent in enumerate(extents):
                 if row == col:
@@ -195,6 +194,12 @@ def is_packed(problem: Problem, load: _Load, tile: Tile, dim: int) -> bool:
     # Under a guard a constant may be shorter than the loop that reads it.
     length = memref_of(load.op.memref).get_shape()[load.dims.index(dim)]
     return length == problem.extents[dim] and length % size == 0
+
+
+def _stores_rows(problem: Problem, col: int, width: int) -> bool:
+    """Whether a vector along a column is stored as one."""
+    (store,) = problem.output.block.stores()
+    return lane_step(problem.output.block, store, col, width) == 1
 
 
 def _costed(problem: Problem, tile: Tile, rows_stored: bool) -> Tile:
