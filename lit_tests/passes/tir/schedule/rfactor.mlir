@@ -96,3 +96,42 @@ tir.func @expanded(%x: memref<4x10xf32>, %y: memref<4xf32>) attributes {outputs 
     }
   }
 }
+
+// -----
+
+// The variables of fused loops hang together: both are computed from the new ones, or the sum would
+// visit every row again for each part of it.
+// CHECK-LABEL: @fused
+// CHECK:      tir.block "sum_rf" (%fi_1: spatial 2, %fo_1: reduce 4)
+// CHECK-NEXT:   [[r:%.*]] = affine.apply affine_map<(d0, d1) -> ((d1 floordiv 2))> (%fi_1, %fo_1)
+// CHECK-NEXT:   [[k:%.*]] = affine.apply affine_map<(d0, d1) -> ((((d1 mod 2) * 2) + d0))> (%fi_1, %fo_1)
+// CHECK:        memref.load %x{{\[}}[[r]], [[k]]]
+tir.func @fused(%x: memref<2x4xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>, schedule = ["fuse sum.r sum.k -> f", "split sum.f 2", "rfactor sum.fi"]} {
+  tir.for serial %r = 0 to 2 {
+    tir.for serial %k = 0 to 4 {
+      tir.block "sum" (%vr: reduce 2, %vk: reduce 4) = affine_map<(d0, d1) -> (d0, d1)> (%r, %k) init [0.0 : f32] {
+        %z = arith.constant 0 : index
+        %p = memref.load %x[%vr, %vk] : memref<2x4xf32>
+        %old = memref.load %y[%z] : memref<1xf32>
+        %new = arith.addf %old, %p : f32
+        memref.store %new, %y[%z] : memref<1xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+// expected-error@unknown {{@shared, loop 'fi': a spatial variable shares loops with the reduction; factor it earlier}}
+tir.func @shared(%x: memref<2x4xf32>, %y: memref<2xf32>) attributes {outputs = array<i64: 1>, schedule = ["rfactor sum.fi"]} {
+  tir.for serial %fo = 0 to 4 {
+    tir.for serial %fi = 0 to 2 {
+      tir.block "sum" (%vi: spatial 2, %vk: reduce 4) = affine_map<(d0, d1) -> (d0 floordiv 2, d0 mod 2 * 2 + d1)> (%fo, %fi) init [0.0 : f32] {
+        %p = memref.load %x[%vi, %vk] : memref<2x4xf32>
+        %old = memref.load %y[%vi] : memref<2xf32>
+        %new = arith.addf %old, %p : f32
+        memref.store %new, %y[%vi] : memref<2xf32>
+      }
+    }
+  }
+}
