@@ -301,6 +301,12 @@ class CrossStage(nn.Module):
         return self.out(torch.cat([y, self.right(x)], 1))
 
 
+class DetectionHead(nn.Conv2d):
+    """A convolution whose logits stay of order one, where a sigmoid is not flat."""
+
+    gain = 0.1
+
+
 class Yolo(nn.Module):
     """A small YOLO-like detector: three strides, 3 anchors x (80 classes + 5) channels each."""
 
@@ -316,9 +322,7 @@ class Yolo(nn.Module):
         self.mix5 = conv_bn(64 * w, 8 * w, 1, act=nn.SiLU)
         self.mix4 = conv_bn(16 * w, 4 * w, 1, act=nn.SiLU)
         self.mix3 = conv_bn(8 * w, 4 * w, 3, act=nn.SiLU)
-        self.heads = nn.ModuleList([nn.Conv2d(c * w, 255, 1) for c in (4, 4, 8)])
-        for head in self.heads:
-            head.gain = 0.1  # logits of order one, where a sigmoid is not flat
+        self.heads = nn.ModuleList([DetectionHead(c * w, 255, 1) for c in (4, 4, 8)])
 
     def forward(self, x: Tensor) -> Tensor:
         c3 = self.stage3(self.stem(x))
