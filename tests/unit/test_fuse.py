@@ -143,6 +143,16 @@ def test_pieces_of_a_concat_are_computed_in_place():
     assert graph.fused(graph.relu(y)) == [["relu", "exp", "concat"], ["relu"]]
 
 
+@pytest.mark.parametrize(
+    ("size", "stride", "kernels"), [(3, 1, [["pad", "pool"]]), (5, 1, [["pad"], ["pool"]])]
+)
+def test_a_border_that_is_read_often_is_in_memory(size: int, stride: int, kernels: list[list[str]]):
+    graph = Graph((1, 2, 9, 9))
+    padded = graph.add(nn.PadOp(graph.args[0], [0, 0, 2, 2], [0, 0, 2, 2]))
+    pool = nn.PoolOp(padded, "max", [size, size], strides=[stride, stride])
+    assert graph.fused(graph.add(pool)) == kernels
+
+
 def test_literals_are_held_by_the_kernel_and_arrays_are_read():
     graph = Graph((4,))
     (x,) = graph.args
