@@ -158,6 +158,22 @@ module attributes {cl.target = #cl.target<"gpu", {device_type = "gpu"}>} {
 
 // -----
 
+// The border of a result that a row gives is no stage of that row.
+// CHECK-LABEL: tir.func @matmul_0
+// CHECK:      tir.block "matmul_rf"
+// CHECK:      tir.block "matmul"
+// CHECK:      tir.block "out"
+// CHECK:      tir.block "out_2"
+module attributes {cl.target = #cl.target<"cpu", {vector_width = 4 : i64}>} {
+  func.func @main(%x: tensor<1x16xf32>, %w: tensor<1x16xf32>) -> tensor<1x2xf32> {
+    %p = nn.matmul %x, %w {transpose_b} : (tensor<1x16xf32>, tensor<1x16xf32>) -> tensor<1x1xf32>
+    %q = nn.pad constant %p {low = array<i64: 0, 0>, high = array<i64: 0, 1>} : (tensor<1x1xf32>) -> tensor<1x2xf32>
+    func.return %q : tensor<1x2xf32>
+  }
+}
+
+// -----
+
 // A schedule that the kernel carries is kept.
 // CHECK-LABEL: tir.func @carried
 // CHECK-NOT: schedule

@@ -28,10 +28,8 @@ def row_length(stage: Stage) -> int:
 def schedule_rows(func: tir.FuncOp, output: Stage, target: cl.Target) -> None:
     """Reduce each row with vectors, then write it with vectors; rows run in parallel."""
     width = target.vector_width
-    partial = [
-        _factor(stage.block, width) for stage in stages_of(func) if stage.block is not output.block
-    ]
-    stages = [stage for stage in stages_of(func) if stage.block is not output.block]
+    partial = [_factor(stage.block, width) for stage in stages_of(func) if not stage.is_output]
+    stages = [stage for stage in stages_of(func) if not stage.is_output]
     shared, placed = attach(stages, output)
     for block, loops in placed.items():
         if block in partial:
