@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernels import parse, run
+from hand_written import parse, run
 
 from clopt.backends.opencl_c import emit
 from clopt.dialects.cl.target import Target

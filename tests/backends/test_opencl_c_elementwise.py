@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernels import Array, run
+from hand_written import Array, run
 
 LANES = 48
 """A multiple of every vector width."""
