@@ -53,9 +53,9 @@ def _schedule_pieces(outputs: list[Stage], target: cl.Target) -> None:
     """Each piece of a result by itself; borders of padding, which read nothing, join its grid."""
     main = max(outputs, key=lambda stage: stage.points)
     borders = [stage for stage in outputs if stage is not main and not stage.block.loads()]
-    for stage in outputs:
-        if stage not in borders:
-            schedule_elementwise(stage, target)
+    pieces = [stage for stage in outputs if stage not in borders]
+    for stage in pieces:
+        schedule_elementwise(stage, target, one_axis=len(pieces) > 1)
     for stage in borders:
         schedule_border(stage, main)
 

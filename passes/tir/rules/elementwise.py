@@ -40,18 +40,31 @@ def collapse(stage: Stage) -> list[tir.ForOp]:
     return loops
 
 
-def schedule_elementwise(stage: Stage, target: cl.Target) -> None:
-    """Vectorize along memory and bind the rest."""
+def schedule_elementwise(stage: Stage, target: cl.Target, *, one_axis: bool = False) -> None:
+    """Vectorize along memory and bind the rest.
+
+    Stages that share a kernel share its grid, which spans the longest of their loops on each axis:
+    with `one_axis` it is the longest stage and not a product of loops of different ones.
+    """
     if not stage.loops:
         return
     loops = collapse(stage)
     if target.device_type == "gpu":
-        bind_gpu(loops, target)
+        bind_gpu([_fused(loops)] if one_axis else loops, target)
     else:
-        _vectorize_cpu(loops, target)
+        grid = _vectorize_cpu(loops, target)
+        bind_grid([_fused(grid)] if one_axis and grid else grid)
 
 
-def _vectorize_cpu(loops: list[tir.ForOp], target: cl.Target) -> None:
+def _fused(loops: list[tir.ForOp]) -> tir.ForOp:
+    fused = loops[0]
+    for loop in loops[1:]:
+        fused = schedule.fuse(fused, loop)
+    return fused
+
+
+def _vectorize_cpu(loops: list[tir.ForOp], target: cl.Target) -> list[tir.ForOp]:
+    """Vectors inside, enough of them for each work-item; returns the loops over work-items."""
     *outer, inner = loops
     width = target.vector_width
     while width > inner.size:
@@ -69,7 +82,7 @@ def _vectorize_cpu(loops: list[tir.ForOp], target: cl.Target) -> None:
             grid.append(schedule.split(loop, chunk)[0])
             break
         chunk //= loop.size
-    bind_grid(grid)
+    return grid
 
 
 def schedule_border(stage: Stage, main: Stage) -> None:

@@ -1,0 +1,34 @@
+"""Pieces of one result share a grid that is as long as the longest of them, on one axis."""
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from clopt.context import CloptContext
+from clopt.dialects import tir
+from clopt.dialects.cl import Target, set_target
+from clopt.passes.pipelines import run_pipeline
+
+# The first operand is walked as one row of memory, the second is not.
+CONCAT = """
+func.func @main(%a: tensor<1x8x24x24xf32>, %b: tensor<1x8x24x30xf32>) -> tensor<1x16x24x24xf32> {
+  %s = nn.slice %b {starts = array<i64: 0, 0, 0, 3>, sizes = array<i64: 1, 8, 24, 24>,
+    steps = array<i64: 1, 1, 1, 1>} : (tensor<1x8x24x30xf32>) -> tensor<1x8x24x24xf32>
+  %c = nn.concat %a, %s {axis = 1 : i64}
+    : (tensor<1x8x24x24xf32>, tensor<1x8x24x24xf32>) -> tensor<1x16x24x24xf32>
+  func.return %c : tensor<1x16x24x24xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("device_type", ["cpu", "gpu"])
+def test_grid_of_a_concat(device_type: str):
+    ctx = CloptContext()
+    module: ModuleOp = Parser(ctx, CONCAT).parse_module()
+    set_target(module, Target(device_type=device_type))
+    run_pipeline(ctx, module, "opencl")
+    (kernel,) = (op for op in module.ops if isinstance(op, tir.FuncOp))
+    assert kernel.global_size is not None
+    first, *others = (int(n) for n in kernel.global_size.iter_values())
+    assert all(n == 1 for n in others)
+    assert first <= -(-8 * 24 * 24 // 256) * 256
