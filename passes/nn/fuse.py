@@ -9,7 +9,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, f16
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -202,6 +202,9 @@ def _may_merge(
         return False
     if producer.placed and role is not Role.INDEX:
         return False
+    if _rounds_to_half(producer.ops[-1]):
+        # Kernels compute halves as floats: a half is rounded where it is stored.
+        return False
     (value,) = producer.results
     if producer.anchor is not None:
         if group.anchor is not None or isinstance(producer.anchor, nn.ConcatOp):
@@ -254,6 +257,10 @@ def _reads(op: Operation) -> float:
 def _is_plain(group: Group) -> bool:
     """Whether a group is short enough to be evaluated again for every read."""
     return len(group.ops) <= 4
+
+
+def _rounds_to_half(op: Operation) -> bool:
+    return isinstance(op, nn.CastOp) and nn.tensor_type(op.result).element_type == f16
 
 
 def _is_costly(op: Operation) -> bool:
