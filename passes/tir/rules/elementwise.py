@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from ....dialects import cl, tir
@@ -50,16 +51,17 @@ def schedule_elementwise(stage: Stage, target: cl.Target, *, one_axis: bool = Fa
         return
     loops = collapse(stage)
     if target.device_type == "gpu":
-        bind_gpu([_fused(loops)] if one_axis else loops, target)
+        bind_gpu([fuse_all(loops)] if one_axis else loops, target)
     else:
         grid = _vectorize_cpu(loops, target)
-        bind_grid([_fused(grid)] if one_axis and grid else grid)
+        bind_grid([fuse_all(grid)] if one_axis and grid else grid)
 
 
-def _fused(loops: list[tir.ForOp]) -> tir.ForOp:
+def fuse_all(loops: list[tir.ForOp], name: str | None = None) -> tir.ForOp:
+    """Run directly nested loops, outermost first, as one."""
     fused = loops[0]
     for loop in loops[1:]:
-        fused = schedule.fuse(fused, loop)
+        fused = schedule.fuse(fused, loop, name)
     return fused
 
 
@@ -108,9 +110,14 @@ def bind_grid(loops: list[tir.ForOp]) -> None:
     single = [loop for loop in loops if loop.size == 1]
     loops = [loop for loop in loops if loop.size > 1]
     schedule.reorder(*single, *loops)
-    while len(loops) > 3:
+    bind_axes(loops, (tir.LoopKind.GlobalX, tir.LoopKind.GlobalY, tir.LoopKind.GlobalZ))
+
+
+def bind_axes(loops: list[tir.ForOp], kinds: Sequence[tir.LoopKind]) -> None:
+    """Bind directly nested loops, the last one to the first kind; too many share the last kind."""
+    loops = list(loops)
+    while len(loops) > len(kinds):
         loops[:2] = [schedule.fuse(loops[0], loops[1])]
-    kinds = (tir.LoopKind.GlobalX, tir.LoopKind.GlobalY, tir.LoopKind.GlobalZ)
     # Outer loops first: a bound loop has only bound loops around it.
     for loop, kind in reversed(list(zip(reversed(loops), kinds, strict=False))):
         schedule.bind(loop, kind)
@@ -123,11 +130,7 @@ def bind_gpu(loops: list[tir.ForOp], target: cl.Target) -> tir.ForOp:
     while size > 32 and size >= 2 * inner.size:
         size //= 2
     inner, local = schedule.split(inner, size, ("group", "item"))
-    while len(outer) > 2:
-        outer[:2] = [schedule.fuse(outer[0], outer[1])]
-    kinds = (tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
-    for loop, kind in reversed(list(zip(reversed(outer), kinds, strict=False))):
-        schedule.bind(loop, kind)
+    bind_axes(outer, (tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
     schedule.bind(inner, tir.LoopKind.GroupX)
     schedule.bind(local, tir.LoopKind.LocalX)
     return local

@@ -8,9 +8,9 @@ from xdsl.ir.affine import AffineExpr
 
 from ....dialects import cl, tir
 from .. import schedule
-from ..schedule.analysis import accesses, temporary, written
+from ..schedule.analysis import accesses, written
 from .elementwise import bind_gpu, bind_grid
-from .stages import Stage
+from .stages import Stage, keep_private
 
 
 def needed_depth(stage: Stage, loops: Sequence[tir.ForOp]) -> int:
@@ -64,10 +64,7 @@ def attach(
         shared = min(shared, depth)
         if depth:
             placed[stage.block] = schedule.compute_at(stage.block, output.loops[depth - 1])
-        for buffer in written(stage.block):
-            alloca = temporary(buffer)
-            if alloca is not None:
-                schedule.set_scope(alloca, tir.Scope.Private)
+        keep_private(stage.block)
     return shared, placed
 
 

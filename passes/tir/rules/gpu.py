@@ -6,9 +6,9 @@ from math import prod
 
 from ....dialects import cl, tir
 from .. import schedule
-from ..schedule.analysis import temporary, written
-from .elementwise import bind_gpu
+from .elementwise import bind_axes, bind_gpu, fuse_all
 from .register_tile import Problem, Tile, pack_constants, tile_reduction
+from .stages import keep_private
 
 _ITEMS_PER_UNIT = 256
 """Work-items that a compute unit needs to hide its latencies; smaller tiles until there are."""
@@ -54,15 +54,12 @@ def apply_gpu_tile(problem: Problem, tile: Tile) -> None:
     rest = [i for i in range(len(loops)) if i != tile.col]
     grid = [places.get(i, loops[i]) for i in [*rest, tile.col]]
     schedule.reorder(*grid, row, lanes)
-    fused = grid[0]
-    for loop in grid[1:]:
-        fused = schedule.fuse(fused, loop, "tile")
-    local = bind_gpu([fused], problem.target)
+    local = bind_gpu([fuse_all(grid, "tile")], problem.target)
     tile_reduction(problem, tile, schedule.compute_at(problem.stage.block, local))
     schedule.unroll(row)
     if tile.width > 1:
         schedule.vectorize(lanes)
-    _keep_private(problem)
+    keep_private(problem.stage.block)
 
 
 def matmul_operands(problem: Problem) -> tuple[int, int] | None:
@@ -101,8 +98,8 @@ def apply_matmul(problem: Problem, row: int, col: int) -> None:
     single = [loop for loop in (*batch, row_groups, col_groups) if loop.size == 1]
     schedule.reorder(*single, *grid)
     place = (single + grid)[-1]
-    while len(grid) > 3:
-        grid[:2] = [schedule.fuse(grid[0], grid[1])]
+    if len(grid) > 3:
+        grid = [fuse_all(grid[:-2]), *grid[-2:]]
     if grid:
         place = grid[-1]
     block = problem.stage.block
@@ -116,12 +113,10 @@ def apply_matmul(problem: Problem, row: int, col: int) -> None:
         _copy_together(schedule.compute_at(copy, steps))
     out = _distribute(out_row, out_col, problem.target)
     schedule.reorder(out[0], out[1], out[2], out[3])
-    kinds = (tir.LoopKind.GroupZ, tir.LoopKind.GroupY, tir.LoopKind.GroupX)
-    for loop, kind in zip(grid, kinds[len(kinds) - len(grid) :], strict=True):
-        schedule.bind(loop, kind)
+    bind_axes(grid, (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
     for nest in (items, out):
         _bind_items(nest)
-    _keep_private(problem)
+    keep_private(problem.stage.block)
 
 
 def _distribute(row: tir.ForOp, col: tir.ForOp, target: cl.Target) -> list[tir.ForOp]:
@@ -141,17 +136,7 @@ def _bind_items(nest: list[tir.ForOp]) -> None:
 
 def _copy_together(loops: list[tir.ForOp]) -> None:
     """All work-items of the group copy a panel, neighbours neighbouring elements."""
-    fused = loops[0]
-    for loop in loops[1:]:
-        fused = schedule.fuse(fused, loop, "copy")
-    rest, item_cols = schedule.split(fused, _GROUP, ("rest", "item_x"))
+    rest, item_cols = schedule.split(fuse_all(loops, "copy"), _GROUP, ("rest", "item_x"))
     _, item_rows = schedule.split(rest, _GROUP, ("copy", "item_y"))
     schedule.bind(item_rows, tir.LoopKind.LocalY)
     schedule.bind(item_cols, tir.LoopKind.LocalX)
-
-
-def _keep_private(problem: Problem) -> None:
-    for buffer in written(problem.stage.block):
-        alloca = temporary(buffer)
-        if alloca is not None:
-            schedule.set_scope(alloca, tir.Scope.Private)

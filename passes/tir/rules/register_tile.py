@@ -22,9 +22,9 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects import cl, tir
 from .. import schedule
-from ..schedule.analysis import accesses, memref_of, temporary, written
+from ..schedule.analysis import accesses, memref_of, written
 from .elementwise import bind_grid
-from .stages import Stage, lane_step, strides
+from .stages import Stage, keep_private, lane_step, strides
 
 _LOADS_PER_CYCLE = 2.0
 _COMPUTES_PER_CYCLE = 2.0
@@ -258,10 +258,7 @@ def apply_tile(problem: Problem, tile: Tile) -> None:
     schedule.unroll(row)
     schedule.unroll(vectors)
     schedule.vectorize(lanes)
-    for buffer in written(problem.stage.block):
-        alloca = temporary(buffer)
-        if alloca is not None:
-            schedule.set_scope(alloca, tir.Scope.Private)
+    keep_private(problem.stage.block)
 
 
 def pack_constants(problem: Problem, tile: Tile) -> None:

@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ....dialects import tir
 from ....dialects.tir.affine import linear
 from ..schedule.analysis import accesses, memref_of, temporary, users, written
+from ..schedule.set_scope import set_scope
 
 Access = memref.LoadOp | memref.StoreOp
 
@@ -62,6 +63,14 @@ def stages_of(func: tir.FuncOp) -> list[Stage]:
     return [
         Stage(op, tir.enclosing_loops(op)) for op in func.body.walk() if isinstance(op, tir.BlockOp)
     ]
+
+
+def keep_private(block: tir.BlockOp) -> None:
+    """Put the temporaries that a block writes into the private memory of each work-item."""
+    for buffer in written(block):
+        alloca = temporary(buffer)
+        if alloca is not None:
+            set_scope(alloca, tir.Scope.Private)
 
 
 def strides(block: tir.BlockOp) -> dict[Access, list[int | None]]:
