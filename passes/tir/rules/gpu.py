@@ -70,6 +70,8 @@ def matmul_operands(problem: Problem) -> tuple[int, int] | None:
         return None
     row, col = rank - 2, rank - 1
     a, b = problem.loads
+    if a.op.memref is b.op.memref:
+        return None  # one buffer has one copy in local memory, and this rule wants two panels
     if a.steps[row] == 0 or a.steps[col] != 0 or b.steps[row] != 0 or b.steps[col] == 0:
         return None
     rows, cols = _block_of(problem.target)
