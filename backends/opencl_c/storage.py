@@ -243,7 +243,7 @@ def scope_of(type_: Attribute) -> tir.Scope:
         return tir.Scope.Global
     if not isinstance(space, tir.ScopeAttr):
         raise CloptError(f"{space} is no memory space of a kernel: use #tir.scope")
-    return space.data
+    return space.scope
 
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:

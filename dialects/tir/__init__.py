@@ -6,23 +6,39 @@ from xdsl.ir import Dialect
 
 from .attributes import BOUND_AXIS, IterKind, LoopKind, LoopKindAttr, Scope, ScopeAttr
 from .block import BlockOp, enclosing_block
-from .ops import BarrierOp, CallOp, ForOp, FuncOp, enclosing_loops
+from .ops import BarrierOp, CallOp, ForOp, FuncOp, enclosing_loops, rolled_bounds
+from .texel import TexelReadOp, TexelWriteOp
+from .texture import TEXEL, Image, ImageKind, coordinates, image_of, is_texel_type, is_texture
 
 __all__ = [
     "BOUND_AXIS",
+    "TEXEL",
     "TIR",
     "BarrierOp",
     "BlockOp",
     "CallOp",
     "ForOp",
     "FuncOp",
+    "Image",
+    "ImageKind",
     "IterKind",
     "LoopKind",
     "LoopKindAttr",
     "Scope",
     "ScopeAttr",
+    "TexelReadOp",
+    "TexelWriteOp",
+    "coordinates",
     "enclosing_block",
     "enclosing_loops",
+    "image_of",
+    "is_texel_type",
+    "is_texture",
+    "rolled_bounds",
 ]
 
-TIR = Dialect("tir", [FuncOp, ForOp, BlockOp, CallOp, BarrierOp], [ScopeAttr, LoopKindAttr])
+TIR = Dialect(
+    "tir",
+    [FuncOp, ForOp, BlockOp, CallOp, BarrierOp, TexelReadOp, TexelWriteOp],
+    [ScopeAttr, LoopKindAttr],
+)

@@ -2,47 +2,95 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Data
+from collections.abc import Sequence
+from itertools import pairwise
+
+from xdsl.dialects.builtin import I64, DenseArrayBase, StringAttr, i64
+from xdsl.ir import Attribute, Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 
 class Scope(StrEnum):
-    """Where a buffer lives; the names are OpenCL's address spaces."""
+    """Where a buffer lives; the names are OpenCL's address spaces, and its images."""
 
     Global = "global"
     Local = "local"
     Private = "private"
     Constant = "constant"
+    Texture = "texture"
 
 
 @irdl_attr_definition
-class ScopeAttr(Data[Scope]):
-    """The memory space of a memref, `#tir.scope<private>`; no memory space means global."""
+class ScopeAttr(ParametrizedAttribute):
+    """The memory space of a memref, `#tir.scope<private>`; no memory space means global.
+
+    A texture's last axis is the texel. Its separators are the axes at which the others are cut into
+    the image's coordinates, slowest first: `#tir.scope<texture, []>` is an `image1d_buffer`,
+    `[3]` an `image2d` whose rows are axes 0 to 2 and whose columns are axis 3 up to the texel,
+    `[2, 3]` an `image2d_array` with axes 0 and 1 in the layer. See `tir.texture`.
+    """
 
     name = "tir.scope"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Scope:
-        with parser.in_angle_brackets():
-            return parser.parse_str_enum(Scope)
+    space: StringAttr
+    cuts: DenseArrayBase[I64]
 
-    def print_parameter(self, printer: Printer) -> None:
+    def __init__(self, scope: Scope, separators: Sequence[int] = ()):
+        super().__init__(StringAttr(scope.value), DenseArrayBase.from_list(i64, separators))
+
+    @property
+    def scope(self) -> Scope:
+        """Where the buffer lives."""
+        return Scope(self.space.data)
+
+    @property
+    def separators(self) -> tuple[int, ...]:
+        """Of a texture, the first axis of each coordinate after the slowest one."""
+        return tuple(self.cuts.iter_values())
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            scope = parser.parse_str_enum(Scope)
+            separators: Sequence[int] = ()
+            if scope is Scope.Texture:
+                parser.parse_punctuation(",")
+                separators = parser.parse_comma_separated_list(
+                    parser.Delimiter.SQUARE, parser.parse_integer
+                )
+        return cls(scope, separators).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_string(self.data.value)
+            printer.print_string(self.scope.value)
+            if self.scope is Scope.Texture:
+                printer.print_string(f", {list(self.separators)}")
+
+    def verify(self) -> None:
+        if self.scope is not Scope.Texture and self.separators:
+            raise VerifyException(f"only a texture has separators, not {self.scope.value} memory")
+        if len(self.separators) > 2 or any(a >= b for a, b in pairwise((0, *self.separators))):
+            raise VerifyException(
+                f"separators are at most two rising axes after the first, not "
+                f"{list(self.separators)}"
+            )
 
 
 class LoopKind(StrEnum):
     """How the iterations of a `tir.for` are executed.
 
-    `parallel` says that the iterations are independent; it is emitted as a plain loop. `unrolled`
-    and `vectorized` loops are expanded by the emitter. The others bind the variable to an OpenCL
-    index.
+    `parallel` says that the iterations are independent; it is emitted as a plain loop. A `rolled`
+    loop is serial, and the device's compiler shall not unroll it: its bound is an argument of the
+    kernel (`tir.rolled_bounds`). `unrolled` and `vectorized` loops are expanded by the emitter. The
+    others bind the variable to an OpenCL index.
     """
 
     Serial = "serial"
+    Rolled = "rolled"
     Parallel = "parallel"
     Unrolled = "unrolled"
     Vectorized = "vectorized"

@@ -34,7 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import LoopKind, LoopKindAttr
 
-__all__ = ["BarrierOp", "CallOp", "ForOp", "FuncOp", "enclosing_loops"]
+__all__ = ["BarrierOp", "CallOp", "ForOp", "FuncOp", "enclosing_loops", "rolled_bounds"]
 
 _INDEX = IndexType()
 
@@ -237,3 +237,15 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
             loops.append(parent)
         parent = parent.parent_op()
     return loops[::-1]
+
+
+def rolled_bounds(func: FuncOp) -> tuple[int, ...]:
+    """The bounds of the `rolled` loops, in the order of the text.
+
+    They are arguments of the kernel: 32-bit integers after its buffers, the same at every launch.
+    """
+    return tuple(
+        op.size
+        for op in func.body.walk()
+        if isinstance(op, ForOp) and op.kind.data is LoopKind.Rolled
+    )

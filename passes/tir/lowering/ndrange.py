@@ -86,7 +86,7 @@ def single_out(blocks: Iterable[BlockOp], extents: Mapping[LoopKind, int]) -> No
 
 def _scope(buffer: SSAValue) -> Scope:
     space = memref_of(buffer).memory_space
-    return space.data if isinstance(space, ScopeAttr) else Scope.Global
+    return space.scope if isinstance(space, ScopeAttr) else Scope.Global
 
 
 def _stage(block: BlockOp, grid: bool) -> Operation:

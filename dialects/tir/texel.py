@@ -1,0 +1,115 @@
+"""Reads and writes of texels: what accesses to packed memory become once it is known where it is.
+
+`tir-lower-textures` makes them of the loads and stores of memrefs whose last axis is a texel. They
+act on one element, at a lane of the texel, like the accesses they stand for; the emitter moves
+whole texels: accesses to several lanes of one texel share one read, a vectorized loop over the
+lanes is a vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from .texture import TEXEL, image_of, is_texture
+
+
+@irdl_op_definition
+class TexelReadOp(IRDLOperation):
+    """One element of the texel at `coords` (x first), the lane-th.
+
+    In a global memref, which has to have a last axis of four elements, the one coordinate counts
+    texels from the start. With `border`, coordinates may lie outside of the image, where every
+    element is zero; without it they have been proved to lie inside. Global memory has no border.
+    """
+
+    name = "tir.texel_read"
+    source = operand_def(MemRefType)
+    coords = var_operand_def(IndexType())
+    lane = operand_def(IndexType())
+    border = opt_prop_def(UnitAttr)
+    result = result_def()
+    traits = traits_def(MemoryReadEffect())
+    assembly_format = (
+        "$source `[` $coords `]` `lane` $lane (`border` $border^)? attr-dict "
+        "`:` type($source) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        source: SSAValue,
+        coords: Sequence[SSAValue],
+        lane: SSAValue,
+        *,
+        border: bool = False,
+    ):
+        type_ = cast("MemRefType[Attribute]", source.type)
+        super().__init__(
+            operands=[source, coords, lane],
+            properties={"border": UnitAttr() if border else None},
+            result_types=[type_.element_type],
+        )
+
+    def verify_(self) -> None:
+        _verify(self.source, self.coords, self.result.type)
+        if self.border is not None and not is_texture(self.source.type):
+            raise VerifyException("global memory has no border: clamp the coordinate")
+
+
+@irdl_op_definition
+class TexelWriteOp(IRDLOperation):
+    """Write one element of the texel at `coords` (x first), the lane-th; inside of the image.
+
+    All lanes of a texel are written together: by a vectorized or unrolled loop over them.
+    """
+
+    name = "tir.texel_write"
+    value = operand_def()
+    destination = operand_def(MemRefType)
+    coords = var_operand_def(IndexType())
+    lane = operand_def(IndexType())
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = (
+        "$value `,` $destination `[` $coords `]` `lane` $lane attr-dict "
+        "`:` type($value) `,` type($destination)"
+    )
+
+    def __init__(
+        self,
+        value: SSAValue,
+        destination: SSAValue,
+        coords: Sequence[SSAValue],
+        lane: SSAValue,
+    ):
+        super().__init__(operands=[value, destination, coords, lane])
+
+    def verify_(self) -> None:
+        _verify(self.destination, self.coords, self.value.type)
+
+
+def _verify(buffer: SSAValue, coords: Sequence[SSAValue], element: Attribute) -> None:
+    type_ = cast("MemRefType[Attribute]", buffer.type)
+    if type_.element_type != element:
+        raise VerifyException(f"an element of {type_} is not of type {element}")
+    if is_texture(type_):
+        expected = len(image_of(type_).extents)
+    elif type_.get_shape()[-1:] == (TEXEL,):
+        expected = 1
+    else:
+        raise VerifyException(f"the last axis of {type_} is not a texel of {TEXEL} elements")
+    if len(coords) != expected:
+        raise VerifyException(f"a texel of {type_} has {expected} coordinates, not {len(coords)}")

@@ -1,0 +1,119 @@
+"""Images behind memrefs: how the indices of a texture become the coordinates of a texel.
+
+A memref in the texture scope has the texel as its last axis: four elements, which one read or write
+moves together. The separators of its scope cut the other axes into groups; the axes of a group are
+one coordinate, in row-major order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from math import prod
+
+from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerType, MemRefType
+from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineExpr
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import Scope, ScopeAttr
+
+TEXEL = 4
+"""Elements of a texel: the formats are RGBA."""
+
+
+class ImageKind(Enum):
+    """OpenCL's image types, by the number of their coordinates."""
+
+    Buffer = "image1d_buffer"
+    Image2D = "image2d"
+    Array2D = "image2d_array"
+
+
+_KINDS = (ImageKind.Buffer, ImageKind.Image2D, ImageKind.Array2D)
+
+
+@dataclass(frozen=True)
+class Image:
+    """The image behind a texture: extents in texels."""
+
+    kind: ImageKind
+    element_type: Attribute
+    width: int
+    height: int = 1
+    layers: int = 1
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The extent of each coordinate, x first."""
+        return (self.width, self.height, self.layers)[: 1 + _KINDS.index(self.kind)]
+
+    @property
+    def texels(self) -> int:
+        """How many texels there are."""
+        return self.width * self.height * self.layers
+
+
+def is_texel_type(element_type: Attribute) -> bool:
+    """Whether an image format holds four elements of this type and gives them back unchanged.
+
+    Integers have integer formats: a float format may change their bits. Formats have no 64 bits.
+    """
+    match element_type:
+        case Float16Type() | Float32Type():
+            return True
+        case IntegerType():
+            return element_type.width.data in (8, 16, 32)
+        case _:
+            return False
+
+
+def is_texture(type_: Attribute) -> bool:
+    """Whether a memref is in the texture scope."""
+    return (
+        isinstance(type_, MemRefType)
+        and isinstance(type_.memory_space, ScopeAttr)
+        and type_.memory_space.scope is Scope.Texture
+    )
+
+
+def image_of(type_: MemRefType[Attribute]) -> Image:
+    """The image behind a texture; VerifyException where no image has this shape."""
+    groups = _groups(type_)
+    shape = type_.get_shape()
+    if shape[-1] != TEXEL:
+        raise VerifyException(f"the last axis of a texture has {TEXEL} elements: {type_}")
+    if not is_texel_type(type_.element_type):
+        raise VerifyException(f"no image format has elements of type {type_.element_type}")
+    extents = [prod(shape[axis] for axis in group) for group in reversed(groups)]
+    return Image(_KINDS[len(groups) - 1], type_.element_type, *extents)
+
+
+def coordinates(
+    type_: MemRefType[Attribute], indices: Sequence[AffineExpr]
+) -> tuple[AffineExpr, ...]:
+    """The coordinates of the texel that holds the element at `indices`, x first."""
+    shape = type_.get_shape()
+    found: list[AffineExpr] = []
+    for group in reversed(_groups(type_)):
+        position: AffineExpr = AffineExpr.constant(0)
+        for axis in group:
+            position = position * shape[axis] + indices[axis]
+        found.append(position)
+    return tuple(found)
+
+
+def _groups(type_: MemRefType[Attribute]) -> list[range]:
+    """The axes of each coordinate, slowest first."""
+    space = type_.memory_space
+    if not isinstance(space, ScopeAttr) or space.scope is not Scope.Texture:
+        raise VerifyException(f"{type_} is no texture")
+    last = len(type_.get_shape()) - 1
+    cuts = (0, *space.separators, last)
+    if any(a >= b for a, b in pairwise(cuts)):
+        raise VerifyException(
+            f"separators {list(space.separators)} do not cut the {last} axes before the texel"
+        )
+    return [range(a, b) for a, b in pairwise(cuts)]
