@@ -90,6 +90,7 @@ from .indexing import (
     ScatterElementsOp,
     ScatterNDOp,
 )
+from .layout import LayoutAttr, RelayoutOp, layout_of, plain_type, with_layout
 from .linear import (
     MatmulOp,
 )
@@ -171,6 +172,7 @@ NN = Dialect(
         PadOp,
         PoolOp,
         ReduceOp,
+        RelayoutOp,
         ReshapeOp,
         ResizeOp,
         RmsNormOp,
@@ -186,7 +188,7 @@ NN = Dialect(
         WhereOp,
         YieldOp,
     ],
-    ATTRIBUTES,
+    [*ATTRIBUTES, LayoutAttr],
 )
 
 __all__ = [
@@ -230,6 +232,7 @@ __all__ = [
     "GatherOp",
     "GroupNormOp",
     "LayerNormOp",
+    "LayoutAttr",
     "MatmulOp",
     "MaxPoolIndicesOp",
     "NNOp",
@@ -245,6 +248,7 @@ __all__ = [
     "ReduceKind",
     "ReduceKindAttr",
     "ReduceOp",
+    "RelayoutOp",
     "ReshapeOp",
     "ResizeMode",
     "ResizeModeAttr",
@@ -290,14 +294,17 @@ __all__ = [
     "is_float",
     "is_integer",
     "is_unsigned",
+    "layout_of",
     "matching_groups",
     "normalize_axis",
     "number",
     "numpy_dtype",
+    "plain_type",
     "pooled_shape",
     "real",
     "scalar",
     "shape_of",
     "tensor_type",
+    "with_layout",
     "with_shape",
 ]

@@ -18,6 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from .layout import LayoutAttr, plain_type, with_layout
 from .types import tensor_type
 
 
@@ -36,7 +37,11 @@ class YieldOp(IRDLOperation):
 
 @irdl_op_definition
 class FusedOp(IRDLOperation):
-    """A group of operations that becomes one kernel; the block arguments are the operands."""
+    """A group of operations that becomes one kernel; the block arguments are the operands.
+
+    Operands and results may have layouts (`nn.layout`): the kernel reads and writes them as they
+    lie. Inside of the region tensors are plain.
+    """
 
     name = "nn.fused"
     inputs = var_operand_def(TensorType)
@@ -45,14 +50,27 @@ class FusedOp(IRDLOperation):
     traits = traits_def(Pure(), IsolatedFromAbove())
     assembly_format = "operands attr-dict `:` functional-type(operands, results) $body"
 
-    def __init__(self, inputs: Sequence[SSAValue], body: Region | Block):
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        body: Region | Block,
+        layouts: Sequence[LayoutAttr | None] | None = None,
+    ):
+        """`layouts` are those of the results, plain by default."""
         region = Region(body) if isinstance(body, Block) else body
         last = region.block.last_op
         if not isinstance(last, YieldOp):
             raise VerifyException("the region of nn.fused must end with nn.yield")
+        if layouts is None:
+            layouts = [None] * len(last.values)
         super().__init__(
             operands=[inputs],
-            result_types=[[v.type for v in last.values]],
+            result_types=[
+                [
+                    with_layout(tensor_type(v), layout)
+                    for v, layout in zip(last.values, layouts, strict=True)
+                ]
+            ],
             regions=[region],
         )
 
@@ -67,9 +85,9 @@ class FusedOp(IRDLOperation):
         block = self.body.block
         if not isinstance(block.last_op, YieldOp):
             raise VerifyException("the region of nn.fused must end with nn.yield")
-        if [v.type for v in block.args] != [v.type for v in self.inputs]:
+        if [v.type for v in block.args] != [plain_type(v.type) for v in self.inputs]:
             raise VerifyException("block arguments and operands of nn.fused differ in type")
-        if [v.type for v in block.last_op.values] != [v.type for v in self.outputs]:
+        if [v.type for v in block.last_op.values] != [plain_type(v.type) for v in self.outputs]:
             raise VerifyException("yielded values and results of nn.fused differ in type")
         for value in (*self.inputs, *self.outputs):
             if not tensor_type(value).has_static_shape():

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from clopt.dialects import nn
+from clopt.dialects import nn, tir
 
 Build = Callable[..., Operation]
 
@@ -42,6 +42,8 @@ def _fused(x: SSAValue) -> nn.FusedOp:
 
 
 _X4 = _t(2, 6, 9, 11)
+_PACKED = nn.LayoutAttr([(1, 4)])
+_IMAGE = nn.LayoutAttr([(1, 4)], tir.ScopeAttr(tir.Scope.Texture, [3]))
 _V6 = _t(6)
 _UI8 = IntegerType(8, Signedness.UNSIGNED)
 CASES: list[tuple[Build, list[Attribute], list[Attribute]]] = [
@@ -148,12 +150,14 @@ CASES: list[tuple[Build, list[Attribute], list[Attribute]]] = [
     (lambda: nn.ConstantOp.from_array(np.zeros((0, 3), np.float32)), [], [_t(0, 3)]),
     (lambda: nn.ConstantOp(nn.WeightAttr("w_12", "conv1.w"), _t(64, 64)), [], [_t(64, 64)]),
     (_fused, [_X4], [_X4]),
+    (lambda x: nn.RelayoutOp(x, _PACKED), [_X4], [nn.with_layout(_X4, _PACKED)]),
+    (lambda x: nn.RelayoutOp(x, None), [nn.with_layout(_X4, _IMAGE)], [_X4]),
 ]
 
 
 def _context() -> Context:
     ctx = Context()
-    for dialect in (Builtin, Test, nn.NN):
+    for dialect in (Builtin, Test, nn.NN, tir.TIR):
         ctx.load_dialect(dialect)
     return ctx
 

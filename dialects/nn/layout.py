@@ -1,0 +1,148 @@
+"""How a tensor lies in memory: axes taken apart into blocks, and the memory that holds them.
+
+A tensor type without an encoding is plain: row-major in a buffer. `#nn.layout<[1 by 4]>` cuts axis
+1 into blocks of four and puts the position within a block last: NCHW becomes the NCHW4c of mobile
+GPUs. Where the extent is no multiple of the block, the tail of the last block holds zeros. The
+values of nn operations stay logical; a layout stands on what passes between kernels only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import I64, DenseArrayBase, NoneAttr, TensorType, i64
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from .types import Tensor, tensor_type
+
+
+@irdl_attr_definition
+class LayoutAttr(ParametrizedAttribute):
+    """The encoding of a tensor type: `#nn.layout<[1 by 4], #tir.scope<texture, [3]>>`.
+
+    Each block `axis by size` divides an axis; within-block positions follow the other axes in the
+    order of the blocks. `memory` is the memory space of the buffer, as on a memref; without one it
+    is a plain global buffer.
+    """
+
+    name = "nn.layout"
+
+    axes: DenseArrayBase[I64]
+    sizes: DenseArrayBase[I64]
+    memory: Attribute
+
+    def __init__(self, blocks: Sequence[tuple[int, int]], memory: Attribute | None = None):
+        super().__init__(
+            DenseArrayBase.from_list(i64, [axis for axis, _ in blocks]),
+            DenseArrayBase.from_list(i64, [size for _, size in blocks]),
+            NoneAttr() if memory is None else memory,
+        )
+
+    @property
+    def blocks(self) -> tuple[tuple[int, int], ...]:
+        """Axis and size of each block."""
+        return tuple(zip(self.axes.iter_values(), self.sizes.iter_values(), strict=True))
+
+    def physical_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape in memory, with tails: `(1, 6, 8, 8)` by `[1 by 4]` is `(1, 2, 8, 8, 4)`."""
+        size = dict(self.blocks)
+        outer = [-(-extent // size.get(axis, 1)) for axis, extent in enumerate(shape)]
+        return (*outer, *(size for _, size in self.blocks))
+
+    def padded_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The logical shape with tails: `(1, 6, 8, 8)` by `[1 by 4]` is `(1, 8, 8, 8)`."""
+        size = dict(self.blocks)
+        return tuple(
+            -(-extent // size.get(axis, 1)) * size.get(axis, 1) for axis, extent in enumerate(shape)
+        )
+
+    def physical_index(self, index: Sequence[AffineExpr]) -> tuple[AffineExpr, ...]:
+        """Where the element at a logical index is in memory."""
+        size = dict(self.blocks)
+        outer = [i // size[axis] if axis in size else i for axis, i in enumerate(index)]
+        return (*outer, *(index[axis] % size for axis, size in self.blocks))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        def block() -> tuple[int, int]:
+            axis = parser.parse_integer()
+            parser.parse_keyword("by")
+            return axis, parser.parse_integer()
+
+        with parser.in_angle_brackets():
+            blocks = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, block)
+            memory = parser.parse_attribute() if parser.parse_optional_punctuation(",") else None
+        return cls(blocks, memory).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            blocks = ", ".join(f"{axis} by {size}" for axis, size in self.blocks)
+            printer.print_string(f"[{blocks}]")
+            if not isinstance(self.memory, NoneAttr):
+                printer.print_string(", ")
+                printer.print_attribute(self.memory)
+
+    def verify(self) -> None:
+        axes = [axis for axis, _ in self.blocks]
+        if len(set(axes)) < len(axes) or any(axis < 0 or size < 2 for axis, size in self.blocks):
+            raise VerifyException(
+                "the blocks of a layout divide different axes by 2 or more, not "
+                + ", ".join(f"{axis} by {size}" for axis, size in self.blocks)
+            )
+
+
+def layout_of(value: SSAValue) -> LayoutAttr | None:
+    """The layout of a tensor; None for a plain one."""
+    encoding = tensor_type(value).encoding
+    return encoding if isinstance(encoding, LayoutAttr) else None
+
+
+def with_layout(type_: Tensor, layout: LayoutAttr | None) -> Tensor:
+    """The same tensor with another layout, None for the plain one."""
+    encoding = NoneAttr() if layout is None else layout
+    return TensorType(type_.element_type, type_.get_shape(), encoding)
+
+
+def plain_type(type_: Attribute) -> Tensor:
+    """The tensor type without its layout."""
+    return with_layout(cast(Tensor, type_), None)
+
+
+@irdl_op_definition
+class RelayoutOp(IRDLOperation):
+    """The same values in another layout or memory: NCHW to NCHW4c and back, image to buffer.
+
+    It stands between kernels. `nn-fold-relayouts` lets a neighbour read or write the other layout
+    where that is cheaper; that of a constant is done when the model is compiled.
+    """
+
+    name = "nn.relayout"
+    x = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+
+    def __init__(self, x: SSAValue, layout: LayoutAttr | None):
+        super().__init__(operands=[x], result_types=[with_layout(tensor_type(x), layout)])
+
+    def verify_(self) -> None:
+        if plain_type(self.x.type) != plain_type(self.result.type):
+            raise VerifyException("nn.relayout changes the layout of a tensor and nothing else")
+        for value in (self.x, self.result):
+            layout, rank = layout_of(value), len(tensor_type(value).get_shape())
+            if layout is not None and any(axis >= rank for axis, _ in layout.blocks):
+                raise VerifyException(f"a layout divides an axis that {value.type} does not have")
