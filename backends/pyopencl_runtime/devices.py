@@ -11,7 +11,7 @@ import pyopencl as cl
 
 from ...dialects.cl.target import Target
 from ...errors import CloptError
-from ..targets import load_target
+from ..targets import load_target, target_names
 from .icd import offer_pip_runtimes
 
 _NO_DEVICE = (
@@ -128,7 +128,14 @@ def target_for(device: Device) -> Target:
         max_image_height=handle.image2d_max_height if images else 0,
         max_image_layers=handle.image_max_array_size if images else 0,
         max_image_buffer_texels=handle.image_max_buffer_size if images else 0,
+        max_read_images=handle.max_read_image_args if images else 0,
+        max_write_images=handle.max_write_image_args if images else 0,
+        read_imageh=images and "cl_khr_fp16" in extensions,
+        image1d_buffer=images,  # a part of OpenCL 1.2, no option
         image_from_buffer="cl_khr_image2d_from_buffer" in extensions,
+        image_base_alignment_bytes=max(
+            family.image_base_alignment_bytes, handle.mem_base_addr_align // 8
+        ),
     )
 
 
@@ -142,15 +149,23 @@ def _has_avx512() -> bool:
 
 _NOT_LISTED = -1
 
+
+def _adreno_models() -> list[tuple[str, str, str]]:
+    """Rows for the targets `adreno-740`, and after them those for families such as `adreno-7xx`."""
+    prefix = "adreno-"
+    models = [name.removeprefix(prefix) for name in target_names() if name.startswith(prefix)]
+    models.sort(key=lambda model: "xx" in model)
+    return [("gpu", rf"adreno.* {m.replace('xx', '..')}\b", prefix + m) for m in models]
+
+
 # Which target describes a device: its kind, and what its platform, name or version says.
 # The first row that fits decides.
 _FAMILIES = (
     ("cpu", r"portable computing language", "pocl"),
     ("cpu", r"intel\(r\) opencl", "intel-cpu"),
     ("gpu", r"nvidia", "nvidia"),
-    ("gpu", r"adreno.* 6\d\d", "adreno-6xx"),
-    ("gpu", r"adreno.* 7\d\d", "adreno-7xx"),
-    ("gpu", r"adreno.* 8\d\d", "adreno-8xx"),
+    *_adreno_models(),
+    ("gpu", r"adreno", "adreno"),
     ("gpu", r"", "generic-gpu"),
     ("", r"", "generic"),
 )

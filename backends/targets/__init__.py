@@ -1,12 +1,16 @@
-"""Device facts as data: one TOML file for each family of OpenCL devices."""
+"""Device facts as data: one TOML file for each OpenCL device or family of devices."""
 
 from __future__ import annotations
 
 import tomllib
 from importlib.resources import files
+from typing import Any
 
 from ...dialects.cl.target import Target
 from ...errors import CloptError
+
+_BASE = "base"
+"""The key of a file that names the target whose facts it has where it says nothing else."""
 
 
 def target_names() -> list[str]:
@@ -17,8 +21,14 @@ def target_names() -> list[str]:
 
 
 def load_target(name: str) -> Target:
-    """The facts of the device family `name`, without looking at any device."""
+    """The facts of the device or family `name`, without looking at any device."""
     if name not in target_names():
         raise CloptError(f'There is no target "{name}"; use one of {", ".join(target_names())}.')
+    return Target.from_facts(name, _read_facts(name))
+
+
+def _read_facts(name: str) -> dict[str, Any]:
     text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return Target.from_facts(name, tomllib.loads(text))
+    facts = tomllib.loads(text)
+    base = facts.pop(_BASE, None)
+    return facts if base is None else _read_facts(base) | facts

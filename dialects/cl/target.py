@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
 
-from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    f64,
+    i64,
+)
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 ATTRIBUTE_NAME = "cl.target"
+
+TEXTURE_CHOICES = ("off", "auto", "prefer")
+
+# Up to this cost an image is the better memory: its unit computes addresses and borders.
+_AFFORDABLE_IMAGE_COST = 1.25
 
 
 @dataclass(frozen=True)
@@ -35,14 +50,29 @@ class Target:
     """Rows of the tile that one work-item of a GPU computes of a matmul or convolution."""
     register_cols: int = 4
     """Columns of the same tile."""
+    registers: int = 0
+    """Registers of four floats that a GPU core has for each lane of its waves, 0 where unknown:
+    n waves are in flight on it while a work-item takes at most `registers // n` of them."""
     compute_units: int = 2
     """How many work-groups run side by side."""
     max_work_group_size: int = 1024
+    preferred_work_group: int = 64
+    """Work-items of a group that a schedule aims for; smaller groups leave lanes of a GPU idle."""
     local_memory_bytes: int = 32768
     """Local memory of one work-group; what a CPU reports is cache and not worth tiling for."""
     fp16: bool = False
     """Whether kernels may compute in `half` (storing it works everywhere)."""
     fp64: bool = True
+    mad: bool = False
+    """Whether kernels write `mad(a, b, c)` and do not leave `a * b + c` to the compiler."""
+    rolled_loops: bool = False
+    """Whether a loop that is to stay a loop gets its bound as an argument: the device's compiler
+    unrolls what it can count, and loses work-items in flight to the registers that takes."""
+    texture: str = "auto"
+    """`prefer` images wherever they fit, `off` for buffers only, `auto` as `image_cost` says."""
+    image_cost: float = 8.0
+    """Cost of reading a texel of four floats from an image, in units of reading the same four
+    floats from a buffer with the address arithmetic of that."""
     images: bool = False
     """Whether kernels may read and write images."""
     max_image_width: int = 0
@@ -50,29 +80,61 @@ class Target:
     max_image_height: int = 0
     max_image_layers: int = 0
     max_image_buffer_texels: int = 0
+    max_read_images: int = 0
+    """Image arguments that a kernel can read."""
+    max_write_images: int = 0
+    """Image arguments that a kernel can write."""
+    half_images: bool = True
+    """Whether `read_imagef` reads images of four halves (OpenCL 1.2 has them among the formats
+    that every device with images supports)."""
+    read_imageh: bool = False
+    """Whether `read_imageh` and `write_imageh` exist, as cl_khr_fp16 says they do."""
+    image1d_buffer: bool = False
+    """Whether an `image1d_buffer_t` can be a view of a buffer."""
     image_from_buffer: bool = False
     """Whether a 2-D image can be a view of a buffer."""
-    image_pitch_alignment: int = 0
-    """The row pitch of such a view is a multiple of this many texels."""
+    image_pitch_alignment_bytes: int = 0
+    """The row pitch of such a view is a multiple of this many bytes, whatever its texels are; 0
+    without such views."""
+    image_base_alignment_bytes: int = 128
+    """A view of a buffer, image or sub-buffer, starts at a multiple of this many bytes."""
 
     def __post_init__(self) -> None:
-        if self.device_type not in ("cpu", "gpu"):
-            raise ValueError(f'device_type is "cpu" or "gpu", not "{self.device_type}"')
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                names = " or ".join(f'"{choice}"' for choice in choices)
+                raise ValueError(f'{name} is {names}, not "{getattr(self, name)}"')
         for name in _POSITIVE:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
+        if not 0 < self.image_cost < math.inf:
+            raise ValueError(f"image_cost is a positive number, not {self.image_cost}")
+
+    @property
+    def uses_textures(self) -> bool:
+        """Whether values between kernels lie in images where they fit.
+
+        Never on a device without images. With `texture="auto"`, where reading an image costs at
+        most a quarter more than reading a buffer: what its unit saves, guards at borders above
+        all, is worth that much.
+        """
+        affordable = self.image_cost <= _AFFORDABLE_IMAGE_COST
+        return self.images and (self.texture == "prefer" or (self.texture == "auto" and affordable))
 
     @classmethod
     def from_facts(cls, name: str, facts: Mapping[str, Any]) -> Target:
         """A target from a table such as a TOML file gives; ValueError for what is not a fact."""
-        for key, value in facts.items():
-            if key not in _FACT_TYPES:
-                raise ValueError(f'"{key}" is no fact of a target; facts: {", ".join(_FACT_TYPES)}')
-            if type(value) is not _FACT_TYPES[key]:
-                raise ValueError(f"{key} is of type {_FACT_TYPES[key].__name__}, not {value!r}")
-        return cls(name, **facts)
+        return cls(name).with_facts(facts)
+
+    def with_facts(self, facts: Mapping[str, Any]) -> Target:
+        """This target with other `facts`; ValueError for what is not a fact."""
+        return replace(self, **{key: _checked(key, value) for key, value in facts.items()})
 
 
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "device_type": ("cpu", "gpu"),
+    "texture": TEXTURE_CHOICES,
+}
 _POSITIVE = (
     "vector_width",
     "vector_registers",
@@ -80,11 +142,27 @@ _POSITIVE = (
     "register_cols",
     "compute_units",
     "max_work_group_size",
+    "preferred_work_group",
     "local_memory_bytes",
+    "image_base_alignment_bytes",
 )
-_FACT_TYPES: dict[str, type] = {
-    field.name: type(field.default) for field in fields(Target) if field.name != "name"
+FACT_TYPES: Mapping[str, type[Any]] = {
+    field.name: cast("type[Any]", type(field.default))
+    for field in fields(Target)
+    if field.name != "name"
 }
+"""The facts of a target and their types."""
+
+
+def _checked(key: str, value: Any) -> str | bool | int | float:
+    expected = FACT_TYPES.get(key)
+    if expected is None:
+        raise ValueError(f'"{key}" is no fact of a target; facts: {", ".join(FACT_TYPES)}')
+    if expected is float and type(value) is int:
+        return float(value)
+    if type(value) is not expected:
+        raise ValueError(f"{key} is of type {expected.__name__}, not {value!r}")
+    return value
 
 
 @irdl_attr_definition
@@ -102,7 +180,7 @@ class TargetAttr(ParametrizedAttribute):
     @classmethod
     def from_target(cls, target: Target) -> TargetAttr:
         """The attribute that spells out every fact of `target`."""
-        facts = {name: _to_attribute(getattr(target, name)) for name in _FACT_TYPES}
+        facts = {name: _to_attribute(getattr(target, name)) for name in FACT_TYPES}
         return cls(StringAttr(target.name), DictionaryAttr(facts))
 
     def to_target(self) -> Target:
@@ -117,7 +195,7 @@ class TargetAttr(ParametrizedAttribute):
             raise VerifyException(str(error)) from error
 
 
-def _to_attribute(value: str | bool | int) -> Attribute:
+def _to_attribute(value: str | bool | int | float) -> Attribute:
     match value:
         case str():
             return StringAttr(value)
@@ -125,15 +203,19 @@ def _to_attribute(value: str | bool | int) -> Attribute:
             return BoolAttr.from_bool(value)
         case int():
             return IntegerAttr(value, i64)
+        case float():
+            return FloatAttr(value, f64)
 
 
-def _from_attribute(attribute: Attribute) -> str | bool | int:
+def _from_attribute(attribute: Attribute) -> str | bool | int | float:
     match attribute:
         case StringAttr():
             return attribute.data
         case IntegerAttr():
             value = attribute.value.data
             return bool(value) if attribute.type == BoolAttr.from_bool(True).type else value
+        case FloatAttr():
+            return attribute.value.data
         case _:
             raise ValueError(f"a fact is a string, a number or a boolean, not {attribute}")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
@@ -28,7 +30,9 @@ def test_without_a_target_the_generic_cpu() -> None:
 
 
 def test_unknown_target() -> None:
-    with pytest.raises(CloptError, match='There is no target "mali"; use one of adreno-6xx, '):
+    with pytest.raises(
+        CloptError, match='There is no target "mali"; use one of adreno, adreno-610, '
+    ):
         load_target("mali")
 
 
@@ -41,8 +45,61 @@ def test_unknown_target() -> None:
         ({"vector_width": 0}, "vector_width is at least 1, not 0"),
         ({"register_cols": 0}, "register_cols is at least 1, not 0"),
         ({"device_type": "dsp"}, 'device_type is "cpu" or "gpu", not "dsp"'),
+        ({"texture": "yes"}, 'texture is "off" or "auto" or "prefer", not "yes"'),
+        ({"image_cost": 0}, "image_cost is a positive number, not 0.0"),
+        ({"image_cost": True}, "image_cost is of type float, not True"),
     ],
 )
 def test_wrong_facts(facts: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         Target.from_facts("mine", facts)
+
+
+def test_a_model_has_the_facts_of_its_family_but_its_own() -> None:
+    model, family = load_target("adreno-660"), load_target("adreno-6xx")
+    assert (model.compute_units, family.compute_units) == (3, 2)
+    own = {"name": "adreno-660", "compute_units": 3}
+    assert model == replace(family, **own)
+
+
+@pytest.mark.parametrize("name", target_names())
+def test_facts_are_within_sane_ranges(name: str) -> None:
+    target = load_target(name)
+    assert target.preferred_work_group <= target.max_work_group_size
+    assert 0.1 < target.image_cost < 20
+    assert target.images == (target.max_image_width >= 8192) == (target.max_read_images >= 128)
+    assert target.images == (target.max_write_images >= 8) == target.image1d_buffer
+    assert not target.read_imageh or target.fp16
+    alignments = [target.image_base_alignment_bytes, target.image_pitch_alignment_bytes]
+    assert all(bytes & (bytes - 1) == 0 for bytes in alignments)
+    assert not target.image_from_buffer or target.image_pitch_alignment_bytes >= 16
+    assert (target.registers > 0) == name.startswith("adreno")
+
+
+@pytest.mark.parametrize(
+    ("texture", "cost", "images", "used"),
+    [
+        ("off", 0.1, True, False),
+        ("auto", 1.25, True, True),
+        ("auto", 1.3, True, False),
+        ("auto", 0.5, False, False),
+        ("prefer", 8.0, True, True),
+        ("prefer", 0.5, False, False),
+    ],
+)
+def test_when_textures_are_used(texture: str, cost: float, images: bool, used: bool) -> None:
+    assert Target(texture=texture, image_cost=cost, images=images).uses_textures == used
+
+
+def test_adrenos_use_textures_and_processors_do_not() -> None:
+    users = {name for name in target_names() if load_target(name).uses_textures}
+    assert users >= {name for name in target_names() if name.startswith("adreno")}
+    assert users.isdisjoint({"generic", "pocl", "intel-cpu", "generic-gpu"})
+
+
+@pytest.mark.parametrize("cost", [0.65, 1 / 3, 1e-7, 123456.789, 8.0])
+def test_a_module_carries_every_float(cost: float) -> None:
+    target = Target(image_cost=cost)
+    module = ModuleOp([])
+    set_target(module, target)
+    assert target_of(Parser(CloptContext(), str(module)).parse_module()) == target
