@@ -232,10 +232,10 @@ def _bounds(form: Linear, extents: Extents) -> Bounds:
 
 
 def _independent(form: Linear, extents: Extents) -> list[dict[AffineExpr, int]]:
-    """The terms, grouped: `k d + l (d floordiv c)` moves with one dimension and stays together."""
+    """The terms, grouped: `k x + l (x floordiv c)` moves with one atom and stays together."""
     groups: dict[AffineExpr, dict[AffineExpr, int]] = {}
     for atom, k in form.terms.items():
-        stepped = _stepped_dim(atom, extents)
+        stepped = _stepped(atom, extents)
         groups.setdefault(atom if stepped is None else stepped, {})[atom] = k
     return list(groups.values())
 
@@ -243,16 +243,17 @@ def _independent(form: Linear, extents: Extents) -> list[dict[AffineExpr, int]]:
 _MOST_STEPS = 16
 
 
-def _stepped_dim(atom: AffineExpr, extents: Extents) -> AffineDimExpr | None:
-    """The dimension of `d floordiv c` where it takes few values."""
-    match atom:
-        case AffineBinaryOpExpr(
-            kind=_Kind.FloorDiv, lhs=AffineDimExpr() as dim, rhs=AffineConstantExpr(value=divisor)
-        ):
-            extent = extents[dim.position]
-            return dim if extent is not None and extent <= _MOST_STEPS * divisor else None
-        case _:
-            return None
+def _stepped(atom: AffineExpr, extents: Extents) -> AffineExpr | None:
+    """The atom x of `x floordiv c` where that takes few values."""
+    if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is _Kind.FloorDiv):
+        return None
+    form = linear(atom.lhs, extents)
+    if form.constant or list(form.terms.values()) != [1]:
+        return None
+    (base,) = form.terms
+    low, high = _atom_bounds(base, extents)
+    few = low is not None and high is not None and high - low < _MOST_STEPS * _constant(atom.rhs)
+    return base if few else None
 
 
 def _part_bounds(part: dict[AffineExpr, int], extents: Extents) -> Bounds:
@@ -266,20 +267,21 @@ def _part_bounds(part: dict[AffineExpr, int], extents: Extents) -> Bounds:
             None if last is None else k * last,
         )
     # Linear between the steps of its quotients, so the extremes are at the ends of the pieces.
-    dim = next(_stepped_dim(a, extents) or a for a in part if isinstance(a, AffineBinaryOpExpr))
-    assert isinstance(dim, AffineDimExpr)
-    last_value = (extents[dim.position] or 1) - 1
-    ends = {0, last_value}
-    for atom in part:
-        if isinstance(atom, AffineBinaryOpExpr):
-            divisor = _constant(atom.rhs)
-            for step in range(divisor, last_value + 1, divisor):
-                ends |= {step - 1, step}
-    values = [0] * (dim.position + 1)
-    totals: list[int] = []
-    for end in ends:
-        values[dim.position] = end
-        totals.append(sum(k * atom.eval(values, ()) for atom, k in part.items()))
+    base = next(base for atom in part if (base := _stepped(atom, extents)) is not None)
+    low, high = _atom_bounds(base, extents)
+    assert low is not None, "few values have bounds"
+    assert high is not None, "few values have bounds"
+    # Each term as a factor and the divisor of the base, 1 for the base itself.
+    terms = [
+        (k, 1 if atom == base or not isinstance(atom, AffineBinaryOpExpr) else _constant(atom.rhs))
+        for atom, k in part.items()
+    ]
+    ends = {low, high}
+    for _, divisor in terms:
+        if divisor > 1:
+            for step in range(-(-low // divisor) * divisor, high + 1, divisor):
+                ends |= {max(step - 1, low), step}
+    totals = [sum(k * (end // divisor) for k, divisor in terms) for end in ends]
     return min(totals), max(totals)
 
 
