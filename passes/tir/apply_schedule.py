@@ -186,6 +186,7 @@ STEPS: dict[str, _Step] = {
     "bind": _Step("bind block.loop kind", lambda call: tir.bind(call.loop(0), call.kind(1)), 2, 2),
     "vectorize": _Step("vectorize block.loop", lambda call: tir.vectorize(call.loop(0)), 1, 1),
     "unroll": _Step("unroll block.loop", lambda call: tir.unroll(call.loop(0)), 1, 1),
+    "roll": _Step("roll block.loop", lambda call: tir.roll(call.loop(0)), 1, 1),
     "parallel": _Step("parallel block.loop", lambda call: tir.parallel(call.loop(0)), 1, 1),
     "compute_at": _Step(
         "compute_at block consumer.loop",
@@ -213,6 +214,12 @@ STEPS: dict[str, _Step] = {
         1,
         1,
         1,
+    ),
+    "rfactor_tree": _Step(
+        "rfactor_tree block.loop fan_in",
+        lambda call: tir.rfactor_tree(call.loop(0), call.integer(1)),
+        2,
+        2,
     ),
     "set_scope": _Step(
         "set_scope buffer scope",

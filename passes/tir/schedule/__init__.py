@@ -15,7 +15,8 @@ from .errors import ScheduleError
 from .fuse import fuse
 from .lookup import block_of, buffer_of, loop_named, loops_of
 from .reorder import reorder
-from .rfactor import rfactor
+from .rfactor import rfactor, rfactor_tree
+from .roll import roll
 from .set_scope import set_scope
 from .split import split, split_many
 from .transform_layout import transform_layout
@@ -36,6 +37,8 @@ __all__ = [
     "parallel",
     "reorder",
     "rfactor",
+    "rfactor_tree",
+    "roll",
     "set_scope",
     "split",
     "split_many",

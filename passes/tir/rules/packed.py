@@ -1,0 +1,133 @@
+"""Schedules of kernels that read or write packed tensors: which rule a kernel gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....dialects import cl, tir
+from ....dialects.tir import TEXEL
+from .. import schedule
+from ..schedule.analysis import driven
+from ..schedule.errors import refuse
+from .elementwise import schedule_border
+from .fallback import needed_depth, read_loops
+from .stages import Stage, keep_private
+from .texels import apply_texel_tile, bind_items, lane_variable, split_channels, texel_tile
+
+
+def schedule_packed_kernel(
+    func: tir.FuncOp, outputs: list[Stage], producers: list[Stage], target: cl.Target
+) -> None:
+    """Schedule a naive kernel of which `is_packed` holds."""
+    if not producers:
+        for stage in outputs:
+            schedule_texels(stage, target)
+        return
+    output = main_output(func, outputs, producers)
+    tile = texel_tile(producers[0], output, target) if len(producers) == 1 else None
+    if tile is not None:
+        apply_texel_tile(producers[0], output, tile, target)
+    else:
+        _schedule_shared(producers, output, target)
+    for border in outputs:
+        if border is not output:
+            _schedule_beside(border, output)
+
+
+def main_output(func: tir.FuncOp, outputs: list[Stage], producers: list[Stage]) -> Stage:
+    """The one output that reads the reductions; ScheduleError where there are several."""
+    readers = {block for stage in producers for block in stage.consumers()}
+    mains = [output for output in outputs if output.block in readers]
+    if len(mains) != 1:
+        raise refuse(
+            func,
+            f"a reduction can be computed for one result, not for {len(mains)}; "
+            "make a kernel for each",
+        )
+    return mains[0]
+
+
+def is_packed(stages: Sequence[Stage]) -> bool:
+    """Whether some stage of a kernel accesses texels."""
+    return any(
+        lane_variable(stage) is not None or lane_variable(stage, reduce=True) is not None
+        for stage in stages
+    )
+
+
+def schedule_texels(stage: Stage, target: cl.Target) -> None:
+    """A stage without reductions: a texel for each work-item."""
+    loops, lanes = _take_lanes(stage)
+    if lanes is not None:
+        schedule.reorder(*loops, lanes)
+    if loops:
+        bind_items(loops, target)
+    if lanes is not None:
+        schedule.vectorize(lanes)
+
+
+def _schedule_beside(border: Stage, main: Stage) -> None:
+    """A small stage beside the main one, by the same work-items."""
+    loops, lanes = _take_lanes(border)
+    if lanes is None:
+        schedule_border(border, main)
+        return
+    schedule.reorder(*loops, lanes)
+    schedule_border(Stage(border.block, loops), main)
+    schedule.vectorize(lanes)
+
+
+def _take_lanes(stage: Stage) -> tuple[list[tir.ForOp], tir.ForOp | None]:
+    """The loops of a stage without the lanes of its texels, and those."""
+    loops = list(stage.loops)
+    lane = lane_variable(stage)
+    if lane is None:
+        return loops, None
+    loops[lane], lanes = schedule.split(loops[lane], TEXEL)
+    return loops, lanes
+
+
+def _schedule_shared(stages: Sequence[Stage], output: Stage, target: cl.Target) -> None:
+    """Bind the loops that all stages share; the rest is sequential, the lanes of texels inside.
+
+    Loops that no stage depends on go inside, so that a stage is not computed again for each of
+    their iterations; the lanes stay together, since a texel is written whole.
+    """
+    loops, lanes = _take_lanes(output)
+    around = Stage(output.block, loops)
+    needed = {loop for stage in stages for loop in read_loops(stage, around)}
+    loops.sort(key=lambda loop: loop not in needed)
+    schedule.reorder(*loops, *([] if lanes is None else [lanes]))
+    shared = len(loops)
+    for stage in reversed(stages):
+        depth = min(needed_depth(stage, loops), len(loops))
+        if lanes is not None and not depth and lanes in read_loops(stage, output):
+            depth = 1
+        shared = min(shared, depth)
+        if depth:
+            placed = schedule.compute_at(stage.block, loops[depth - 1])
+            _vectorize_texels(stage, placed)
+        keep_private(stage.block)
+    if lanes is not None:
+        schedule.vectorize(lanes)
+    if shared:
+        bind_items(loops[:shared], target)
+
+
+def _vectorize_texels(stage: Stage, loops: list[tir.ForOp]) -> None:
+    """Compute four channels at once, or the four lanes of each texel that a reduction reads."""
+    spatial = [loop for loop in loops if tir.IterKind.Reduce not in driven(stage.block, loop.var)]
+    reduce = loops[len(spatial) :]
+    lane = lane_variable(stage)
+    if lane is not None and spatial[lane].size == TEXEL:
+        lanes = spatial.pop(lane)
+        channels = split_channels(stage, reduce)
+        schedule.reorder(*spatial, *reduce, *channels, lanes)
+        for loop in channels:
+            schedule.unroll(loop)
+        schedule.vectorize(lanes)
+        return
+    channels = split_channels(stage, reduce)
+    if channels:
+        schedule.reorder(*spatial, *reduce, *channels)
+        schedule.unroll(channels[0])

@@ -1,0 +1,180 @@
+"""Kernels over packed tensors: four channels at a time, in images as in buffers.
+
+A work-item of a contraction computes a texel, four channels of the output, at a few neighbouring
+columns. Each step of the reduction reads a few texels of activations and of weights and multiplies
+them all, so that every texel is used several times: 18 reads feed 192 multiply-adds of a 3x3
+convolution. The same kernel reads images or buffers; what differs is made by the lowering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
+
+from ....dialects import cl, tir
+from ....dialects.tir import TEXEL
+from ....dialects.tir.affine import simplify
+from .. import schedule
+from ..schedule.analysis import accesses, memref_of, temporary, written
+from .elementwise import fuse_all
+from .stages import Stage, keep_private
+
+_COLUMNS = 4
+"""Neighbouring outputs of a work-item: with four channels each, 16 accumulators."""
+_MOST_TAPS = 16
+"""Columns of a window that are worth unrolling."""
+_MOST_COPIES = 768
+"""Multiply-adds in the text of an unrolled step of a reduction; more only slows compilers down."""
+
+
+def lane_variable(stage: Stage, *, reduce: bool = False) -> int | None:
+    """The iteration variable that walks the four lanes of the texels that a stage accesses.
+
+    Of its stores, or where those are not packed, of its loads. With `reduce` the variable is a
+    reduction's.
+    """
+    block = stage.block
+    candidates = stage.reduce if reduce else stage.spatial
+    operations = [*block.stores(), *block.loads()]
+    buffers = dict.fromkeys(op.memref for op in operations if temporary(op.memref) is None)
+    for buffer in buffers:
+        if memref_of(buffer).get_shape()[-1:] != (TEXEL,):
+            continue
+        for _, indices in accesses(block, buffer):
+            lane = _lane_of(indices[-1], block.iter_extents)
+            if lane in candidates:
+                return lane
+    return None
+
+
+def _lane_of(index: AffineExpr | None, extents: Sequence[int]) -> int | None:
+    """The variable v where an index is `v mod 4`."""
+    if index is None:
+        return None
+    match simplify(index, extents):
+        case AffineDimExpr(position=position) if extents[position] <= TEXEL:
+            return position
+        case AffineBinaryOpExpr(
+            kind=AffineBinaryOpKind.Mod, lhs=AffineDimExpr(position=position), rhs=rhs
+        ) if rhs == AffineExpr.constant(TEXEL):
+            return position
+        case _:
+            return None
+
+
+@dataclass(frozen=True)
+class TexelTile:
+    """What a work-item computes: a texel along `lane`, at `columns` positions of `column`."""
+
+    lane: int
+    column: int | None
+    columns: int
+
+
+def texel_tile(stage: Stage, output: Stage, target: cl.Target) -> TexelTile | None:
+    """The tile of a reduction that one output reads element by element; None for another shape."""
+    lane = lane_variable(output)
+    if lane is None:
+        lane = lane_variable(stage)
+    if lane is None or lane >= len(output.loops) or not stage.reduce:
+        return None
+    if stage.spatial != list(range(len(output.loops))) or not _aligned(stage, output):
+        return None
+    extents = output.block.iter_extents
+    column = max((i for i in range(len(extents)) if i != lane and extents[i] > 1), default=None)
+    if column is None:
+        return TexelTile(lane, None, 1)
+    columns = min(_COLUMNS, extents[column])
+    others = prod(extents) // (extents[column] * min(TEXEL, extents[lane]))
+    wanted = target.compute_units * target.preferred_work_group
+    while columns > 1 and others * -(-extents[column] // columns) < wanted:
+        columns //= 2
+    return TexelTile(lane, column, columns)
+
+
+def _aligned(stage: Stage, output: Stage) -> bool:
+    """Whether the output reads what the stage computes at its own position."""
+    for buffer in written(stage.block):
+        shape = memref_of(buffer).get_shape()
+        for _, indices in accesses(output.block, buffer):
+            for position, (index, size) in enumerate(zip(indices, shape, strict=True)):
+                if size != 1 and index != AffineExpr.dimension(position):
+                    return False
+    return True
+
+
+def apply_texel_tile(stage: Stage, output: Stage, tile: TexelTile, target: cl.Target) -> None:
+    """One tile for each work-item; neighbours compute neighbouring columns."""
+    loops = list(output.loops)
+    loops[tile.lane], lanes = schedule.split(loops[tile.lane], TEXEL)
+    inside = [lanes]
+    if tile.column is not None:
+        loops[tile.column], columns = schedule.split(loops[tile.column], tile.columns, overlap=True)
+        inside.insert(0, columns)
+    schedule.reorder(*loops, *inside)
+    local = bind_items(loops, target)
+    inner = schedule.compute_at(stage.block, local)
+    _tile_reduction(stage, tile, inner, target)
+    for loop in inside[:-1]:
+        schedule.unroll(loop)
+    schedule.vectorize(lanes)
+    keep_private(stage.block)
+
+
+def _tile_reduction(
+    stage: Stage, tile: TexelTile, loops: list[tir.ForOp], target: cl.Target
+) -> None:
+    """The reduction outside of the tile: input channels, rows, then what is unrolled around it."""
+    rank = len(stage.spatial)
+    spatial, reduce = loops[:rank], loops[rank:]
+    tiled = [spatial[i] for i in (tile.column, tile.lane) if i is not None]
+    single = [loop for loop in spatial if loop not in tiled]
+    channels = split_channels(stage, reduce)
+    *columns, lanes = tiled
+    window = _window_columns(reduce, prod(loop.size for loop in (*tiled, *channels)))
+    serial = [loop for loop in reduce if loop not in window]
+    expanded = [*window, *columns, *channels]
+    schedule.reorder(*single, *serial, *expanded, lanes)
+    for loop in expanded:
+        schedule.unroll(loop)
+    schedule.vectorize(lanes)
+    running = [loop for loop in serial if loop.size > 1]
+    if target.rolled_loops and running:
+        schedule.roll(running[-1])
+
+
+def _window_columns(reduce: Sequence[tir.ForOp], copies: int) -> list[tir.ForOp]:
+    """The innermost loop of a reduction over a window: its taps share what they read."""
+    running = [loop for loop in reduce if loop.size > 1]
+    if len(running) > 1 and running[-1].size <= min(_MOST_TAPS, _MOST_COPIES // copies):
+        return running[-1:]
+    return []
+
+
+def split_channels(stage: Stage, reduce: list[tir.ForOp]) -> list[tir.ForOp]:
+    """Take the lanes of the texels a reduction walks out of its loops; `reduce` is changed."""
+    lane = lane_variable(stage, reduce=True)
+    if lane is None:
+        return []
+    position = stage.reduce.index(lane)
+    if reduce[position].size % TEXEL:
+        return []
+    reduce[position], channels = schedule.split(reduce[position], TEXEL)
+    return [channels]
+
+
+def bind_items(loops: Sequence[tir.ForOp], target: cl.Target) -> tir.ForOp:
+    """One work-item for each iteration of nested loops, in groups of the device's liking.
+
+    The items of a group compute neighbouring columns, then rows: what they read overlaps. Returns
+    the loop of the items.
+    """
+    items = fuse_all(list(loops), "item")
+    size = min(target.preferred_work_group, target.max_work_group_size)
+    group, local = schedule.split(items, size, ("group", "item"))
+    schedule.bind(group, tir.LoopKind.GroupX)
+    schedule.bind(local, tir.LoopKind.LocalX)
+    return local

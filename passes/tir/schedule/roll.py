@@ -1,0 +1,17 @@
+"""roll: a loop that the device's compiler shall leave a loop."""
+
+from __future__ import annotations
+
+from ....dialects.tir import ForOp, LoopKind
+from ....dialects.tir.attributes import LoopKindAttr
+from .nest import check_plain
+
+
+def roll(loop: ForOp) -> None:
+    """Hide the bound of `loop` from the device's compiler: it becomes an argument of the kernel.
+
+    A compiler that unrolls a short loop around a register tile doubles the registers and halves the
+    work-items in flight.
+    """
+    check_plain(loop, "rolled")
+    loop.kind = LoopKindAttr(LoopKind.Rolled)
