@@ -1,6 +1,6 @@
 """Compiling and running models from Python.
 
-model = clopt.compile("model.onnx", dims={"batch": 1})
+model = clopt.compile("model.onnx", dims={"batch": 1}, device="intel", texture="off")
 outputs = model.run({"image": image})
 model.save("compiled"); model = clopt.load("compiled")
 """
@@ -28,10 +28,11 @@ from .backends.pyopencl_runtime import (
     list_devices,
     target_for,
 )
-from .backends.targets import load_target
+from .backends.targets import TargetChoice, change_facts
 from .context import CloptContext
 from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .dialects.cl.program import Port
+from .dialects.cl.target import Fact
 from .dialects.nn.types import numpy_dtype
 from .errors import CloptError
 from .saved import load_model, save_model
@@ -126,24 +127,29 @@ def compile(
     context: Context | None = None,
     queue: CommandQueue | None = None,
     use_cache: bool = True,
+    **facts: Fact,
 ) -> CompiledModel:
     """Compile an ONNX model (a path, its bytes, a ModelProto) or a module (a `.mlir` path, an op).
 
-    Without `target` the code is made for the device it will run on: that of `queue`, of `context`,
-    `device`, or the first of `list_devices()`. With `target` alone no device is touched before the
-    first run. `dims` binds symbolic dimensions by name; `weights` are those of a module that is not
-    from ONNX. With `use_cache` the built kernels are kept on disk for the next process.
+    Without the name of a target the code is made for the device it will run on: that of `queue`, of
+    `context`, `device`, or the first of `list_devices()`. With one alone no device is touched
+    before the first run; with both, code for the target runs on the device. Facts of the target
+    change by name, as `texture="prefer"` or in the text: `target="adreno-740 texture=prefer"`.
+
+    `dims` binds symbolic dimensions by name; `weights` are those of a module that is not from ONNX.
+    With `use_cache` the built kernels are kept on disk for the next process. Raises CloptError for
+    a mistake in the model or the arguments.
     """
-    if target is None or any(given is not None for given in (device, context, queue)):
+    choice = TargetChoice.parse(target) if isinstance(target, str) else TargetChoice(None, {})
+    described = target if isinstance(target, Target) else choice.load()
+    if described is None or any(given is not None for given in (device, context, queue)):
         device, context, queue = choose_place(device, context, queue)
+    if described is None and isinstance(device, Device):
+        described = choice.change(target_for(device))
     ctx = CloptContext(weights=weights or Weights())
     module = _read_module(model, dims, ctx)
-    if isinstance(target, str):
-        set_target(module, load_target(target))
-    elif target is not None:
-        set_target(module, target)
-    elif isinstance(device, Device):
-        set_target(module, target_for(device))
+    if described is not None:
+        set_target(module, change_facts(described, facts))
     _lower(module, ctx)
     make = partial(Executable, module, ctx.weights, device, context, queue, use_cache=use_cache)
     compiled = CompiledModel(module, ctx.weights, make)

@@ -12,6 +12,7 @@ from .console import (
     MODEL_OPTIONS,
     Options,
     about,
+    gather_target,
     parse_dims,
     progress,
     table,
@@ -31,7 +32,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("clopt-compile", description=__doc__)
     for flags, settings in OPTIONS + MODEL_OPTIONS:
         parser.add_argument(*flags, **settings)
-    return parser.parse_args(args)
+    return parser.parse_args(gather_target(args))
 
 
 def run(options: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,12 +36,33 @@ MODEL_OPTIONS: Options = [
         ("--target",),
         {
             "dest": "device_target",
-            "metavar": "NAME",
-            "help": "compile for this device description, for example pocl or adreno-7xx",
+            "metavar": "TARGET",
+            "help": "compile for this device description; facts of it may follow: adreno-740 "
+            "texture=prefer; facts alone change the description of the device in use",
         },
     ),
 ]
 """The options of every tool that compiles a model."""
+
+
+_TARGET_OPTION = "--target"
+_FACT = re.compile(r"[a-z_0-9]+=")
+
+
+def gather_target(args: Sequence[str] | None) -> list[str]:
+    """The arguments, or those of the process, with `--target NAME FACT=VALUE ...` as two of them.
+
+    argparse would take the facts for files.
+    """
+    gathered: list[str] = []
+    in_target = False
+    for word in sys.argv[1:] if args is None else args:
+        if in_target and _FACT.match(word):
+            gathered[-1] += f" {word}"
+            continue
+        in_target = word.startswith(f"{_TARGET_OPTION}=") or gathered[-1:] == [_TARGET_OPTION]
+        gathered.append(word)
+    return gathered
 
 
 class user_errors:

@@ -24,7 +24,15 @@ from ..context import CloptContext
 from ..errors import CloptError
 from ..universe import CLOPT_UNIVERSE
 from ..weights import Weights
-from .console import MODEL_OPTIONS, Options, parse_dims, read_bytes, user_errors, write_whole
+from .console import (
+    MODEL_OPTIONS,
+    Options,
+    gather_target,
+    parse_dims,
+    read_bytes,
+    user_errors,
+    write_whole,
+)
 from .expectations import check
 from .instrument import Instrument, elide, print_times
 from .pipeline import parse_passes, print_passes
@@ -239,10 +247,11 @@ class CloptMain(xDSLOptMain):
 
     def _set_target(self, module: ModuleOp) -> None:
         if self.args.device_target:
-            from ..backends.targets import load_target
-            from ..dialects.cl.target import set_target
+            from ..backends.targets import TargetChoice
+            from ..dialects.cl.target import set_target, target_of
 
-            set_target(module, load_target(self.args.device_target))
+            choice = TargetChoice.parse(self.args.device_target)
+            set_target(module, choice.load() or choice.change(target_of(module)))
 
     def _print(self, module: ModuleOp) -> str:
         text = self.output_resulting_program(module)
@@ -264,7 +273,7 @@ class CloptMain(xDSLOptMain):
 def main(args: Sequence[str] | None = None) -> None:
     """Run `clopt` with `args`, or with the arguments of the process."""
     with user_errors("clopt"):
-        CloptMain("Run passes over MLIR text or an ONNX model.", args).run()
+        CloptMain("Run passes over MLIR text or an ONNX model.", gather_target(args)).run()
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from .console import (
     MODEL_OPTIONS,
     Options,
     about,
+    gather_target,
     parse_dims,
     progress,
     table,
@@ -77,7 +78,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("clopt-run", description=__doc__)
     for flags, settings in OPTIONS + MODEL_OPTIONS:
         parser.add_argument(*flags, **settings)
-    options = parser.parse_args(args)
+    options = parser.parse_args(gather_target(args))
     if options.model is None and not options.list_devices:
         parser.error("name a model")
     if options.time is not None and options.time < 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
@@ -22,6 +22,8 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 ATTRIBUTE_NAME = "cl.target"
+
+Fact: TypeAlias = str | bool | int | float
 
 TEXTURE_CHOICES = ("off", "auto", "prefer")
 
@@ -152,16 +154,22 @@ FACT_TYPES: Mapping[str, type[Any]] = {
     if field.name != "name"
 }
 """The facts of a target and their types."""
+_KINDS: dict[type[Any], str] = {
+    str: "a word",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+}
 
 
-def _checked(key: str, value: Any) -> str | bool | int | float:
+def _checked(key: str, value: Any) -> Fact:
     expected = FACT_TYPES.get(key)
     if expected is None:
         raise ValueError(f'"{key}" is no fact of a target; facts: {", ".join(FACT_TYPES)}')
     if expected is float and type(value) is int:
         return float(value)
     if type(value) is not expected:
-        raise ValueError(f"{key} is of type {expected.__name__}, not {value!r}")
+        raise ValueError(f"{key} is {_KINDS[expected]}, not {value!r}")
     return value
 
 
@@ -195,7 +203,7 @@ class TargetAttr(ParametrizedAttribute):
             raise VerifyException(str(error)) from error
 
 
-def _to_attribute(value: str | bool | int | float) -> Attribute:
+def _to_attribute(value: Fact) -> Attribute:
     match value:
         case str():
             return StringAttr(value)
@@ -207,7 +215,7 @@ def _to_attribute(value: str | bool | int | float) -> Attribute:
             return FloatAttr(value, f64)
 
 
-def _from_attribute(attribute: Attribute) -> str | bool | int | float:
+def _from_attribute(attribute: Attribute) -> Fact:
     match attribute:
         case StringAttr():
             return attribute.data

@@ -69,6 +69,8 @@ BAD_OPTIONS = {
     "-p dce{{": "this is not a pipeline",
     "--print-ir-after=cse -p dce": "--print-ir-after=cse: this pass is not in the pipeline",
     "--target nonsense": 'There is no target "nonsense"',
+    "--target pocl speed=high": '"speed" is no fact of a target; facts: ',
+    "--target=pocl,texture=yes": 'texture is "off" or "auto" or "prefer", not "yes"',
     "--weights no.safetensors": "the weights file no.safetensors",
     "--dim batch=1": "--dim binds dimensions of ONNX models only",
     "-o no/such/folder/out.mlir": "cannot write here",

@@ -38,6 +38,20 @@ def test_outputs_of_given_inputs(model: Path, tmp_path: Path, device: str):
     np.testing.assert_allclose(np.load(result)["y"], Y)
 
 
+@pytest.mark.parametrize("target", ["adreno-740 texture=prefer", "texture=off"])
+def test_target_and_facts_of_it(target: str, model: Path, tmp_path: Path, device: str):
+    given, folder = tmp_path / "x.npy", tmp_path / "compiled"
+    np.save(given, X)
+    words = ["--target", *target.split(), "--device", device]
+    run.main([*words, str(model), "--input", f"x={given}", "--output", str(tmp_path / "a.npz")])
+    compile.main([*words, str(model), "-o", str(folder)])
+    program = (folder / "program.mlir").read_text()
+    assert f'texture = "{target[target.index("=") + 1 :]}"' in program
+    run.main([str(folder), "--input", f"x={given}", "--output", str(tmp_path / "b.npz")])
+    for result in "ab":
+        np.testing.assert_allclose(np.load(tmp_path / f"{result}.npz")["y"], Y)
+
+
 def test_npz_names_its_inputs_and_a_folder_takes_outputs(model: Path, tmp_path: Path):
     given, result = tmp_path / "all.npz", tmp_path / "results"
     np.savez(given, x=X)
@@ -113,6 +127,9 @@ WRONG_OPTIONS = {
     "--dim batch": "--dim batch: write name=value",
     "--dim batch=-2": "--dim batch=-2: write name=value",
     "--target no-such-target": 'There is no target "no-such-target"',
+    "--target pocl texture=yes": 'texture is "off" or "auto" or "prefer", not "yes"',
+    "--target texture=yes": 'texture is "off" or "auto" or "prefer", not "yes"',
+    "--target adreno-740 vector_width=x": "vector_width is a whole number, not 'x'",
     "--output /dev/null/outputs": "/dev/null/outputs: cannot write here",
     "--mean a,b,c": "write numbers separated by commas",
     "--std 1,2": "one for each of 3 or 4 channels",
@@ -167,7 +184,9 @@ def test_bad_model(damage: Callable[[Path], None], model: Path, tmp_path: Path, 
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("options", ["--dim batch=1", "--target pocl", "--compare onnxruntime"])
+@pytest.mark.parametrize(
+    "options", ["--dim batch=1", "--target texture=off", "--compare onnxruntime"]
+)
 def test_compiled_folder_refuses(options: str, model: Path, tmp_path: Path, capsys):
     folder = tmp_path / "compiled"
     compile.main([str(model), "-o", str(folder)])

@@ -38,14 +38,14 @@ def test_unknown_target() -> None:
     ("facts", "sentence"),
     [
         ({"lanes": 4}, '"lanes" is no fact of a target'),
-        ({"vector_width": "8"}, "vector_width is of type int, not '8'"),
-        ({"vector_width": True}, "vector_width is of type int, not True"),
+        ({"vector_width": "8"}, "vector_width is a whole number, not '8'"),
+        ({"vector_width": True}, "vector_width is a whole number, not True"),
         ({"vector_width": 0}, "vector_width is at least 1, not 0"),
         ({"register_cols": 0}, "register_cols is at least 1, not 0"),
         ({"device_type": "dsp"}, 'device_type is "cpu" or "gpu", not "dsp"'),
         ({"texture": "yes"}, 'texture is "off" or "auto" or "prefer", not "yes"'),
         ({"image_cost": 0}, "image_cost is a positive number, not 0.0"),
-        ({"image_cost": True}, "image_cost is of type float, not True"),
+        ({"image_cost": True}, "image_cost is a number, not True"),
     ],
 )
 def test_wrong_facts(facts: dict[str, object], sentence: str) -> None:

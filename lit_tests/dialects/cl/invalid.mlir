@@ -158,7 +158,7 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{vector_width is of type int}}
+  // expected-error@+1 {{vector_width is a whole number, not 'four'}}
   "test.op"() {t = #cl.target<"mine", {vector_width = "four"}>} : () -> ()
 }
 
