@@ -22,6 +22,7 @@ from .devices import Device
 from .inputs import Array, Arrays, check_names, checked_inputs
 from .place import check_queue, choose_place
 from .plan import Launch, Site, Storage, make_buffer, make_plan
+from .requirements import check_requirements
 
 
 class Executable:
@@ -57,6 +58,7 @@ class Executable:
         self.inputs: tuple[Port, ...] = program.input_ports
         self.outputs: tuple[Port, ...] = program.output_ports
         self.source = _emit(module) if source is None else source
+        check_requirements(self.device, self.source)
         kernels = kernels_of(module)
         folder = (cache_folder or default_cache_folder()) if use_cache else None
         built = build_kernels(
