@@ -32,6 +32,7 @@ PASSES: dict[str, str] = {
     "tir-apply-schedule": "passes.tir.apply_schedule:TIRApplySchedulePass",
     "tir-auto-schedule": "passes.tir.auto_schedule:TIRAutoSchedulePass",
     "tir-lower-blocks": "passes.tir.lower_blocks:TIRLowerBlocksPass",
+    "tir-lower-textures": "passes.tir.lower_textures:TIRLowerTexturesPass",
     "verify": "passes.verify:VerifyPass",
 }
 

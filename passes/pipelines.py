@@ -23,6 +23,7 @@ from .nn.split_padding import NNSplitPaddingPass
 from .nn.split_transposes import NNSplitTransposesPass
 from .tir.auto_schedule import TIRAutoSchedulePass
 from .tir.lower_blocks import TIRLowerBlocksPass
+from .tir.lower_textures import TIRLowerTexturesPass
 from .verify import VerifyPass
 
 SIMPLIFY: tuple[ModulePass, ...] = (
@@ -70,6 +71,8 @@ SCHEDULE: tuple[ModulePass, ...] = (
     CLPackConstantsPass(),
     # Blocks dissolve into plain loops, guards and initial values; the launch grids are known.
     TIRLowerBlocksPass(),
+    # Where packed values lie is known, and so are the indices: accesses become those of texels.
+    TIRLowerTexturesPass(),
     VerifyPass(),
 )
 

@@ -80,7 +80,7 @@ def single_out(blocks: Iterable[BlockOp], extents: Mapping[LoopKind, int]) -> No
         present = {loop.kind.data for loop in path}
         for kind in extents:
             local = kind.value.startswith("local")
-            if kind not in present and (local or Scope.Global in shared):
+            if kind not in present and (local or shared & {Scope.Global, Scope.Texture}):
                 _wrap(_stage(block, grid=kind in GRID), kind)
 
 

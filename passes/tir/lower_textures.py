@@ -1,0 +1,245 @@
+"""`tir-lower-textures`: accesses to packed memory become reads and writes of texels.
+
+A border of zeros is the image's own: what its sampler decides is not asked again, and of the rest
+one coordinate is chosen, so that no lane of the device branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import affine, arith, memref, scf
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+from xdsl.traits import Pure
+from xdsl.transforms.common_subexpression_elimination import cse
+
+from ...dialects import cl, tir
+from ...errors import CloptError
+from .lowering.inventory import inventory
+from .schedule.analysis import memref_of
+from .texture.access import Access, access_of, refuse, writes_whole_texels
+from .texture.fill import Fill, fill_of
+from .texture.indices import Indices, Knowledge, conjuncts
+
+
+@dataclass(frozen=True)
+class TIRLowerTexturesPass(ModulePass):
+    """Give the kernels whose parameters are images, or packed like them, accesses by texels.
+
+    Packed buffers are looked for on targets that use textures only. CloptError where an image may
+    be accessed outside of its extents.
+    """
+
+    name: ClassVar[str] = "tir-lower-textures"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        packed = cl.target_of(op).uses_textures
+        for func in op.body.block.ops:
+            if isinstance(func, tir.FuncOp) and _may_be_packed(func, packed):
+                lower_textures(func, packed=packed)
+
+
+def lower_textures(func: tir.FuncOp, *, packed: bool = True) -> None:
+    """Rewrite one kernel; `packed` is whether its global memory may be, too."""
+    if inventory(func).blocks:
+        raise CloptError(
+            f"@{func.sym_name.data} still has blocks; run tir-lower-blocks before "
+            "tir-lower-textures"
+        )
+    _check_directions(func)
+    lowering = _Lowering(packed)
+    lowering.block(func.body.block, Knowledge(lowering.indices, {}))
+    if lowering.changed:
+        _remove_unused(func)
+        cse(func)
+
+
+def _may_be_packed(func: tir.FuncOp, packed: bool) -> bool:
+    types = [memref_of(param) for param in func.params]
+    return any(
+        tir.is_texture(type_) or (packed and type_.get_shape()[-1:] == (tir.TEXEL,))
+        for type_ in types
+    )
+
+
+def _check_directions(func: tir.FuncOp) -> None:
+    for param in func.params:
+        if tir.is_texture(param.type):
+            kinds = {type(use.operation) for use in param.uses}
+            if len(kinds & {memref.LoadOp, memref.StoreOp}) > 1:
+                raise CloptError(
+                    f"@{func.sym_name.data} reads and writes the texture {param.name_hint}, but "
+                    "an image of OpenCL C 1.2 is either read or written by a kernel; write the "
+                    "result to another one"
+                )
+
+
+class _Lowering:
+    def __init__(self, packed: bool):
+        self.packed = packed
+        self.indices = Indices()
+        self.changed = False
+
+    def block(self, block: Block, known: Knowledge) -> None:
+        for op in list(block.ops):
+            match op:
+                case tir.ForOp():
+                    self.block(op.body.block, known.running(op.var, op.size))
+                case scf.IfOp():
+                    self._if(op, known)
+                case memref.LoadOp():
+                    if (access := access_of(op, known, self.packed)) is not None:
+                        self._read(op, access, known)
+                case memref.StoreOp():
+                    if (access := access_of(op, known, self.packed)) is not None:
+                        self._write(op, access, known)
+                case _:
+                    pass
+
+    def _if(self, op: scf.IfOp, known: Knowledge) -> None:
+        fill = fill_of(op)
+        # Outside of the `if`, its condition must not be relied on.
+        access = None if fill is None else access_of(fill.load, known, self.packed)
+        if fill is not None and access is not None:
+            self._fill(fill, access, known)
+            return
+        self.block(op.true_region.block, known.when(op.cond))
+        if op.false_region.blocks:
+            self.block(op.false_region.block, known.unless(op.cond))
+
+    def _read(self, op: memref.LoadOp, access: Access, known: Knowledge) -> None:
+        _check_inside(access, known, range(len(access.coords)))
+        values = [self._index(coord, op) for coord in access.coords]
+        new = tir.TexelReadOp(op.memref, values, self._index(access.lane, op))
+        new.result.name_hint = op.res.name_hint
+        self.changed = True
+        Rewriter.replace_op(op, new)
+
+    def _write(self, op: memref.StoreOp, access: Access, known: Knowledge) -> None:
+        if not writes_whole_texels(access, self.indices):
+            if access.is_texture:
+                raise refuse(access, "whose texels are not written whole by one loop of 4 lanes")
+            return
+        _check_inside(access, known, range(len(access.coords)))
+        values = [self._index(coord, op) for coord in access.coords]
+        lane = self._index(access.lane, op)
+        self.changed = True
+        Rewriter.replace_op(op, tir.TexelWriteOp(op.value, op.memref, values, lane))
+
+    def _fill(self, fill: Fill, access: Access, known: Knowledge) -> None:
+        """Without the branch: read somewhere in any case, and zeros where the condition fails.
+
+        Where there is a border of zeros, coordinates of it are enough; elsewhere, and for other
+        constants, the value that was read is replaced.
+        """
+        place = fill.op
+        fill.hoist()
+        values = [self._index(coord, place) for coord in access.coords]
+        border = not all(access.is_inside(i, known) for i in range(access.sampled))
+        unsampled = range(access.sampled, len(values))
+        _check_inside(access, known.when(place.cond), unsampled)
+        for i in unsampled:
+            if not access.is_inside(i, known):
+                values[i] = self._choose([place.cond], values[i], 0, place)
+        by_border = fill.is_zero and access.sampled > 0
+        if by_border:
+            parts = conjuncts(place.cond)
+            asked = [part for part in parts if not self._is_implied(part, access, known)]
+            if asked:
+                border = True
+                values[1] = self._choose(asked, values[1], -1, place)
+        lane = self._index(access.lane, place)
+        read = tir.TexelReadOp(fill.load.memref, values, lane, border=border)
+        _insert(read, place)
+        result = read.result
+        if fill.widening is not None:
+            fill.widening.operands[0] = result
+            fill.widening.detach()
+            _insert(fill.widening, place)
+            result = fill.widening.result
+        if not by_border:
+            select = arith.SelectOp(place.cond, result, fill.constant.result)
+            _insert(select, place)
+            result = select.result
+        self.changed = True
+        result.name_hint = place.results[0].name_hint or fill.load.results[0].name_hint
+        Rewriter.replace_op(place, [], [result])
+
+    def _is_implied(self, part: SSAValue, access: Access, known: Knowledge) -> bool:
+        """Whether a texel for which `part` fails is certain to be in the border."""
+        condition = self.indices.condition(part)
+        if condition is None:
+            return False
+        failing = known.assuming(condition.otherwise())
+        return any(
+            failing.outside(access.coords[i], access.extents[i]) for i in range(access.sampled)
+        )
+
+    def _choose(
+        self, conditions: Sequence[SSAValue], value: SSAValue, other: int, place: Operation
+    ) -> SSAValue:
+        """`value` where all conditions hold, else a number."""
+        condition = conditions[0]
+        for part in conditions[1:]:
+            both = arith.AndIOp(condition, part)
+            _insert(both, place)
+            condition = both.result
+        number = self._index(AffineExpr.constant(other), place)
+        select = arith.SelectOp(condition, value, number)
+        select.result.name_hint = value.name_hint
+        _insert(select, place)
+        return select.result
+
+    def _index(self, expr: AffineExpr, place: Operation) -> SSAValue:
+        """The value of an expression in front of `place`."""
+        if isinstance(expr, AffineDimExpr):
+            return self.indices.leaves[expr.position]
+        if isinstance(expr, AffineConstantExpr):
+            constant = arith.ConstantOp(IntegerAttr.from_index_int_value(expr.value))
+            _insert(constant, place)
+            return constant.result
+        used = sorted(expr.used_dims())
+        renumber = [AffineExpr.constant(0)] * len(self.indices.leaves)
+        for new, old in enumerate(used):
+            renumber[old] = AffineExpr.dimension(new)
+        compact = AffineMap(len(used), 0, (expr.replace_dims_and_symbols(renumber, ()),))
+        apply = affine.ApplyOp([self.indices.leaves[d] for d in used], AffineMapAttr(compact))
+        _insert(apply, place)
+        return apply.result
+
+
+def _check_inside(access: Access, known: Knowledge, coords: Sequence[int]) -> None:
+    """Texels of an image are proved to exist; those of global memory do if their elements do."""
+    if not access.is_texture:
+        return
+    if not known.within(access.lane, tir.TEXEL):
+        raise refuse(access, f"whose last index cannot be proved to lie below {tir.TEXEL}")
+    for i in coords:
+        if not access.is_inside(i, known):
+            low, high = known.bounds(access.coords[i])
+            there = f"{'?' if low is None else low} to {'?' if high is None else high}"
+            raise refuse(
+                access,
+                f"whose coordinate {'xyz'[i]} cannot be proved to lie below {access.extents[i]} "
+                f"(it may be {there})",
+            )
+
+
+def _insert(op: Operation, place: Operation) -> None:
+    block = place.parent_block()
+    assert block is not None
+    block.insert_op_before(op, place)
+
+
+def _remove_unused(func: tir.FuncOp) -> None:
+    for op in list(func.body.walk(reverse=True)):
+        if op.results and op.has_trait(Pure) and not any(result.uses for result in op.results):
+            op.detach()
+            op.erase()

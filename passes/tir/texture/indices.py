@@ -1,0 +1,227 @@
+"""What is known about index values at one place of a kernel: expressions, ranges, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from xdsl.dialects import affine, arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ....dialects.tir.affine import Bounds, Linear, bounds, linear, simplify
+from ..flat import compose
+from ..lowering.space import COMPARISONS
+
+
+class Condition(NamedTuple):
+    """`low <= expr <= high`, of which one is None."""
+
+    expr: AffineExpr
+    low: int | None
+    high: int | None
+
+    def otherwise(self) -> Condition:
+        """The opposite."""
+        if self.low is not None:
+            return Condition(self.expr, None, self.low - 1)
+        assert self.high is not None
+        return Condition(self.expr, self.high + 1, None)
+
+
+class Indices:
+    """The index values of a kernel as expressions.
+
+    A dimension is a leaf: a loop variable, or a value that is computed by more than sums, products
+    and divisions by constants.
+    """
+
+    def __init__(self) -> None:
+        self.leaves: list[SSAValue] = []
+        self._exprs: dict[SSAValue, AffineExpr] = {}
+
+    def dim(self, leaf: SSAValue) -> int:
+        """The number of a leaf."""
+        expr = self.expr(leaf)
+        assert isinstance(expr, AffineDimExpr)
+        return expr.position
+
+    def expr(self, value: SSAValue) -> AffineExpr:
+        """An index value over the leaves."""
+        found = self._exprs.get(value)
+        if found is None:
+            found = self._exprs[value] = self._derive(value)
+        return found
+
+    def _derive(self, value: SSAValue) -> AffineExpr:
+        match value.owner:
+            case affine.ApplyOp() as op:
+                return compose(op.map.data.results[0], [self.expr(arg) for arg in op.mapOperands])
+            case arith.ConstantOp(value=IntegerAttr(value=number, type=IndexType())):
+                return AffineExpr.constant(number.data)
+            case _:
+                self.leaves.append(value)
+                return AffineExpr.dimension(len(self.leaves) - 1)
+
+    def condition(self, value: SSAValue) -> Condition | None:
+        """A comparison of an index with another; None for what else may be a condition."""
+        compare = value.owner
+        if not isinstance(compare, arith.CmpiOp) or compare.lhs.type != IndexType():
+            return None
+        row = COMPARISONS.get(compare.predicate.value.data)
+        if row is None:
+            return None
+        limit, below = row
+        expr = self.expr(compare.lhs) - self.expr(compare.rhs)
+        return Condition(expr, None, limit - 1) if below else Condition(expr, limit, None)
+
+
+def conjuncts(condition: SSAValue) -> list[SSAValue]:
+    """The values whose conjunction is `condition`."""
+    owner = condition.owner
+    if isinstance(owner, arith.AndIOp):
+        return [*conjuncts(owner.lhs), *conjuncts(owner.rhs)]
+    return [condition]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What holds at a place: how far leaves run, and conditions that lead there."""
+
+    indices: Indices
+    ends: Mapping[int, int]
+    """Leaves that are not negative and less than this."""
+    facts: tuple[Condition, ...] = ()
+
+    def running(self, variable: SSAValue, extent: int) -> Knowledge:
+        """The same inside of a loop."""
+        return replace(self, ends={**self.ends, self.indices.dim(variable): extent})
+
+    def when(self, condition: SSAValue) -> Knowledge:
+        """The same where an i1 value is true."""
+        known = [self.indices.condition(part) for part in conjuncts(condition)]
+        return self.assuming(*(one for one in known if one is not None))
+
+    def unless(self, condition: SSAValue) -> Knowledge:
+        """The same where an i1 value is false."""
+        parts = conjuncts(condition)
+        known = self.indices.condition(parts[0])
+        return self if known is None or len(parts) > 1 else self.assuming(known.otherwise())
+
+    def assuming(self, *conditions: Condition) -> Knowledge:
+        """The same where `conditions` hold, too."""
+        ends = dict(self.ends)
+        for expr, _, high in conditions:
+            form = linear(expr, self.extents)
+            if high is None or len(form.terms) != 1:
+                continue
+            ((atom, factor),) = form.terms.items()
+            if factor == 1 and isinstance(atom, AffineDimExpr) and atom.position in ends:
+                end = max(high - form.constant + 1, 1)
+                ends[atom.position] = min(ends[atom.position], end)
+        return replace(self, ends=ends, facts=(*self.facts, *conditions))
+
+    @property
+    def extents(self) -> list[int | None]:
+        """For `dialects.tir.affine`: how many values each leaf takes from 0."""
+        return [self.ends.get(dim) for dim in range(len(self.indices.leaves))]
+
+    def simplify(self, expr: AffineExpr) -> AffineExpr:
+        """The same value with fewer divisions."""
+        return simplify(expr, self._known_extents(expr))
+
+    def bounds(self, expr: AffineExpr) -> Bounds:
+        """The least and the greatest value."""
+        extents = self._known_extents(expr)
+        forms: list[tuple[Linear, int | None, int | None]] = []
+        for leaf in expr.used_dims():
+            low, high = _integer_bounds(self.indices.leaves[leaf])
+            if low is not None or high is not None:
+                forms.append((Linear({AffineExpr.dimension(leaf): 1}, 0), low, high))
+        for fact in self.facts:
+            form = linear(fact.expr, extents)
+            if form.terms:
+                low = None if fact.low is None else fact.low - form.constant
+                high = None if fact.high is None else fact.high - form.constant
+                forms.append((Linear(form.terms, 0), low, high))
+        return _bounds(linear(expr, extents), forms, extents)
+
+    def within(self, expr: AffineExpr, extent: int) -> bool:
+        """Whether `0 <= expr < extent` is certain."""
+        low, high = self.bounds(expr)
+        return low is not None and high is not None and low >= 0 and high < extent
+
+    def outside(self, expr: AffineExpr, extent: int) -> bool:
+        """Whether `expr < 0` or `expr >= extent` is certain."""
+        low, high = self.bounds(expr)
+        return (high is not None and high < 0) or (low is not None and low >= extent)
+
+    def _known_extents(self, expr: AffineExpr) -> list[int | None]:
+        extents = self.extents
+        for leaf in expr.used_dims():
+            low, high = _integer_bounds(self.indices.leaves[leaf])
+            if extents[leaf] is None and low is not None and low >= 0 and high is not None:
+                extents[leaf] = high + 1
+        return extents
+
+
+def _bounds(
+    form: Linear, facts: Sequence[tuple[Linear, int | None, int | None]], extents: list[int | None]
+) -> Bounds:
+    """Bounds of a sum of which parts may be known as wholes: of `8 i + j`, not only of i and j."""
+    low, high = bounds(form.expr(), extents)
+    for i, (known, first, last) in enumerate(facts):
+        factor = _factor(form, known)
+        if factor == 0:
+            continue
+        rest = form + known.scaled(-factor)
+        rest_low, rest_high = _bounds(rest, facts[i + 1 :], extents)
+        if factor < 0:
+            first, last = last, first
+        if first is not None and rest_low is not None:
+            low = rest_low + factor * first if low is None else max(low, rest_low + factor * first)
+        if last is not None and rest_high is not None:
+            whole = rest_high + factor * last
+            high = whole if high is None else min(high, whole)
+    return low, high
+
+
+def _factor(form: Linear, part: Linear) -> int:
+    """How many times `part` is a part of `form`; 0 where it is none."""
+    factors = {
+        form.terms.get(atom, 0) // k if form.terms.get(atom, 0) % k == 0 else 0
+        for atom, k in part.terms.items()
+    }
+    return factors.pop() if len(factors) == 1 else 0
+
+
+def _integer_bounds(value: SSAValue) -> Bounds:
+    """The range of an integer that comes out of a clamp."""
+    if not isinstance(value, OpResult):
+        return None, None
+    match value.op:
+        case arith.IndexCastOp() as op:
+            return _integer_bounds(op.input)
+        case arith.ConstantOp(value=IntegerAttr(value=number)):
+            return number.data, number.data
+        case arith.MaxSIOp() as op:
+            lows = [low for low, _ in _both(op) if low is not None]
+            highs = [high for _, high in _both(op)]
+            return max(lows, default=None), _all(highs, max)
+        case arith.MinSIOp() as op:
+            highs = [high for _, high in _both(op) if high is not None]
+            lows = [low for low, _ in _both(op)]
+            return _all(lows, min), min(highs, default=None)
+        case _:
+            return None, None
+
+
+def _both(op: Operation) -> Iterator[Bounds]:
+    return map(_integer_bounds, op.operands)
+
+
+def _all(values: Sequence[int | None], extreme: Callable[[list[int]], int]) -> int | None:
+    known = [value for value in values if value is not None]
+    return extreme(known) if len(known) == len(values) else None
