@@ -1,24 +1,28 @@
 """Brings the generated parts of the documentation up to date: `python docs/generate.py`.
 
-Those are `dialects.md` and `passes.md`, read off the code, and in every page of this folder the
-fenced blocks whose first line is `// $ command`: what follows is what the command prints, run from
-the root of the repository. A test fails while anything is out of date.
+Those are `dialects.md`, `passes.md` and `targets.md`, read off the code, and in every page of this
+folder the fenced blocks whose first line is `// $ command`: what follows is what the command
+prints, run from the root of the repository. A test fails while anything is out of date.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.irdl import OptionalDef, VariadicDef
 from xdsl.passes import PassOptionInfo, get_pass_option_infos
 
+from clopt.backends.targets import load_target, target_names
+from clopt.dialects.cl import Target
 from clopt.passes.pipelines import PIPELINES
 from clopt.universe import CLOPT_UNIVERSE
 
@@ -104,6 +108,37 @@ def _default(option: PassOptionInfo) -> str:
     return "" if option.default_value is None else f", {option.default_value} unless given"
 
 
+def targets_page() -> str:
+    """docs/targets.md"""
+    parts = ["# The targets\n", f"{NOTICE}\n"]
+    parts += ["[Choosing one, changing its facts, adding one](add-a-device.md).\n"]
+    columns = ["device_type", "compute_units", "registers", "fp16", "image_cost", "uses_textures"]
+    parts += [f"| target | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for name in target_names():
+        facts = (_toml(getattr(load_target(name), column)) for column in columns)
+        parts += [f"| `{name}` | {' | '.join(facts)} |"]
+    parts += ["", "`uses_textures` is what `texture=auto` comes to.\n", "## Facts\n"]
+    parts += ["| fact | unless given | meaning |", "|---|---|---|"]
+    parts += [f"| `{name}` | {_toml(getattr(Target, name))} | {doc} |" for name, doc in _facts()]
+    return "\n".join(parts) + "\n"
+
+
+def _facts() -> Iterator[tuple[str, str]]:
+    """The facts of a target with the strings that follow them in the source."""
+    (definition,) = ast.parse(inspect.getsource(Target)).body
+    assert isinstance(definition, ast.ClassDef)
+    for field, comment in pairwise(definition.body):
+        match field, comment:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(text))):
+                yield name, " ".join(text.split())
+            case _:
+                pass
+
+
+def _toml(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def refreshed(text: str) -> str:
     """A page with the output of its commands renewed."""
     return BLOCK.sub(_renew, text)
@@ -125,7 +160,11 @@ def _renew(block: re.Match[str]) -> str:
 
 def pages() -> dict[Path, str]:
     """Every page with generated parts, as it should be."""
-    written = {DOCS / "dialects.md": dialects_page(), DOCS / "passes.md": passes_page()}
+    written = {
+        DOCS / "dialects.md": dialects_page(),
+        DOCS / "passes.md": passes_page(),
+        DOCS / "targets.md": targets_page(),
+    }
     others = [path for path in sorted(DOCS.glob("*.md")) if path not in written]
     return written | {path: refreshed(path.read_text(encoding="utf-8")) for path in others}
 

@@ -13,12 +13,19 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from generate import pages  # noqa: E402
 
+from clopt.dialects.cl.target import FACT_TYPES  # noqa: E402
+
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
 def test_generated_parts_are_up_to_date():
     stale = [p.name for p, text in pages().items() if p.read_text(encoding="utf-8") != text]
     assert not stale, f"run python docs/generate.py: {stale}"
+
+
+def test_every_fact_of_a_target_is_explained():
+    page = (ROOT / "docs" / "targets.md").read_text(encoding="utf-8")
+    assert [name for name in FACT_TYPES if f"\n| `{name}` |" not in page] == []
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])

@@ -46,8 +46,9 @@ class Target:
     vector_registers: int = 16
     """Registers of that width a CPU core has: 16 with AVX2, 32 with AVX-512."""
     l1_cache_bytes: int = 32768
+    """First data cache of a CPU core: what a schedule uses again at once fits in it."""
     l2_cache_bytes: int = 524288
-    """Data caches of a CPU core: what a schedule keeps close while it is used again."""
+    """Second data cache of a CPU core."""
     register_rows: int = 4
     """Rows of the tile that one work-item of a GPU computes of a matmul or convolution."""
     register_cols: int = 4
@@ -58,6 +59,7 @@ class Target:
     compute_units: int = 2
     """How many work-groups run side by side."""
     max_work_group_size: int = 1024
+    """Work-items of the largest group."""
     preferred_work_group: int = 64
     """Work-items of a group that a schedule aims for; smaller groups leave lanes of a GPU idle."""
     local_memory_bytes: int = 32768
@@ -65,6 +67,7 @@ class Target:
     fp16: bool = False
     """Whether kernels may compute in `half` (storing it works everywhere)."""
     fp64: bool = True
+    """Whether kernels may compute in `double`."""
     mad: bool = False
     """Whether kernels write `mad(a, b, c)` and do not leave `a * b + c` to the compiler."""
     rolled_loops: bool = False
@@ -78,10 +81,13 @@ class Target:
     images: bool = False
     """Whether kernels may read and write images."""
     max_image_width: int = 0
-    """Texels; the limits of 2-D images and of their arrays, 0 without images."""
+    """Texels of a row of a 2-D image, or of an array of such; 0 without images, as below."""
     max_image_height: int = 0
+    """Rows of a 2-D image."""
     max_image_layers: int = 0
+    """Images of an array."""
     max_image_buffer_texels: int = 0
+    """Texels of an `image1d_buffer_t`."""
     max_read_images: int = 0
     """Image arguments that a kernel can read."""
     max_write_images: int = 0
