@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import affine, arith, memref, scf
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block as IRBlock
 from xdsl.ir import Operation, SSAValue
 
@@ -25,7 +25,8 @@ from .index import IndexSpace, constant
 from .index_operations import IndexOperations
 from .memory import Memory
 from .operations import Operations
-from .storage import Storages, layout_of, memref_type, sizes_of
+from .storage import Storages, layout_of, memref_type
+from .texels import Texels
 from .types import INT, LONG
 from .values import (
     Array,
@@ -33,7 +34,6 @@ from .values import (
     Barrier,
     Block,
     Declare,
-    DeclareIndex,
     Graph,
     If,
     Loop,
@@ -41,16 +41,13 @@ from .values import (
     Register,
     Statement,
     Storage,
+    Texture,
     Variable,
 )
+from .work_items import WorkItems
 
 Value = Node | Linear
 
-_WORK_ITEM_FUNCTIONS = {
-    "global": "get_global_id",
-    "group": "get_group_id",
-    "local": "get_local_id",
-}
 _TERNARY_NODES = 6
 """A conditional with more expressions than this is a statement."""
 
@@ -66,21 +63,28 @@ class Builder:
         self.ex = Expressions(self.graph, self.space, self.index_type)
         self.storages = Storages(func)
         self.memory = Memory(self.ex, self.storages, target)
+        self.texels = Texels(func, self.ex, self.memory, target)
         self.operations = Operations(self.ex, target)
         self.indices = IndexOperations(self.ex, self.operations)
+        self.work_items = WorkItems(func, self.graph)
         self.values: dict[SSAValue, Value] = {}
         self.lane: int | None = None
-        self.parameters: list[Array] = []
-        self._work_items: dict[tuple[tir.LoopKind, str], Variable] = {}
+        self.parameters: list[Array | Texture] = []
+        self.bounds: dict[tir.ForOp, Variable] = {}
 
     def build(self) -> None:
-        """Fill `graph` and `parameters`."""
+        """Fill `graph`, `parameters` and `bounds`, which are the parameters after those."""
         for i, param in enumerate(self.func.params):
             hint = param.name_hint or f"arg{i}"
-            self.parameters.append(
-                self.memory.parameter(param, hint, i in self.func.output_indices)
-            )
+            written = i in self.func.output_indices or param in self.storages.written
+            declare = self.texels if tir.is_texture(param.type) else self.memory
+            self.parameters.append(declare.parameter(param, hint, written))
+        self.texels.check_limits(self.parameters)
+        for loop in tir.rolled_loops(self.func):
+            hint = f"{loop.var.name_hint or 'i'}_end"
+            self.bounds[loop] = Variable(hint, self.graph.root)
         self._execute_all(self.func.body.block)
+        self.texels.finish()
 
     def _execute_all(self, block: IRBlock) -> None:
         for op in block.ops:
@@ -130,6 +134,10 @@ class Builder:
                 self._load(op)
             case memref.StoreOp():
                 self._store(op)
+            case tir.TexelReadOp():
+                self._read_texel(op)
+            case tir.TexelWriteOp():
+                self._write_texel(op)
             case tir.BarrierOp():
                 self.graph.add(Barrier(self.graph.block, (), self.memory.shared()))
             case affine.ApplyOp():
@@ -153,12 +161,23 @@ class Builder:
         elif isinstance(op, arith.IndexCastOp) and isinstance(op.result.type, IndexType):
             self._set(op, self.form(op.input))
         elif isinstance(op, arith.SelectOp) and isinstance(op.result.type, IndexType):
-            chosen = self.operations(op, [self.node(operand) for operand in op.operands])
-            self._set(op, self.ex.to_form(chosen))
+            self._set(op, self.ex.to_form(self._select_index(op)))
         elif isinstance(op.results[0].type, IndexType):
             self._set(op, self.indices(op, [self.form(operand) for operand in op.operands]))
         else:
             self._set(op, self.operations(op, [self.node(operand) for operand in op.operands]))
+
+    def _select_index(self, op: arith.SelectOp) -> Node:
+        """A choice of indices; coordinates of texels are sums that loops share."""
+        hint = op.result.name_hint or "at"
+        sides = [self.form(side) for side in (op.lhs, op.rhs)]
+        is_coordinate = any(isinstance(use.operation, tir.TexelReadOp) for use in op.result.uses)
+        if is_coordinate and not any(map(self.space.is_varying, sides)):
+            sides = [self.texels.hoisted(side, hint) for side in sides]
+        chosen = self.operations(op, [self.node(op.cond), *map(self.ex.index, sides)])
+        if is_coordinate and chosen.kind == "select":
+            chosen.hint, chosen.numbered = hint, False
+        return chosen
 
     # Memory
 
@@ -176,6 +195,18 @@ class Builder:
         if not self.memory.store(
             op.memref, [self.form(i) for i in op.indices], self.node(op.value)
         ):
+            self._execute_lanes(op)
+
+    def _read_texel(self, op: tir.TexelReadOp) -> None:
+        node = self.texels.read(op, [self.form(at) for at in op.coords], self.form(op.lane))
+        if node is None:
+            self._execute_lanes(op)
+        else:
+            self.values[op.result] = node
+
+    def _write_texel(self, op: tir.TexelWriteOp) -> None:
+        coords = [self.form(at) for at in op.coords]
+        if not self.texels.write(op, coords, self.form(op.lane), self.node(op.value)):
             self._execute_lanes(op)
 
     def _execute_lanes(self, op: Operation) -> None:
@@ -223,7 +254,8 @@ class Builder:
         variable = Variable(loop.var.name_hint or "i", body)
         self.values[loop.var] = self.space.add(variable, loop.size)
         self._within(body, loop, written)
-        self.graph.add(Loop(self.graph.block, (), written, variable, loop.size, body))
+        bound = self.bounds.get(loop)
+        self.graph.add(Loop(self.graph.block, (), written, variable, loop.size, body, bound))
 
     def _within(self, block: Block, op: tir.ForOp, written: frozenset[Storage]) -> None:
         """Execute a loop's body in a block; other iterations have written these before."""
@@ -231,12 +263,13 @@ class Builder:
         self.graph.block = block
         self.graph.invalidate(written)
         self._execute_all(op.body.block)
+        self.texels.finish()
         self.graph.block = outer
 
     def _bound_loop(self, loop: tir.ForOp) -> None:
         outer = self.graph.block
-        launched = self._launched(loop)
-        variable = self._work_item(loop, launched)
+        launched = self.work_items.launched(loop)
+        variable = self.work_items.variable(loop, launched)
         form = self.space.add(variable, launched)
         if launched == loop.size:
             self.values[loop.var] = form
@@ -253,38 +286,6 @@ class Builder:
         written = self.memory.storages_of(self.storages.written_in(loop))
         self._within(body, loop, frozenset())
         self.graph.add(If(outer, (guard,), written, body, None))
-
-    def _work_item(self, loop: tir.ForOp, launched: int) -> Variable:
-        """The variable of a work-item index: one that is in scope by this name, or a new one."""
-        kind, axis, block = loop.kind.data, loop.kind.data.axis, self.graph.block
-        hint = loop.var.name_hint or "i"
-        known = self._work_items.get((kind, hint))
-        if known is not None and any(known.home is around for around in block.chain()):
-            return known
-        variable = self._work_items[kind, hint] = Variable(hint, block)
-        if launched > 1:
-            function = _WORK_ITEM_FUNCTIONS[kind.value.split("_")[0]]
-            self.graph.add(DeclareIndex(block, (), frozenset(), variable, function, axis))
-        return variable
-
-    def _launched(self, loop: tir.ForOp) -> int:
-        """How many different values the work-item index takes; the extent, if no size is known."""
-        kind, axis = loop.kind.data.value.split("_")[0], loop.kind.data.axis
-        total = _size(self.func.global_size, axis)
-        group = _size(self.func.local_size, axis)
-        if kind == "local":
-            launched = group
-        elif kind == "group":
-            launched = total // group if total is not None and group is not None else None
-        else:
-            launched = total
-        launched = loop.size if launched is None else launched
-        if launched < loop.size:
-            raise CloptError(
-                f"kernel {self.func.sym_name.data} is launched with {launched} work-items along "
-                f"{loop.kind.data.value}, its loop needs {loop.size}"
-            )
-        return launched
 
     def _if(self, op: scf.IfOp) -> None:
         condition = self.node(op.cond)
@@ -318,6 +319,7 @@ class Builder:
             self._execute_all(op.regions[which].block)
             yielded = [self.node(value) for value in _yielded(op, which)]
             values = [self.ex.with_sign(value, Sign.SIGNED) for value in yielded]
+            self.texels.finish()
         self.graph.block = outer
         return block, values
 
@@ -365,15 +367,11 @@ def _yielded(op: scf.IfOp, which: int) -> Sequence[SSAValue]:
     return last.operands if isinstance(last, scf.YieldOp) else ()
 
 
-def _size(sizes: DenseArrayBase | None, axis: int) -> int | None:
-    if sizes is None:
-        return None
-    return dict(enumerate(sizes_of(sizes))).get(axis, 1)
-
-
 def _needs_long(func: tir.FuncOp) -> bool:
     """Whether an element number does not fit an int."""
     for param in func.params:
+        if tir.is_texture(param.type):
+            continue
         shape, strides, offset = layout_of(memref_type(param))
         if offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) >= 1 << 31:
             return True

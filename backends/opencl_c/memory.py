@@ -27,9 +27,10 @@ from .values import (
     Statement,
     Storage,
     Store,
+    Texture,
 )
 
-Buffer = Array | RegisterFile
+Buffer = Array | RegisterFile | Texture
 
 _SPACES = {
     tir.Scope.Global: "global",
@@ -51,10 +52,9 @@ class Memory:
 
     # Declarations
 
-    def parameter(self, value: SSAValue, hint: str, is_output: bool) -> Array:
+    def parameter(self, value: SSAValue, hint: str, written: bool) -> Array:
         """A kernel parameter."""
         type_ = memref_type(value)
-        written = is_output or value in self.storages.written
         ctype = value_type(type_.element_type, self.target)
         array = self._array(type_, hint, ctype, written)
         if array.space not in ("global", "constant"):
@@ -123,8 +123,8 @@ class Memory:
         found: set[Storage] = set()
         for value in values:
             match self.buffers.get(value):
-                case Array() as array:
-                    found.add(array)
+                case Array() | Texture() as buffer:
+                    found.add(buffer)
                 case RegisterFile() as file:
                     found.update(file.registers.values())
                 case None:
@@ -141,6 +141,16 @@ class Memory:
 
     # Accesses
 
+    def _addressed(self, value: SSAValue) -> Array | RegisterFile:
+        """The buffer of a load or store."""
+        buffer = self.buffers[value]
+        if isinstance(buffer, Texture):
+            raise CloptError(
+                f"the kernel accesses the texture {buffer.hint} like memory: "
+                "run tir-lower-textures before it is printed"
+            )
+        return buffer
+
     def _flat(self, value: SSAValue, indices: Sequence[Linear]) -> Linear:
         """The element number of an access."""
         _, strides, offset = layout_of(memref_type(value))
@@ -151,7 +161,7 @@ class Memory:
 
     def load(self, value: SSAValue, indices: Sequence[Linear], hint: str) -> Node | None:
         """The loaded value; None where each lane has to load by itself."""
-        buffer = self.buffers[value]
+        buffer = self._addressed(value)
         if isinstance(buffer, RegisterFile):
             return self._load_registers(buffer, indices)
         form = self._flat(value, indices)
@@ -191,7 +201,16 @@ class Memory:
                 return shift
         return None
 
+    def load_element(self, array: Array, form: Linear) -> Node:
+        """The element of this number."""
+        return self._load_element(array, form, array.hint)
+
+    def store_element(self, array: Array, form: Linear, stored: Node) -> None:
+        """Store one element by its number."""
+        self._store(array, form, stored, array.ctype.width)
+
     def _load_element(self, array: Array, form: Linear, hint: str) -> Node:
+        array.has_elements = True
         return self.graph.node(
             "load", array.ctype, self.ex.address(form), (array, form, array.ctype.width),
             key=form_key(form), hint=hint, reads=array, needs=self.ex.space.blocks_of(form),
@@ -202,6 +221,7 @@ class Memory:
     ) -> Node:
         element = array.ctype if array.ctype.base != "bool" else CType(array.storage)
         ctype = replace(element, width=width)
+        array.has_elements = True
         node = self.graph.node(
             "load", ctype, self.ex.address(form), (array, form, width),
             key=form_key(form), hint=hint, reads=array, needs=self.ex.space.blocks_of(form),
@@ -236,7 +256,7 @@ class Memory:
 
     def store(self, value: SSAValue, indices: Sequence[Linear], stored: Node) -> bool:
         """Add the statement; False where each lane has to store by itself."""
-        buffer = self.buffers[value]
+        buffer = self._addressed(value)
         if isinstance(buffer, RegisterFile):
             found = self._registers(buffer, indices)
             if found is None:
@@ -258,6 +278,14 @@ class Memory:
         return True
 
     def _store(self, array: Array, form: Linear, stored: Node, width: int) -> None:
+        array.has_elements = True
+        stored = self.as_stored(array, stored, width)
+        operands: tuple[Node, ...] = (stored, *self.ex.address(form))
+        statement: Statement = Store(self.graph.block, operands, frozenset((array,)), array, form)
+        self.graph.add(statement)
+
+    def as_stored(self, array: Array, stored: Node, width: int) -> Node:
+        """A value in the type that the memory of an array takes, `width` elements of it."""
         if width > 1:
             stored = self.ex.broadcast(stored, width)
         ctype = array.ctype
@@ -269,9 +297,7 @@ class Memory:
             stored = self.ex.convert(stored, ctype)
         elif width > 1 and stored.ctype.is_unsigned:
             stored = self.ex.reinterpret(stored, stored.ctype.signed())
-        operands: tuple[Node, ...] = (stored, *self.ex.address(form))
-        statement: Statement = Store(self.graph.block, operands, frozenset((array,)), array, form)
-        self.graph.add(statement)
+        return stored
 
 
 def form_key(form: Linear) -> tuple[object, ...]:

@@ -19,6 +19,8 @@ from .values import Block, Graph, Node, Statement, Storage
 Point = tuple[Block, int]
 """A place of evaluation: before the item of this number in a block."""
 
+_NAMED = ("hoisted", "sampler")
+"""Expressions that always have a name."""
 _FREE = ("constant", "index", "broadcast")
 """Expressions that are never worth a name."""
 _REPEATABLE = ("register", "lane")
@@ -85,7 +87,7 @@ class Placement:
         )
 
     def _deserves_name(self, node: Node, points: list[Point]) -> bool:
-        if node in self._named:
+        if node in self._named or node.kind in _NAMED:
             return True
         if node.kind in _REPEATABLE:
             return False

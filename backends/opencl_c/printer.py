@@ -30,6 +30,8 @@ from .values import (
     Register,
     Statement,
     Store,
+    TexelStore,
+    Texture,
 )
 
 MAX_ARGUMENTS = 128
@@ -51,13 +53,14 @@ class KernelPrinter:
         self.builder = Builder(func, target)
         self.builder.build()
         self.placement = Placement(self.builder.graph)
-        self.texts = Texts(self.builder.space)
+        self.texts = Texts(self.builder.space, target.mad)
         self.names = Names()
         self.lines: list[str] = []
         self.indent = 0
         self._initialised: dict[Statement, Register] = {}
         self._statements: dict[type[Statement], Callable[..., None]] = {
             Store: self._store,
+            TexelStore: self._texel_store,
             Assign: self._assign,
             Declare: self._declare,
             DeclareArray: self._declare_array,
@@ -74,9 +77,10 @@ class KernelPrinter:
             raise CloptError(
                 f'"{name}" cannot be the name of an OpenCL kernel: rename the function'
             )
-        if len(self.builder.parameters) > MAX_ARGUMENTS:
+        arguments = len(self.builder.parameters) + len(self.builder.bounds)
+        if arguments > MAX_ARGUMENTS:
             raise CloptError(
-                f"kernel {name} has {len(self.builder.parameters)} buffers, more than the "
+                f"kernel {name} has {arguments} buffers and loop bounds, more than the "
                 f"{MAX_ARGUMENTS} that OpenCL guarantees: fuse fewer operations"
             )
         self._header(name)
@@ -103,7 +107,10 @@ class KernelPrinter:
         if local := sizes_of(self.func.local_size):
             sizes = ", ".join(str(size) for size in [*local, 1, 1][:3])
             self._line(f"__attribute__((reqd_work_group_size({sizes})))")
-        parameters = [self._parameter(array) for array in self.builder.parameters]
+        parameters = [self._parameter(buffer) for buffer in self.builder.parameters]
+        for bound in self.builder.bounds.values():
+            bound.name = self.names.new(bound.hint)
+            parameters.append(f"const int {bound.name}")
         line = f"__kernel void {name}({', '.join(parameters)}) {{"
         if len(line) <= LINE_LENGTH:
             self.lines.append(line)
@@ -112,10 +119,14 @@ class KernelPrinter:
         self.lines += [f"    {parameter}," for parameter in parameters[:-1]]
         self.lines.append(f"    {parameters[-1]}) {{")
 
-    def _parameter(self, array: Array) -> str:
-        array.name = self.names.new(array.hint)
-        qualifier = "" if array.written or array.space == "constant" else "const "
-        return f"__{array.space} {qualifier}{array.storage} *restrict {array.name}"
+    def _parameter(self, buffer: Array | Texture) -> str:
+        name = buffer.name = self.names.new(buffer.hint)
+        if isinstance(buffer, Texture):
+            access = "__write_only" if buffer.written else "__read_only"
+            return f"{access} {buffer.image.kind.value}_t {name}"
+        qualifier = "" if buffer.written or buffer.space == "constant" else "const "
+        width = tir.TEXEL if buffer.is_packed else ""
+        return f"__{buffer.space} {qualifier}{buffer.storage}{width} *restrict {name}"
 
     # Blocks
 
@@ -161,6 +172,10 @@ class KernelPrinter:
         else:
             self._assignment(self.texts.element(array, store.index, store.address), value, store)
 
+    def _texel_store(self, store: TexelStore) -> None:
+        value, *coords = store.operands
+        self._line(self.texts.texel_store(store.buffer, value, coords))
+
     def _assign(self, assign: Assign) -> None:
         register = assign.register
         if assign in self._initialised:
@@ -172,7 +187,8 @@ class KernelPrinter:
 
     def _assignment(self, target: str, value: Node, statement: Statement) -> None:
         """`target = value;`, or `target += rest;` where the value is `target + rest`."""
-        if not value.name and value.kind == "binary" and value.payload in _COMPOUND:
+        is_operator = not value.name and value.kind == "binary" and not self.texts.is_mad(value)
+        if is_operator and value.payload in _COMPOUND:
             left, right = value.operands
             symbol = value.payload
             if self._is_current(left, target, statement):
@@ -230,7 +246,8 @@ class KernelPrinter:
         self.names.open()
         name = loop.variable.name = self.names.new(loop.variable.hint)
         ctype = self.builder.index_type.text
-        self._line(f"for ({ctype} {name} = 0; {name} < {loop.extent}; {name}++) {{")
+        end = loop.bound.name if loop.bound is not None else loop.extent
+        self._line(f"for ({ctype} {name} = 0; {name} < {end}; {name}++) {{")
         self._block(loop.body)
         self._line("}")
         self.names.close()
@@ -263,7 +280,7 @@ def _longest(node: Node) -> int:
     """How long the text of a node that is used once may be."""
     if node.kind == "binary" and node.payload == "*" and node.ctype.is_float:
         return sys.maxsize
-    return _LONGEST_LOAD if node.kind == "load" else _LONGEST_INLINE
+    return _LONGEST_LOAD if node.kind in ("load", "texel") else _LONGEST_INLINE
 
 
 def _hint(node: Node) -> str:

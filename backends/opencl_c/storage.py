@@ -100,12 +100,11 @@ class Storages:
         """The memrefs that `op` and what it contains store to."""
         if op not in self._written:
             found: set[SSAValue] = set()
-            if isinstance(op, memref.StoreOp):
-                found.add(op.memref)
-            for region in op.regions:
-                for inner in region.walk():
-                    if isinstance(inner, memref.StoreOp):
-                        found.add(inner.memref)
+            for inner in op.walk():
+                if isinstance(inner, memref.StoreOp):
+                    found.add(inner.memref)
+                elif isinstance(inner, tir.TexelWriteOp):
+                    found.add(inner.destination)
             self._written[op] = frozenset(found)
         return self._written[op]
 
@@ -151,6 +150,8 @@ class Storages:
                 if _is_inside(op.memref, loop):
                     return varies
                 return isinstance(op, memref.StoreOp) and not varies
+            case tir.TexelWriteOp():
+                return not any(loop in self.depends(at) for at in (*op.coords, op.lane))
             case memref.AllocaOp():
                 return scope_of(op.memref.type) is not tir.Scope.Private
             case _:

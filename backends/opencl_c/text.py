@@ -11,11 +11,13 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr
 from ...dialects.tir.affine import Linear
 from .builtins import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY, WIDEST_CALL
 from .index import IndexSpace, divisor_of
-from .types import float_literal, int_literal
-from .values import Array, Node, Variable
+from .types import CType, float_literal, int_literal
+from .values import Array, Node, Texture, Variable
 
 Text = tuple[str, int]
 
+_SAMPLER = "CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST"
+_IMAGE_SUFFIX = {"float": "f", "half": "h", "int": "i", "uint": "ui"}
 _BITWISE = ("<<", ">>", "&", "^", "|")
 
 
@@ -27,12 +29,14 @@ def atom(text: Text, precedence: int) -> str:
 class Texts:
     """Renders the nodes of one kernel; one method per kind of node."""
 
-    def __init__(self, space: IndexSpace):
+    def __init__(self, space: IndexSpace, mad: bool = False):
         self.space = space
+        self.mad = mad
         self._renderers: dict[str, Callable[[Node], Text]] = {
             "constant": self._constant,
             "index": lambda node: self.linear(node.payload, node.operands),
             "sum": lambda node: self.linear(node.payload, node.operands),
+            "hoisted": lambda node: self.linear(node.payload, node.operands),
             "lanes": self._lanes,
             "division": self._division,
             "unary": self._unary,
@@ -46,6 +50,8 @@ class Texts:
             "swizzle": self._swizzle,
             "select": self._select,
             "load": self._load,
+            "texel": self._texel,
+            "sampler": lambda _: (_SAMPLER, PRECEDENCE["|"]),
             "register": lambda node: (node.payload.name, PRIMARY),
         }
 
@@ -165,6 +171,8 @@ class Texts:
         return node.payload + operand, UNARY
 
     def _binary(self, node: Node) -> Text:
+        if self.is_mad(node):
+            return self._mad(node)
         symbol: str = node.payload
         own = PRECEDENCE[symbol]
         left, right = own, own + 1
@@ -179,6 +187,29 @@ class Texts:
             for operand, precedence in zip(node.operands, (left, right), strict=True)
         ]
         return f" {symbol} ".join(operands), own
+
+    def is_mad(self, node: Node) -> bool:
+        """Whether a sum is written as `mad(a, b, c)`."""
+        return (
+            self.mad
+            and node.kind == "binary"
+            and node.payload == "+"
+            and node.ctype.is_float
+            and node.ctype.width <= WIDEST_CALL
+            and any(_is_product(operand, node.ctype) for operand in node.operands)
+        )
+
+    def _mad(self, node: Node) -> Text:
+        left, right = node.operands
+        product, rest = (right, left) if _is_product(right, node.ctype) else (left, right)
+        factors = sorted(product.operands, key=lambda factor: -factor.ctype.width)
+        arguments = ", ".join(self._as_wide(x, node.ctype) for x in (*factors, rest))
+        return f"mad({arguments})", PRIMARY
+
+    def _as_wide(self, node: Node, ctype: CType) -> str:
+        """An argument of a function all of whose arguments have the same type."""
+        text = self(node)[0]
+        return text if node.ctype.width == ctype.width else f"({ctype.text})({text})"
 
     def _side(self, operand: Node, symbol: str, precedence: int) -> str:
         text = self(operand)
@@ -247,6 +278,40 @@ class Texts:
         ]
         return parts[0] if len(parts) == 1 else f"({node.ctype.text})({', '.join(parts)})"
 
+    def _texel(self, node: Node) -> Text:
+        buffer = node.payload
+        if isinstance(buffer, Texture):
+            arguments = [buffer.name, self.coordinates(node.operands)]
+            if node.operands[-1].kind == "sampler":
+                arguments[1:] = [self(node.operands[-1])[0], self.coordinates(node.operands[:-1])]
+            return f"read_image{_IMAGE_SUFFIX[node.ctype.base]}({', '.join(arguments)})", PRIMARY
+        at = self.plain(node, 0)
+        if buffer.is_packed:
+            return f"{buffer.name}[{at}]", PRIMARY
+        half = "_half" if buffer.storage == "half" and node.ctype.base == "float" else ""
+        return f"vload{half}4({at}, {buffer.name})", PRIMARY
+
+    def texel_store(self, buffer: Array | Texture, value: Node, coords: Sequence[Node]) -> str:
+        """The statement that writes a whole texel."""
+        text, at = self(value)[0], self.coordinates(coords)
+        if isinstance(buffer, Texture):
+            return f"write_image{_IMAGE_SUFFIX[value.ctype.base]}({buffer.name}, {at}, {text});"
+        if buffer.is_packed:
+            return f"{buffer.name}[{at}] = {text};"
+        half = "_half" if buffer.storage == "half" and value.ctype.base == "float" else ""
+        return f"vstore{half}4({text}, {at}, {buffer.name});"
+
+    def coordinates(self, nodes: Sequence[Node]) -> str:
+        """A texel's coordinates as one argument: an int, an int2, or an int4 with the layer."""
+        texts = [
+            self(node)[0] if node.ctype.base == "int" else f"(int)({self(node)[0]})"
+            for node in nodes
+        ]
+        if len(texts) == 1:
+            return texts[0]
+        vector = ", ".join(texts if len(texts) == 2 else [*texts, "0"])
+        return f"(int{2 if len(texts) == 2 else 4})({vector})"
+
     def element(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
         """`x[i]`."""
         return f"{array.name}[{self.linear(form, nodes)[0]}]"
@@ -257,3 +322,13 @@ class Texts:
             return array.name
         text = self.linear(form, nodes)[0]
         return f"{array.name} - {text[1:]}" if text.startswith("-") else f"{array.name} + {text}"
+
+
+def _is_product(node: Node, ctype: CType) -> bool:
+    """Whether an operand of a sum of this type is a product of its width without a name."""
+    return (
+        not node.name
+        and node.kind == "binary"
+        and node.payload == "*"
+        and node.ctype.width == ctype.width
+    )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...dialects.tir.affine import Linear
+from ...dialects.tir.texture import Image
 from .types import CType
 
 
@@ -29,6 +30,31 @@ class Array:
     size: int
     written: bool
     name: str = ""
+    has_texels: bool = False
+    """Whether there are accesses to whole texels of four elements, by their number."""
+    has_elements: bool = False
+    """Whether there are other accesses."""
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is an array of vectors in C: all accesses move whole texels.
+
+        Known once the kernel is built. Without native half there are no vectors of halves.
+        """
+        native = self.storage != "half" or self.ctype.base == "half"
+        return self.has_texels and not self.has_elements and native
+
+
+@dataclass(eq=False, repr=False)
+class Texture:
+    """A kernel parameter that is an image; read or written, never both."""
+
+    hint: str
+    image: Image
+    ctype: CType
+    """The type of one element in expressions."""
+    written: bool
+    name: str = ""
 
 
 @dataclass(eq=False, repr=False)
@@ -40,7 +66,7 @@ class Register:
     name: str = ""
 
 
-Storage = Array | Register
+Storage = Array | Texture | Register
 
 
 @dataclass(eq=False, repr=False)
@@ -102,6 +128,13 @@ class Store(Statement):
 
 
 @dataclass(eq=False, repr=False)
+class TexelStore(Statement):
+    """Writes a whole texel; `operands` is the vector and the coordinates."""
+
+    buffer: Array | Texture
+
+
+@dataclass(eq=False, repr=False)
 class Assign(Statement):
     """`register = value`, or one lane of it."""
 
@@ -152,6 +185,8 @@ class Loop(Statement):
     variable: Variable
     extent: int
     body: Block
+    bound: Variable | None = None
+    """The kernel's argument that is the extent."""
 
     def blocks(self) -> Sequence[Block]:
         return (self.body,)

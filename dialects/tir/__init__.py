@@ -6,7 +6,7 @@ from xdsl.ir import Dialect
 
 from .attributes import BOUND_AXIS, IterKind, LoopKind, LoopKindAttr, Scope, ScopeAttr
 from .block import BlockOp, enclosing_block
-from .ops import BarrierOp, CallOp, ForOp, FuncOp, enclosing_loops, rolled_bounds
+from .ops import BarrierOp, CallOp, ForOp, FuncOp, enclosing_loops, rolled_bounds, rolled_loops
 from .texel import TexelReadOp, TexelWriteOp
 from .texture import TEXEL, Image, ImageKind, coordinates, image_of, is_texel_type, is_texture
 
@@ -35,6 +35,7 @@ __all__ = [
     "is_texel_type",
     "is_texture",
     "rolled_bounds",
+    "rolled_loops",
 ]
 
 TIR = Dialect(

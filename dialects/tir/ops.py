@@ -34,7 +34,15 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import LoopKind, LoopKindAttr
 
-__all__ = ["BarrierOp", "CallOp", "ForOp", "FuncOp", "enclosing_loops", "rolled_bounds"]
+__all__ = [
+    "BarrierOp",
+    "CallOp",
+    "ForOp",
+    "FuncOp",
+    "enclosing_loops",
+    "rolled_bounds",
+    "rolled_loops",
+]
 
 _INDEX = IndexType()
 
@@ -239,13 +247,16 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
     return loops[::-1]
 
 
+def rolled_loops(func: FuncOp) -> list[ForOp]:
+    """The `rolled` loops, in the order of the text."""
+    return [
+        op for op in func.body.walk() if isinstance(op, ForOp) and op.kind.data is LoopKind.Rolled
+    ]
+
+
 def rolled_bounds(func: FuncOp) -> tuple[int, ...]:
     """The bounds of the `rolled` loops, in the order of the text.
 
     They are arguments of the kernel: 32-bit integers after its buffers, the same at every launch.
     """
-    return tuple(
-        op.size
-        for op in func.body.walk()
-        if isinstance(op, ForOp) and op.kind.data is LoopKind.Rolled
-    )
+    return tuple(loop.size for loop in rolled_loops(func))

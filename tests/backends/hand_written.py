@@ -10,6 +10,7 @@ import numpy as np
 import pyopencl as cl
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
 from clopt.backends.opencl_c import emit
@@ -54,13 +55,42 @@ def run(
     log = program.get_build_info(queue.device, cl.program_build_info.LOG)
     assert "warning" not in log, log + source
     (func,) = (op for op in module.body.block.ops if isinstance(op, tir.FuncOp))
-    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    buffers = [cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(array)) for array in arrays]
+    memories = [
+        _memory(context, array, param.type) for array, param in zip(arrays, func.params, strict=True)
+    ]
     kernel = cl.Kernel(program, func.sym_name.data)
-    kernel.set_args(*buffers)
+    kernel.set_args(*memories, *map(np.int32, tir.rolled_bounds(func)))
     cl.enqueue_nd_range_kernel(queue, kernel, global_size, local_size)
     results = [np.empty_like(array) for array in arrays]
-    for result, buffer in zip(results, buffers, strict=True):
-        cl.enqueue_copy(queue, result, buffer)
+    for result, memory in zip(results, memories, strict=True):
+        if isinstance(memory, cl.Image) and memory.type != cl.mem_object_type.IMAGE1D_BUFFER:
+            region = (memory.width, memory.height or 1, memory.array_size or 1)
+            cl.enqueue_copy(queue, result, memory, origin=(0, 0, 0), region=region)
+        else:
+            cl.enqueue_copy(queue, result, getattr(memory, "buffer", memory))
     queue.finish()
     return results
+
+
+def _memory(context: cl.Context, array: Array, type_: Attribute) -> cl.Buffer | cl.Image:
+    """What a parameter of this type is bound to, with the contents of `array`."""
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    array = np.ascontiguousarray(array)
+    if not tir.is_texture(type_):
+        return cl.Buffer(context, flags, hostbuf=array)
+    image = tir.image_of(type_)
+    assert array.shape == type_.get_shape()
+    format_ = cl.ImageFormat(cl.channel_order.RGBA, _CHANNELS[array.dtype.name])
+    if image.kind is tir.ImageKind.Buffer:
+        buffer = cl.Buffer(context, flags, hostbuf=array)
+        return cl.Image(context, cl.mem_flags.READ_WRITE, format_, (image.width,), buffer=buffer)
+    is_array = image.kind is tir.ImageKind.Array2D
+    return cl.Image(context, flags, format_, image.extents, hostbuf=array, is_array=is_array)
+
+
+_CHANNELS = {
+    "float32": cl.channel_type.FLOAT,
+    "float16": cl.channel_type.HALF_FLOAT,
+    **{f"int{bits}": getattr(cl.channel_type, f"SIGNED_INT{bits}") for bits in (8, 16, 32)},
+    **{f"uint{bits}": getattr(cl.channel_type, f"UNSIGNED_INT{bits}") for bits in (8, 16, 32)},
+}

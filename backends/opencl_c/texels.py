@@ -1,0 +1,340 @@
+"""Reads and writes of whole texels: images, and packed buffers as arrays of vectors.
+
+The operations act on one element of a texel. Here they share one read; the lane is then a component
+of it, or the lane of the vectorized loop. Elements written one by one are collected until a texel
+is whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import Float16Type, IntegerType, Signedness
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from ...dialects import tir
+from ...dialects.cl.target import Target
+from ...dialects.tir.affine import Linear
+from ...errors import CloptError
+from .expressions import Expressions
+from .index import constant, constant_of
+from .memory import Memory, form_key
+from .storage import layout_of, memref_type
+from .types import BOOL, CType, value_type
+from .values import Array, Block, Node, TexelStore, Texture
+
+SAMPLER = CType("sampler_t")
+_COORDINATES = ("column", "row", "layer")
+_READ_IMAGES, _WRITE_IMAGES = 128, 64
+"""Image arguments of a kernel where the target does not say: full-profile minimum of OpenCL 1.2,
+and what Adreno and the CPU runtimes have beyond it.
+"""
+
+
+@dataclass
+class _Pending:
+    """The elements of a texel that were written so far."""
+
+    buffer: Array | Texture
+    coords: list[Linear]
+    lanes: dict[int, Node] = field(default_factory=dict[int, Node])
+
+
+class Texels:
+    """The texels of one kernel's parameters."""
+
+    def __init__(self, func: tir.FuncOp, expressions: Expressions, memory: Memory, target: Target):
+        self.func = func
+        self.ex = expressions
+        self.graph = expressions.graph
+        self.memory = memory
+        self.target = target
+        self._pending: dict[Block, dict[object, _Pending]] = {}
+
+    # Parameters
+
+    def parameter(self, value: SSAValue, hint: str, written: bool) -> Texture:
+        """A parameter in the texture scope."""
+        if written and any(isinstance(use.operation, tir.TexelReadOp) for use in value.uses):
+            raise CloptError(
+                f"kernel {self.func.sym_name.data} reads and writes the image {hint}: "
+                "OpenCL 1.2 lets a kernel do one of both, give the result an image of its own"
+            )
+        type_ = memref_type(value)
+        ctype = value_type(type_.element_type, self.target)
+        if isinstance(type_.element_type, Float16Type) and _is_widened(value):
+            ctype = CType("float")
+        texture = Texture(hint, tir.image_of(type_), ctype, written)
+        self.memory.buffers[value] = texture
+        return texture
+
+    def check_limits(self, parameters: Sequence[Array | Texture]) -> None:
+        """CloptError for more images than a kernel may have."""
+        for written, limit, fallback in (
+            (False, self.target.max_read_images, _READ_IMAGES),
+            (True, self.target.max_write_images, _WRITE_IMAGES),
+        ):
+            count = sum(isinstance(p, Texture) and p.written is written for p in parameters)
+            if count > (limit or fallback):
+                raise CloptError(
+                    f"kernel {self.func.sym_name.data} {'writes' if written else 'reads'} {count} "
+                    f"images, more than the {limit or fallback} of {self.target.name}: "
+                    "fuse fewer operations"
+                )
+
+    # Reads
+
+    def read(self, op: tir.TexelReadOp, coords: Sequence[Linear], lane: Linear) -> Node | None:
+        """The element; None where each lane of the vectorized loop has to read by itself."""
+        if any(map(self.ex.space.is_varying, coords)):
+            return None
+        if not self.ex.space.is_varying(lane):
+            return self._component(op, coords, lane)
+        lanes = [constant_of(self.ex.at_lane(lane, i)) for i in range(self.ex.lane_width)]
+        picked = [at for at in lanes if at is not None]
+        if len(picked) < len(lanes):
+            return None
+        texel = self._texel(op, coords)
+        return texel if picked == list(range(tir.TEXEL)) else self.ex.pick(texel, picked)
+
+    def _component(self, op: tir.TexelReadOp, coords: Sequence[Linear], lane: Linear) -> Node:
+        """One component: by a choice, where the lane of an image is known at run time only."""
+        known, buffer = constant_of(lane), self.memory.buffers[op.source]
+        if known is None and isinstance(buffer, Array):
+            return self.memory.load_element(buffer, coords[0].scaled(tir.TEXEL) + lane)
+        texel = self._texel(op, coords)
+        if known is not None:
+            return self.ex.lane(texel, known)
+        x, y, z, w = (self.ex.lane(texel, i) for i in range(tir.TEXEL))
+        below = [self.ex.compare_index("<", lane, constant(i)) for i in (1, 2, 3)]
+        low, high = self.ex.select(below[0], x, y), self.ex.select(below[2], z, w)
+        return self.ex.select(below[1], low, high)
+
+    def _texel(self, op: tir.TexelReadOp, coords: Sequence[Linear]) -> Node:
+        """The whole texel, in the type that the kernel computes with."""
+        buffer = self.memory.buffers[op.source]
+        if isinstance(buffer, Texture):
+            return self._sample(buffer, coords, op.border is not None)
+        assert isinstance(buffer, Array)
+        self._count(op.source, buffer)
+        element = buffer.ctype if buffer.ctype.base != "bool" else CType(buffer.storage)
+        node = self.graph.node(
+            "texel", element.of_width(tir.TEXEL), self._coordinates(coords), buffer,
+            hint=buffer.hint, reads=buffer,
+        )  # fmt: skip
+        return self.ex.convert(node, BOOL) if buffer.ctype.base == "bool" else node
+
+    def _sample(self, texture: Texture, coords: Sequence[Linear], border: bool) -> Node:
+        if border and texture.image.kind is tir.ImageKind.Buffer:
+            return self._sample_clamped(texture, coords[0])
+        ctype = self.image_type(texture)
+        operands = self._coordinates(coords)
+        if border:
+            sampler = self.graph.node("sampler", SAMPLER, hint="border", is_safe=True)
+            sampler.numbered = False
+            operands.append(sampler)
+        node = self.graph.node("texel", ctype, operands, texture, hint=texture.hint, reads=texture)
+        return self._as_element(node, texture.ctype)
+
+    def _sample_clamped(self, texture: Texture, at: Linear) -> Node:
+        """An `image1d_buffer_t` has no sampler, thus no border: zeros where `at` is outside."""
+        low = self.ex.compare_index(">=", at, constant(0))
+        high = self.ex.compare_index("<", at, constant(texture.image.width))
+        inside = self.ex.logic("&&", low, high)
+        safe = self.ex.select(inside, self.ex.index(at), self.ex.index(constant(0)))
+        texel = self._sample(texture, [self.ex.to_form(safe)], border=False)
+        zero = self.ex.constant(0.0 if texel.ctype.is_float else 0, texel.ctype.of_width(1))
+        return self.ex.select(inside, texel, zero)
+
+    def image_type(self, texture: Texture) -> CType:
+        """The vector type that a texel of an image has in the built-in functions."""
+        match texture.image.element_type:
+            case IntegerType() as type_:
+                unsigned = type_.signedness.data is Signedness.UNSIGNED
+                return CType("uint" if unsigned else "int", tir.TEXEL)
+            case _:
+                half = texture.ctype.base == "half" and self.target.read_imageh
+                return CType("half" if half else "float", tir.TEXEL)
+
+    def _as_element(self, texel: Node, ctype: CType) -> Node:
+        """What an image gave as vector of the elements' type."""
+        if texel.ctype.is_unsigned:
+            texel = self.ex.convert(texel, ctype.unsigned())
+            return self.ex.reinterpret(texel, ctype.of_width(tir.TEXEL))
+        return self.ex.convert(texel, ctype)
+
+    # Coordinates
+
+    def _coordinates(self, coords: Sequence[Linear]) -> list[Node]:
+        """One expression per coordinate; those that differ in a constant share the rest."""
+        hints = _COORDINATES if len(coords) > 1 else ("at",)
+        return [self._coordinate(form, hint) for form, hint in zip(coords, hints, strict=False)]
+
+    def _coordinate(self, form: Linear, hint: str) -> Node:
+        form = self.hoisted(form, hint)
+        if len(form.terms) > 1:
+            total = self._sum("sum", Linear(form.terms, 0), hint)
+            form = self.ex.space.of_node(total) + constant(form.constant)
+        return self.ex.index(form)
+
+    def hoisted(self, form: Linear, hint: str) -> Linear:
+        """The form with one variable in place of the terms that each loop around leaves alone."""
+        levels: dict[int, Linear] = {}
+        for atom, coefficient in form.terms.items():
+            term = Linear({atom: coefficient}, 0)
+            level = self._loops_around(term)
+            levels[level] = levels.get(level, constant(0)) + term
+        here = _loops(self.graph.block)
+        total = constant(0)
+        for level in sorted(levels):
+            total = total + levels[level]
+            if level < here and not _is_plain(total):
+                total = self.ex.space.of_node(self._sum("hoisted", total, hint))
+        return total + constant(form.constant)
+
+    def _sum(self, kind: str, form: Linear, hint: str) -> Node:
+        key = frozenset(form.terms.items())
+        node = self.graph.node(
+            kind, self.ex.index_type, self.ex.atoms(form), form, key=key, hint=hint,
+            needs=self.ex.space.blocks_of(form), is_safe=True,
+        )  # fmt: skip
+        node.numbered = False
+        return node
+
+    def _loops_around(self, form: Linear) -> int:
+        """How many loops change a form's value."""
+        homes = [*self.ex.space.blocks_of(form), *(node.block for node in self.ex.atoms(form))]
+        return max(map(_loops, homes), default=0)
+
+    # Writes
+
+    def write(
+        self, op: tir.TexelWriteOp, coords: Sequence[Linear], lane: Linear, value: Node
+    ) -> bool:
+        """Write the texel, or collect the element; False where each lane has to do so itself."""
+        space = self.ex.space
+        if any(map(space.is_varying, coords)):
+            return False
+        if not space.is_varying(lane):
+            self._write_element(op, coords, lane, value)
+            return True
+        lanes = [constant_of(self.ex.at_lane(lane, i)) for i in range(self.ex.lane_width)]
+        if lanes != list(range(tir.TEXEL)):
+            return False
+        self._store(self._destination(op), coords, self.ex.broadcast(value, tir.TEXEL))
+        return True
+
+    def _destination(self, op: tir.TexelWriteOp) -> Array | Texture:
+        buffer = self.memory.buffers[op.destination]
+        assert isinstance(buffer, Array | Texture)
+        if isinstance(buffer, Array):
+            self._count(op.destination, buffer)
+        return buffer
+
+    def _write_element(
+        self, op: tir.TexelWriteOp, coords: Sequence[Linear], lane: Linear, value: Node
+    ) -> None:
+        buffer, at = self._destination(op), constant_of(lane)
+        if isinstance(buffer, Texture) and at is None:
+            raise self._incomplete(buffer)
+        if isinstance(buffer, Array) and (at is None or not _is_only_written(op.destination)):
+            self._store_element(buffer, coords[0], lane, value)
+            return
+        assert at is not None
+        pending = self._pending.setdefault(self.graph.block, {})
+        key = (buffer, *(form_key(form) for form in coords))
+        texel = pending.setdefault(key, _Pending(buffer, list(coords), {}))
+        texel.lanes[at] = value
+        if sorted(texel.lanes) == list(range(tir.TEXEL)):
+            del pending[key]
+            self._store(buffer, coords, self._whole([texel.lanes[i] for i in range(tir.TEXEL)]))
+
+    def _whole(self, lanes: Sequence[Node]) -> Node:
+        """The vector of four elements; the one that they were taken from, if there is one."""
+        source = lanes[0].operands[0] if lanes[0].kind == "lane" else None
+        if (
+            source is not None
+            and source.ctype.width == len(lanes)
+            and all(
+                node.kind == "lane" and node.operands[0] is source and node.payload == i
+                for i, node in enumerate(lanes)
+            )
+        ):
+            return source
+        return self.ex.build(lanes)
+
+    def finish(self) -> None:
+        """At the end of the current block: no texel remains of which only a part was written."""
+        for texel in self._pending.pop(self.graph.block, {}).values():
+            if isinstance(texel.buffer, Texture):
+                raise self._incomplete(texel.buffer)
+            for lane, value in texel.lanes.items():
+                self._store_element(texel.buffer, texel.coords[0], constant(lane), value)
+
+    def _incomplete(self, texture: Texture) -> CloptError:
+        return CloptError(
+            f"kernel {self.func.sym_name.data} writes a part of a texel of {texture.hint}: a texel "
+            "is written whole, by a vectorized or unrolled loop over its four lanes"
+        )
+
+    def _store_element(self, array: Array, texel: Linear, lane: Linear, value: Node) -> None:
+        self.memory.store_element(array, texel.scaled(tir.TEXEL) + lane, value)
+
+    def _store(self, buffer: Array | Texture, coords: Sequence[Linear], value: Node) -> None:
+        if isinstance(buffer, Texture):
+            value = self._as_pixel(buffer, value)
+        else:
+            value = self.memory.as_stored(buffer, value, tir.TEXEL)
+        operands = (value, *self._coordinates(coords))
+        self.graph.add(TexelStore(self.graph.block, operands, frozenset((buffer,)), buffer))
+
+    def _as_pixel(self, texture: Texture, value: Node) -> Node:
+        """A vector of elements in the type that the image takes."""
+        ctype = self.image_type(texture)
+        if ctype.base == "float" and value.kind == "convert" and value.ctype.base == "half":
+            # The image rounds to half by itself.
+            (value,) = value.operands
+        if ctype.is_unsigned:
+            value = self.ex.reinterpret(value, value.ctype.unsigned())
+        return self.ex.convert(value, ctype)
+
+    def _count(self, value: SSAValue, array: Array) -> None:
+        """Note an access to whole texels of a buffer."""
+        shape, strides, offset = layout_of(memref_type(value))
+        if offset or any(s != prod(shape[i + 1 :]) for i, s in enumerate(strides)):
+            raise CloptError(
+                f"kernel {self.func.sym_name.data} accesses texels of {array.hint}, which is "
+                f"{memref_type(value)}: texels are counted in dense buffers only"
+            )
+        array.has_texels = True
+
+
+def _is_only_written(buffer: SSAValue) -> bool:
+    """Whether nothing can tell when the elements of a texel are written."""
+    return all(isinstance(use.operation, tir.TexelWriteOp) for use in buffer.uses)
+
+
+def _is_widened(value: SSAValue) -> bool:
+    """Whether halves of an image are needed as floats only, as its read can give them."""
+    users = (
+        user.operation
+        for use in value.uses
+        if isinstance(use.operation, tir.TexelReadOp)
+        for user in use.operation.result.uses
+    )
+    return all(isinstance(user, arith.ExtFOp | tir.TexelWriteOp) for user in users)
+
+
+def _loops(block: Block) -> int:
+    """How many loops there are around a block, with itself."""
+    return sum(around.is_loop for around in block.chain())
+
+
+def _is_plain(form: Linear) -> bool:
+    """Whether a form is a variable, and no arithmetic."""
+    ((atom, coefficient), *more) = form.terms.items()
+    return not more and coefficient == 1 and isinstance(atom, AffineDimExpr)
