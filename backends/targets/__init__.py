@@ -52,11 +52,20 @@ class TargetChoice:
 
 
 def change_facts(target: Target, facts: Mapping[str, Fact]) -> Target:
-    """`target` with other `facts`; CloptError for what is no fact or no value of one."""
+    """`target` with other `facts`; CloptError for what is no fact or no value of one.
+
+    Asking for textures where there are no images is a mistake, too.
+    """
     try:
-        return target.with_facts(facts)
+        changed = target.with_facts(facts)
     except ValueError as error:
         raise CloptError(f"{error}.") from error
+    if facts.get("texture") == "prefer" and not changed.images:
+        raise CloptError(
+            f"texture=prefer needs a device with images, and {target.name} has none; name another "
+            "target, for example adreno-740."
+        )
+    return changed
 
 
 def target_names() -> list[str]:

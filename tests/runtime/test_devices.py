@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from clopt import CloptError
-from clopt.backends.pyopencl_runtime import find_device, list_devices, target_for
+from clopt.backends.pyopencl_runtime import Device, find_device, list_devices, target_for
 from clopt.backends.pyopencl_runtime.icd import offer_pip_runtimes
 from clopt.backends.targets import load_target
 
@@ -51,6 +54,54 @@ def test_the_target_has_the_devices_own_figures(device: str) -> None:
     assert target.compute_units == wanted.compute_units
     assert target.device_type == ("gpu" if wanted.kind == "gpu" else "cpu")
     assert target.vector_width == load_target(target.name).vector_width
+
+
+@pytest.mark.parametrize(
+    ("version", "name"),
+    [
+        ("OpenCL 3.0 Adreno(TM) 740", "adreno-740"),
+        ("OpenCL 2.0 Adreno(TM) 642", "adreno-6xx"),
+        ("OpenCL 3.0 Adreno(TM) 999", "adreno"),
+        ("OpenCL 3.0 Adreno(TM) X1-85", "adreno-x1-85"),
+        ("OpenCL 3.0 Mali-G78 r0p1", "generic-gpu"),
+    ],
+)
+def test_a_gpu_is_known_by_its_model(version: str, name: str) -> None:
+    answers = {
+        "version": version,
+        "platform": SimpleNamespace(vendor="QUALCOMM" if "Adreno" in version else "ARM"),
+        "extensions": "cl_khr_fp16 cl_khr_image2d_from_buffer",
+        "image_support": True,
+        "image2d_max_width": 4096,
+        "image2d_max_height": 2048,
+        "image_max_array_size": 64,
+        "image_max_buffer_size": 1000,
+        "max_read_image_args": 8,
+        "max_write_image_args": 4,
+        "mem_base_addr_align": 4096,
+        "max_compute_units": 5,
+        "max_work_group_size": 512,
+        "local_mem_size": 1024,
+    }
+    handle = cast("Any", SimpleNamespace(**answers))
+    target = target_for(Device(0, handle, "A platform", "A device", "1.0", "gpu"))
+    assert target == replace(
+        load_target(name),
+        fp16=True,
+        fp64=False,
+        max_image_width=4096,
+        max_image_height=2048,
+        max_image_layers=64,
+        max_image_buffer_texels=1000,
+        max_read_images=8,
+        max_write_images=4,
+        read_imageh=True,
+        image_from_buffer=True,
+        image_base_alignment_bytes=512,
+        compute_units=5,
+        max_work_group_size=512,
+        local_memory_bytes=1024,
+    )
 
 
 def test_intels_runtime_joins_the_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ BAD_OPTIONS = {
     "--print-ir-after=cse -p dce": "--print-ir-after=cse: this pass is not in the pipeline",
     "--target nonsense": 'There is no target "nonsense"',
     "--target pocl speed=high": '"speed" is no fact of a target; facts: ',
+    "--target texture=prefer": "texture=prefer needs a device with images, and generic has none",
     "--target=pocl,texture=yes": 'texture is "off" or "auto" or "prefer", not "yes"',
     "--weights no.safetensors": "the weights file no.safetensors",
     "--dim batch=1": "--dim binds dimensions of ONNX models only",

@@ -53,6 +53,7 @@ def test_facts_alone_change_the_target_at_hand() -> None:
         ("pocl image_cost=low", "image_cost is a number, not 'low'"),
         ("pocl image_cost=nan", "image_cost is a positive number, not nan"),
         ("pocl fp16=1", "fp16 is true or false, not '1'"),
+        ("generic texture=prefer", "texture=prefer needs a device with images, and generic has no"),
         ("pocl name=x", '"name" is no fact of a target'),
     ],
 )
