@@ -21,6 +21,7 @@ DIALECTS: dict[str, str] = {
 PASSES: dict[str, str] = {
     "cl-pack-constants": "passes.cl.pack_constants:CLPackConstantsPass",
     "lower-nn-to-tir": "passes.nn.lower_to_tir:LowerNNToTIRPass",
+    "nn-choose-layout": "passes.nn.choose_layout:NNChooseLayoutPass",
     "nn-conv-to-matmul": "passes.nn.conv_to_matmul:NNConvToMatmulPass",
     "nn-conv-transpose-to-conv": "passes.nn.conv_transpose_to_conv:NNConvTransposeToConvPass",
     "nn-fold-batch-norm": "passes.nn.fold_batch_norm:NNFoldBatchNormPass",

@@ -13,6 +13,7 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from .cl.pack_constants import CLPackConstantsPass
 from .nn.conv_to_matmul import NNConvToMatmulPass
+from .nn.choose_layout import NNChooseLayoutPass
 from .nn.conv_transpose_to_conv import NNConvTransposeToConvPass
 from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
@@ -55,6 +56,9 @@ FUSE: tuple[ModulePass, ...] = (
     DeadCodeElimination(),
     # One region, one kernel: after this, only constants and reshapes stand outside of regions.
     NNFusePass(),
+    # On devices with textures, kernels and what lies between them in texels. What stays plain here,
+    # on other devices all of it, is what the rest is about.
+    NNChooseLayoutPass(),
     VerifyPass(),
 )
 

@@ -19,7 +19,7 @@ from xdsl.pattern_rewriter import (
 from ...dialects import nn
 from ...dialects.nn import ints, shape_of
 from ...weights import Weights
-from .rewriting import replace, store_of
+from .rewriting import in_kernel, replace, store_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class PointwiseConv(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
-        if {*shape_of(op.w)[2:], *ints(op.groups)} != {1} or any(ints(op.pads)):
+        if in_kernel(op) or {*shape_of(op.w)[2:], *ints(op.groups)} != {1} or any(ints(op.pads)):
             return
         n, c = shape_of(op.x)[:2]
         o, *spatial = shape_of(op.result)[1:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from math import prod
@@ -142,21 +142,34 @@ def role_of(op: Operation) -> Role | None:
     return ROLES.get(type(op))
 
 
-def form_groups(ops: Iterable[Operation]) -> list[Group]:
+@dataclass(frozen=True)
+class Policy:
+    """What may share a kernel, where that depends on how values lie in memory."""
+
+    roles: Mapping[type[Operation], Role]
+    places: Callable[[Group, Operation, Sequence[nn.ReshapeOp]], bool]
+    """Whether the anchor of a group can store its result where an index operation moves it."""
+    may_inline: Callable[[Group], bool]
+    """Whether a window may compute what it reads."""
+
+
+def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[Group]:
     """The kernels of a straight-line list of operations, in one walk.
 
-    A group is merged into the group of its only consumer, so no merge can close a cycle.
+    A group is merged into the group of its only consumer, so no merge can close a cycle. Without a
+    policy that of plain layouts applies.
     """
     group_of: dict[Operation, Group] = {}
     groups: dict[int, Group] = {}
     ops = list(ops)
     for op in ops:
-        role = role_of(op)
+    policy = policy or PLAIN
+        role = policy.roles.get(type(op))
         if role is None:
             continue
         group = Group([], op if role in _STARTS_KERNEL else None, _is_costly(op))
         for producer, views in _candidates(op, group_of):
-            if not _may_merge(op, role, group, producer, views):
+            if not _may_merge(policy, op, role, group, producer, views):
                 continue
             group.ops += [*producer.ops, *views]
             group.placed |= producer.placed or (producer.anchor is not None and role is Role.INDEX)
@@ -182,7 +195,8 @@ def _candidates(
     found: dict[int, tuple[Group, list[nn.ReshapeOp]]] = {}
     for operand in op.operands:
         user, views = op, list[nn.ReshapeOp]()
-        if isinstance(view := operand.owner, nn.ReshapeOp) and isinstance(op, _PLACED):
+        view = operand.owner
+        if isinstance(view, nn.ReshapeOp) and view not in group_of and isinstance(op, _PLACED):
             if {use.operation for use in operand.uses} != {op}:
                 continue
             user, operand, views = view, view.x, [view]
@@ -195,7 +209,12 @@ def _candidates(
 
 
 def _may_merge(
-    op: Operation, role: Role, group: Group, producer: Group, views: Sequence[nn.ReshapeOp]
+    policy: Policy,
+    op: Operation,
+    role: Role,
+    group: Group,
+    producer: Group,
+    views: Sequence[nn.ReshapeOp],
 ) -> bool:
     """Whether `op` computes `producer` in place of reading its result."""
     if len(group.ops) + len(producer.ops) + len(views) >= _MOST_OPS:
@@ -212,7 +231,7 @@ def _may_merge(
         if role is Role.ELEMENTWISE:
             # An epilogue: the consumer's loops must be the anchor's.
             return nn.shape_of(value) == nn.shape_of(op.results[0])
-        return role_of(producer.anchor) is Role.CONTRACTION and _places_rows(op, views)
+        return role is Role.INDEX and policy.places(producer, op, views)
     if views:
         return False
     same_size = nn.count(nn.shape_of(value)) == nn.count(nn.shape_of(op.results[0]))
@@ -223,20 +242,24 @@ def _may_merge(
             return same_size or isinstance(op, nn.SliceOp) or not producer.costly
         case Role.WINDOW:
             guarded = isinstance(producer.ops[-1], nn.PadOp) and _reads(op) > _MOST_GUARDED_READS
-            return not producer.costly and _is_plain(producer) and not guarded
+            if guarded or not policy.may_inline(producer):
+                return False
+            return not producer.costly and _is_plain(producer)
         case Role.CONTRACTION:
             return False
         case Role.PIECES:
             return True
 
 
-def _places_rows(op: Operation, views: Sequence[nn.ReshapeOp]) -> bool:
+def _places_rows(group: Group, op: Operation, views: Sequence[nn.ReshapeOp]) -> bool:
     """Whether an anchor can store its result where `op` moves it, a vector at a time."""
     if any(nn.shape_of(view.result)[-1] % _VECTOR for view in views):
         return False
     match op:
         case nn.TransposeOp():
             rank = len(nn.shape_of(op.x))
+    if group.anchor is None or role_of(group.anchor) is not Role.CONTRACTION:
+        return False
             return nn.ints(op.perm)[-1] == rank - 1
         case nn.PadOp():
             amounts = (*nn.ints(op.low), *nn.ints(op.high))
@@ -252,6 +275,9 @@ def _reads(op: Operation) -> float:
     if not isinstance(op, nn.PoolOp | nn.MaxPoolIndicesOp):
         return 1
     return prod(nn.ints(op.kernel)) / prod(nn.ints(op.strides))
+PLAIN = Policy(ROLES, _places_rows, lambda producer: True)
+
+
 
 
 def _is_plain(group: Group) -> bool:

@@ -31,6 +31,11 @@ def forward(rewriter: PatternRewriter, op: Operation, value: SSAValue) -> None:
     rewriter.replace(op, (), (value,))
 
 
+def in_kernel(op: Operation) -> bool:
+    """Whether an operation is in a region already; what becomes a kernel is decided before."""
+    return isinstance(op.parent_op(), nn.FusedOp)
+
+
 def store_of(ctx: Context) -> Weights | None:
     """The weights that travel with the module; without one, constants stay in the IR."""
     return ctx.weights if isinstance(ctx, CloptContext) else None

@@ -17,7 +17,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...dialects import nn
-from .rewriting import replace
+from .rewriting import in_kernel, replace
 
 
 def _pad(x: SSAValue, low: tuple[int, ...], high: tuple[int, ...], value: float) -> nn.PadOp:
@@ -33,7 +33,7 @@ class SplitConvPadding(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
         pads = nn.ints(op.pads)
-        if not any(pads):
+        if in_kernel(op) or not any(pads):
             return
         rank = len(pads) // 2
         pad = _pad(op.x, pads[:rank], pads[rank:], 0)
@@ -56,7 +56,9 @@ class SplitPoolPadding(RewritePattern):
         pads, strides, kernel = nn.ints(op.pads), nn.ints(op.strides), nn.ints(op.kernel)
         is_max = op.kind.data is nn.PoolKind.MAX
         counted = op.count_include_pad is not None and op.ceil_mode is None
-        if not any(pads) or not nn.is_float(nn.tensor_type(op.x).element_type):
+        if in_kernel(op) or not any(pads):
+            return
+        if not nn.is_float(nn.tensor_type(op.x).element_type):
             return
         if not is_max and not (op.kind.data is nn.PoolKind.AVERAGE and counted):
             return

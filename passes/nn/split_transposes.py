@@ -13,7 +13,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...dialects import nn
-from .rewriting import replace
+from .rewriting import in_kernel, replace
 
 
 class SplitRightTranspose(RewritePattern):
@@ -21,7 +21,7 @@ class SplitRightTranspose(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.MatmulOp, rewriter: PatternRewriter, /) -> None:
-        if op.transpose_b is None or isinstance(op.b.owner, nn.ConstantOp):
+        if in_kernel(op) or op.transpose_b is None or isinstance(op.b.owner, nn.ConstantOp):
             return
         rank = len(nn.shape_of(op.b))
         transpose = nn.TransposeOp(op.b, (*range(rank - 2), rank - 1, rank - 2))
