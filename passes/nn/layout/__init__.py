@@ -1,0 +1,1 @@
+"""How `nn-choose-layout` decides: candidates, costs, the problem over the graph, its solution."""

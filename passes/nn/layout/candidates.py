@@ -1,0 +1,134 @@
+"""The layouts a value may have: plain, or packed by four, in a buffer or an image that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import Float16Type, MemRefType
+
+from ....dialects import cl, nn, tir
+from ....dialects.nn import LayoutAttr
+
+LANES = tir.TEXEL
+"""Elements of a block: a texel."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A layout, None for the plain one, and why it is not the first choice, if it is not."""
+
+    layout: LayoutAttr | None
+    remark: str = ""
+
+    @property
+    def axis(self) -> int | None:
+        """The packed axis."""
+        return packed_axis(self.layout)
+
+    @property
+    def is_texture(self) -> bool:
+        """Whether it is an image."""
+        return is_texture(self.layout)
+
+
+PLAIN = Candidate(None)
+
+
+def packed_axis(layout: LayoutAttr | None) -> int | None:
+    """The axis whose elements share texels: the one divided last."""
+    return None if layout is None else layout.blocks[-1][0]
+
+
+def is_texture(layout: LayoutAttr | None) -> bool:
+    """Whether a layout is that of an image."""
+    return layout is not None and isinstance(layout.memory, tir.ScopeAttr)
+
+
+def candidates(type_: nn.Tensor, target: cl.Target) -> list[Candidate]:
+    """What a value between kernels may be, best memories first.
+
+    Packed are the channels of a tensor with spatial axes, or the last axis: what contractions walk.
+    With `texture="prefer"` there are no buffers for what fits an image.
+    """
+    shape = type_.get_shape()
+    if 0 in shape or not tir.is_texel_type(type_.element_type):
+        return [PLAIN]
+    textures: list[Candidate] = []
+    buffers: list[Candidate] = []
+    for axis in packable_axes(shape):
+        blocks = [(axis, LANES)]
+        found = texture_for(type_, blocks, len(shape) - 1, target)
+        buffers.append(Candidate(LayoutAttr(blocks), "" if found.is_texture else found.remark))
+        if found.is_texture:
+            textures.append(found)
+    if target.texture == "prefer" and textures:
+        return textures
+    return [*textures, *buffers, PLAIN]
+
+
+def packable_axes(shape: Sequence[int]) -> list[int]:
+    """The axes worth packing: channels and the last one, where they have more than one element."""
+    rank = len(shape)
+    axes = dict.fromkeys([1, rank - 1] if rank > 2 else [rank - 1])
+    return [axis for axis in axes if rank > 1 and shape[axis] > 1]
+
+
+def texture_for(
+    type_: nn.Tensor, blocks: Sequence[tuple[int, int]], row: int, target: cl.Target
+) -> Candidate:
+    """The first image that holds a tensor with these blocks, else a packed buffer.
+
+    In order: an image whose columns are axis `row` and those after it, other ways to cut rows from
+    columns, an array of images, an image over a buffer.
+    """
+    shape = LayoutAttr(blocks).physical_shape(type_.get_shape())
+    if not _has_format(type_, target):
+        return Candidate(LayoutAttr(blocks), f"{target.name} has no images of {type_.element_type}")
+    refusals: list[str] = []
+    for separators in _separators(len(shape) - 1, row):
+        scope = tir.ScopeAttr(tir.Scope.Texture, separators)
+        image = tir.image_of(MemRefType(type_.element_type, shape, memory_space=scope))
+        refusal = _refusal(image, target)
+        if refusal:
+            refusals.append(refusal)
+            continue
+        layout = LayoutAttr(blocks, scope)
+        return Candidate(layout, f"{refusals[0]}: {image.kind.value}" if refusals else "")
+    return Candidate(LayoutAttr(blocks), f"{refusals[0]}: buffer")
+
+
+def _has_format(type_: nn.Tensor, target: cl.Target) -> bool:
+    half = isinstance(type_.element_type, Float16Type)
+    return tir.is_texel_type(type_.element_type) and (target.half_images or not half)
+
+
+def _separators(axes: int, row: int) -> Iterator[tuple[int, ...]]:
+    """Ways to cut `axes` axes before the texel into coordinates, best first."""
+    cuts = [cut for cut in range(axes - 1, 0, -1)]
+    if 0 < row < axes:
+        yield (row,)
+    yield from ((cut,) for cut in cuts if cut != row)
+    yield from ((layer, cut) for cut in cuts for layer in range(cut - 1, 0, -1))
+    yield ()
+
+
+def _refusal(image: tir.Image, target: cl.Target) -> str:
+    """Why the device has no such image, with numbers; empty if it has."""
+    if not target.images:
+        return f"{target.name} has no images"
+    if image.kind is tir.ImageKind.Buffer:
+        if not target.image1d_buffer:
+            return f"{target.name} has no images over buffers"
+        limits = {"texels": (image.width, target.max_image_buffer_texels)}
+    else:
+        limits = {
+            "columns": (image.width, target.max_image_width),
+            "rows": (image.height, target.max_image_height),
+            "layers": (image.layers, target.max_image_layers),
+        }
+    for name, (extent, limit) in limits.items():
+        if extent > limit:
+            shown = "x".join(map(str, image.extents))
+            return f"{image.kind.value} of {shown} texels has more than {limit} {name}"
+    return ""

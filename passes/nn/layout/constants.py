@@ -1,0 +1,80 @@
+"""The layouts of constants: what their kernels want, arranged when the model is compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from ....dialects import cl, nn, tir
+from ....dialects.nn import LayoutAttr
+from .access import Access
+from .candidates import LANES, PLAIN, Candidate, packed_axis, texture_for
+from .kernels import Work, contraction_lane
+
+
+@dataclass(frozen=True)
+class ConstantLayouts:
+    """The constants of one kernel, given the layouts of the rest."""
+
+    work: Work
+    lane: int | None
+    """The axis of the result whose elements are computed side by side."""
+    packed: dict[SSAValue, int | None]
+    """For each operand that is no constant, its packed axis."""
+    target: cl.Target
+
+    def of(self, value: SSAValue) -> Candidate:
+        """The layout of an operand that is a constant."""
+        type_ = nn.tensor_type(value)
+        if self.lane is None or 0 in type_.get_shape() or not tir.is_texel_type(type_.element_type):
+            return PLAIN
+        access = self.work.access(value, self.lane)
+        match self.work.contraction:
+            case nn.ConvOp() as op if op.w is value:
+                return self._conv_weights(op, access)
+            case nn.MatmulOp() as op if op.b is value:
+                return self._matmul_weights(op, access)
+            case _:
+                axis = access.axis
+                if axis is None or type_.get_shape()[axis] == 1:
+                    return PLAIN
+                return Candidate(LayoutAttr([(axis, LANES)]))
+
+    def _conv_weights(self, op: nn.ConvOp, access: Access) -> Candidate:
+        """[O, I, K1..]: four outputs a texel, after four inputs where the input is packed."""
+        type_ = nn.tensor_type(op.w)
+        outputs, inputs = type_.get_shape()[:2]
+        groups = op.groups.value.data
+        aligned = groups in (1, outputs) or outputs // groups % LANES == 0
+        if access.axis != 0 or not aligned:
+            return PLAIN
+        blocks = [(0, LANES)]
+        if self.packed.get(op.x) == 1 and (groups == 1 or inputs % LANES == 0):
+            blocks = [(1, LANES), (0, LANES)]
+        return texture_for(type_, blocks, 1, self.target)
+
+    def _matmul_weights(self, op: nn.MatmulOp, access: Access) -> Candidate:
+        """[.., K, N]: four columns a texel, after four rows where these are whole texels of a."""
+        type_ = nn.tensor_type(op.b)
+        shape = type_.get_shape()
+        last = len(shape) - 1
+        rows, columns = (last, last - 1) if op.transpose_b is not None else (last - 1, last)
+        if access.axis != columns:
+            return PLAIN
+        blocks = [(columns, LANES)]
+        a_packed = self.packed.get(op.a) == len(nn.shape_of(op.a)) - 1
+        if op.transpose_a is None and (a_packed or shape[rows] % LANES == 0):
+            blocks = [(rows, LANES), (columns, LANES)]
+        return texture_for(type_, blocks, last, self.target)
+
+
+def lane_of(work: Work, result: LayoutAttr | None) -> int | None:
+    """The axis of the result along which a kernel computes four elements at once.
+
+    A contraction that reads texels computes along its own channels or columns even if its result is
+    plain.
+    """
+    if result is not None:
+        return packed_axis(result)
+    return contraction_lane(work)

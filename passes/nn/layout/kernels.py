@@ -1,0 +1,64 @@
+"""The kernels among which layouts are chosen, before they are regions and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects import nn
+from ..fuse import Group, Role, is_literal, role_of
+from .access import Access, operand_accesses
+
+_NEVER = Access(0.0)
+
+
+@dataclass(eq=False)
+class Work:
+    """Operations that become one kernel with one result."""
+
+    ops: Sequence[Operation]
+    inputs: Sequence[SSAValue]
+    """What it reads, as `ops` name it: operands outside of a group, arguments of a region."""
+    result: SSAValue
+    contraction: Operation | None = None
+    _accesses: dict[int, dict[SSAValue, Access]] = field(
+        default_factory=dict[int, dict[SSAValue, Access]]
+    )
+
+    def access(self, value: SSAValue, lane: int) -> Access:
+        """How it reads a value while it computes lanes along axis `lane` of its result."""
+        if lane not in self._accesses:
+            self._accesses[lane] = operand_accesses(self.ops, self.result, lane)
+        return self._accesses[lane].get(value, _NEVER)
+
+
+def works_of_group(group: Group) -> list[Work]:
+    """The kernels that `outline` makes of a group: one for each result that is used."""
+    last, members = group.ops[-1], set(group.ops)
+    outside = dict.fromkeys(v for op in group.ops for v in op.operands if v.owner not in members)
+    inputs = [value for value in outside if not is_literal(value)]
+    used = [result for result in last.results if result.uses] or last.results[:1]
+    return [Work(group.ops, inputs, result, _contraction(group.ops)) for result in used]
+
+
+def work_of_region(fused: nn.FusedOp, result: int = 0) -> Work:
+    """The kernel of a region, as far as one of its results goes."""
+    ops = [op for op in fused.body.block.ops if not isinstance(op, nn.YieldOp)]
+    return Work(ops, fused.body.block.args, fused.yielded[result], _contraction(ops))
+
+
+def contraction_lane(work: Work) -> int | None:
+    """The axis of the result along which a contraction computes: channels, or columns.
+
+    None without a contraction, or where its result goes on to other places.
+    """
+    op, shape = work.contraction, nn.shape_of(work.result)
+    if op is None or nn.shape_of(op.results[0]) != shape:
+        return None
+    return len(shape) - 1 if isinstance(op, nn.MatmulOp) else 1
+
+
+def _contraction(ops: Iterable[Operation]) -> Operation | None:
+    return next((op for op in ops if role_of(op) is Role.CONTRACTION), None)

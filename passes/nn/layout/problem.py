@@ -1,0 +1,140 @@
+"""The layouts of a function as one problem: a variable for each value between kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.ir import SSAValue
+
+from ....dialects import cl, nn
+from ....dialects.nn import LayoutAttr
+from ..fuse import Group
+from .candidates import PLAIN, Candidate, candidates
+from .cost import CostModel
+from .kernels import Work, contraction_lane, works_of_group
+from .solver import Problem, Solution, Table, solve
+
+
+@dataclass
+class Variable:
+    """A value between kernels."""
+
+    value: SSAValue
+    candidates: list[Candidate]
+    readable: list[Candidate]
+    """What it can be transformed to for a consumer, and its own candidates."""
+    number: int = 0
+    work: Work | None = None
+    """The kernel that writes it; None where its layout is given."""
+
+
+@dataclass
+class LayoutProblem:
+    """Which layout each value has, so that the sum of costs is least.
+
+    The function's arguments and results are plain. Constants are no variables: what they become
+    follows from their kernels.
+    """
+
+    function: func.FuncOp
+    groups: Sequence[Group]
+    target: cl.Target
+    variables: dict[SSAValue, Variable] = field(default_factory=dict[SSAValue, Variable])
+    works: dict[SSAValue, Work] = field(default_factory=dict[SSAValue, Work])
+    problem: Problem = field(default_factory=Problem)
+
+    def __post_init__(self) -> None:
+        self.model = CostModel.of(self.target)
+        self._transforms: dict[SSAValue, Table] = {}
+        returned = self.function.body.block.last_op
+        self.returned = set(returned.operands) if returned is not None else set[SSAValue]()
+        for value in self.function.body.block.args:
+            self._add(value, [PLAIN])
+        for op in self.function.body.block.ops:
+            if isinstance(op, nn.FusedOp | nn.RelayoutOp):
+                for value in op.results:
+                    self._add(value, [Candidate(nn.layout_of(value))])
+        for group in self.groups:
+            for work in works_of_group(group):
+                self._add_work(work)
+
+    def solve(self) -> Solution:
+        """The best choice."""
+        return solve(self.problem)
+
+    def _add(self, value: SSAValue, possible: list[Candidate]) -> Variable:
+        known = candidates(nn.plain_type(value.type), self.target)
+        layouts = {candidate.layout for candidate in possible}
+        readable = [*possible, *(c for c in known if c.layout not in layouts)]
+        variable = Variable(value, possible, readable)
+        variable.number = self.problem.add([0.0] * len(possible))
+        self.variables[value] = variable
+        return variable
+
+    def _add_work(self, work: Work) -> None:
+        value, type_ = work.result, nn.tensor_type(work.result)
+        lane = contraction_lane(work)
+        possible = [
+            candidate
+            for candidate in candidates(type_, self.target)
+            if lane is None or candidate.axis in (lane, None)
+        ] or [PLAIN]
+        if value in self.returned and PLAIN not in possible:
+            possible.append(PLAIN)
+        variable = self._add(value, possible)
+        variable.work = self.works[value] = work
+        alone = [self.model.write(type_, c.layout) for c in possible]
+        if value in self.returned:
+            for i, candidate in enumerate(possible):
+                alone[i] += self.model.transform(type_, candidate.layout, None)
+        self.problem.costs[variable.number] += alone
+        for operand in work.inputs:
+            source = self.variables.get(operand)
+            if source is not None:
+                table = self._pair(work, source, possible)
+                self.problem.relate(source.number, variable.number, table)
+
+    def _pair(self, work: Work, source: Variable, results: Sequence[Candidate]) -> Table:
+        """For each layout of an operand and a result: read it so, or transform it and read that."""
+        return np.min(self._detours(work, source, results), axis=1)
+
+    def _detours(self, work: Work, source: Variable, results: Sequence[Candidate]) -> Table:
+        """The cost for each layout of the operand, each that is read, each of the result."""
+        read = np.array(
+            [
+                [self.model.read(work, source.value, r.layout, c.layout) for c in results]
+                for r in source.readable
+            ]
+        )
+        return self._transform_table(source)[:, :, None] + read[None, :, :]
+
+    def _transform_table(self, source: Variable) -> Table:
+        if source.value not in self._transforms:
+            type_ = nn.plain_type(source.value.type)
+            self._transforms[source.value] = np.array(
+                [
+                    [self.model.transform(type_, c.layout, r.layout) for r in source.readable]
+                    for c in source.candidates
+                ]
+            )
+        return self._transforms[source.value]
+
+    def read_layouts(
+        self, work: Work, chosen: dict[SSAValue, Candidate]
+    ) -> dict[SSAValue, LayoutAttr | None]:
+        """How a kernel reads each of its operands that are no constants; directly if it can be."""
+        result = chosen[work.result]
+        found: dict[SSAValue, LayoutAttr | None] = {}
+        for operand in work.inputs:
+            source = self.variables.get(operand)
+            if source is None:
+                continue
+            mine = chosen[operand]
+            costs = self._detours(work, source, [result])[source.candidates.index(mine), :, 0]
+            direct = source.readable.index(mine)
+            best = direct if costs[direct] <= costs.min() else int(costs.argmin())
+            found[operand] = source.readable[best].layout
+        return found

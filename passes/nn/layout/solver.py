@@ -1,0 +1,214 @@
+"""The least sum of pairwise costs: bucket elimination, exact where the graph is narrow.
+
+Each variable has a few candidates, each with a cost; factors add a cost for each pair of candidates
+of two variables. Eliminating a variable replaces its factors by one over its neighbours, the least
+cost for each of their choices (Dechter, "Bucket elimination: a unifying framework for reasoning",
+1999). In min-fill order the tables stay small on trees, chains, residual nets and U-Nets. Where one
+would not, the variable of most neighbours is fixed, the rest solved, and the fixed one improved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
+
+LARGEST_TABLE = 1 << 16
+"""Entries of a table that elimination may make; beyond it a variable is fixed."""
+
+_SMALL = 8
+"""Up to so many neighbours the fill of an elimination is counted, beyond it bounded."""
+
+_TRIALS = 256
+"""How many times the rest may be solved again to improve fixed variables."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A candidate for each variable, their cost, and whether nothing is cheaper."""
+
+    choice: tuple[int, ...]
+    cost: float
+    exact: bool
+
+
+@dataclass
+class Problem:
+    """Variables are numbered in the order of `add`; ties go to the first candidates."""
+
+    costs: list[Table] = field(default_factory=list[Table])
+    pairs: dict[tuple[int, int], Table] = field(default_factory=dict[tuple[int, int], Table])
+
+    def add(self, costs: Sequence[float]) -> int:
+        """A variable, with the cost of each of its candidates; its number."""
+        self.costs.append(np.asarray(costs, float))
+        return len(self.costs) - 1
+
+    def relate(self, first: int, second: int, costs: Table) -> None:
+        """Add the cost of each pair of candidates, `costs[candidate of first, of second]`."""
+        if first == second:
+            self.costs[first] = self.costs[first] + np.diagonal(costs)
+            return
+        key, table = ((first, second), costs) if first < second else ((second, first), costs.T)
+        self.pairs[key] = self.pairs[key] + table if key in self.pairs else table
+
+    def cost_of(self, choice: Sequence[int]) -> float:
+        """The cost of one candidate for each variable."""
+        alone = sum(float(costs[choice[i]]) for i, costs in enumerate(self.costs))
+        return alone + sum(float(t[choice[a], choice[b]]) for (a, b), t in self.pairs.items())
+
+    def neighbours(self) -> list[dict[int, Table]]:
+        """For each variable those it shares a factor with; rows are its own candidates."""
+        found: list[dict[int, Table]] = [{} for _ in self.costs]
+        for (a, b), table in self.pairs.items():
+            found[a][b] = table
+            found[b][a] = table.T
+        return found
+
+    def local_costs(self, variable: int, choice: Sequence[int], around: dict[int, Table]) -> Table:
+        """What each candidate of a variable costs, the others being as in `choice`."""
+        return self.costs[variable] + sum(t[:, choice[other]] for other, t in around.items())
+
+
+def solve(problem: Problem, largest_table: int = LARGEST_TABLE) -> Solution:
+    """The cheapest choice; the best found, `exact` false, where tables would be too large."""
+    order, fixed = _plan(problem, largest_table)
+    if not fixed:
+        choice = _eliminate(problem, order, {})
+        return Solution(choice, problem.cost_of(choice), True)
+    return _improve(problem, order, fixed)
+
+
+def _plan(problem: Problem, largest_table: int) -> tuple[list[int], list[int]]:
+    """An order of elimination by least fill, and the variables to fix before it."""
+    graph = [set(around) for around in problem.neighbours()]
+    sizes = [len(costs) for costs in problem.costs]
+    alive = set(range(len(graph)))
+    keys = [_fill(graph, v) for v in range(len(graph))]
+    heap = [(key, v) for v, key in enumerate(keys)]
+    heapify(heap)
+    order: list[int] = []
+    fixed: list[int] = []
+    while heap:
+        key, v = heappop(heap)
+        if v not in alive or key != keys[v]:
+            continue
+        if prod(sizes[u] for u in (v, *graph[v])) > largest_table:
+            heappush(heap, (key, v))
+            v = max(alive, key=lambda u: (len(graph[u]), -u))
+            fixed.append(v)
+        else:
+            order.append(v)
+            for u in graph[v]:
+                graph[u] |= graph[v] - {u}
+        alive.remove(v)
+        around = graph[v]
+        for u in around:
+            graph[u].discard(v)
+        for u in _affected(graph, around):
+            if (fill := _fill(graph, u)) != keys[u]:
+                keys[u] = fill
+                heappush(heap, (fill, u))
+    return order, fixed
+
+
+def _fill(graph: list[set[int]], v: int) -> tuple[int, int]:
+    """Edges that eliminating `v` adds, and its degree."""
+    around = graph[v]
+    degree = len(around)
+    if degree > _SMALL:
+        return degree * (degree - 1) // 2, degree
+    present = sum(len(graph[u] & around) for u in around) // 2
+    return degree * (degree - 1) // 2 - present, degree
+
+
+def _affected(graph: list[set[int]], around: Iterable[int]) -> set[int]:
+    """The variables whose fill may change when edges among `around` do."""
+    found = set(around)
+    for u in around:
+        if len(graph[u]) <= _SMALL:
+            found |= graph[u]
+    return found
+
+
+@dataclass
+class _Bucket:
+    """What a variable was eliminated to: its best candidate for each choice of its neighbours."""
+
+    variable: int
+    others: tuple[int, ...]
+    best: np.ndarray[tuple[int, ...], np.dtype[np.intp]]
+
+
+def _eliminate(problem: Problem, order: Sequence[int], given: Mapping[int, int]) -> tuple[int, ...]:
+    """The cheapest choice with the `given` candidates."""
+    factors: list[list[tuple[tuple[int, ...], Table]]] = [[] for _ in problem.costs]
+    alone = list(problem.costs)
+    place = {v: i for i, v in enumerate(order)}
+    for (a, b), table in problem.pairs.items():
+        if a in given and b in given:
+            continue
+        if a in given:
+            alone[b] = alone[b] + table[given[a]]
+        elif b in given:
+            alone[a] = alone[a] + table[:, given[b]]
+        else:
+            factors[a if place[a] < place[b] else b].append(((a, b), table))
+    buckets: list[_Bucket] = []
+    for v in order:
+        others = tuple(sorted({u for scope, _ in factors[v] for u in scope} - {v}))
+        scope = (*others, v)
+        total = alone[v].reshape((1,) * len(others) + (-1,))
+        for variables, table in factors[v]:
+            total = total + _aligned(table, variables, scope)
+        buckets.append(_Bucket(v, others, total.argmin(axis=-1)))
+        rest = total.min(axis=-1)
+        if len(others) == 1:
+            alone[others[0]] = alone[others[0]] + rest
+        elif others:
+            factors[min(others, key=place.__getitem__)].append((others, rest))
+        factors[v] = []
+    choice = dict(given)
+    for bucket in reversed(buckets):
+        choice[bucket.variable] = int(bucket.best[tuple(choice[u] for u in bucket.others)])
+    return tuple(choice[v] for v in range(len(problem.costs)))
+
+
+def _aligned(table: Table, variables: Sequence[int], scope: Sequence[int]) -> Table:
+    """The table with its axes where `scope` has its variables, and extent 1 elsewhere."""
+    axes = sorted(range(len(variables)), key=lambda i: scope.index(variables[i]))
+    shape = [1] * len(scope)
+    for i in axes:
+        shape[scope.index(variables[i])] = table.shape[i]
+    return table.transpose(axes).reshape(shape)
+
+
+def _improve(problem: Problem, order: Sequence[int], fixed: Sequence[int]) -> Solution:
+    """Improve the fixed variables one at a time, each time with the best for the others."""
+    around = problem.neighbours()
+    start = [int(costs.argmin()) for costs in problem.costs]
+    for v in range(len(start)):
+        start[v] = int(problem.local_costs(v, start, around[v]).argmin())
+    given = {v: start[v] for v in fixed}
+    best = _eliminate(problem, order, given)
+    cost = problem.cost_of(best)
+    trials, improved = 0, True
+    while improved:
+        improved = False
+        for v in fixed:
+            local = problem.local_costs(v, best, around[v])
+            for candidate in np.argsort(local, kind="stable"):
+                if trials == _TRIALS or int(candidate) == best[v]:
+                    continue
+                trials += 1
+                found = _eliminate(problem, order, {**given, v: int(candidate)})
+                if (other := problem.cost_of(found)) < cost * (1 - 1e-12):
+                    best, cost, improved = found, other, True
+                    given[v] = int(candidate)
+    return Solution(best, cost, False)
