@@ -12,6 +12,7 @@ from .rules.columns import schedule_columns, walks_columns
 from .rules.elementwise import schedule_border, schedule_elementwise
 from .rules.fallback import schedule_anything
 from .rules.gpu import apply_gpu_tile, apply_matmul, gpu_tile, matmul_operands
+from .rules.group_reduction import plan_groups, schedule_groups
 from .rules.register_tile import Problem, apply_tile, best_tile, problem_of
 from .rules.rows import row_length, schedule_rows
 from .rules.stages import Stage, stages_of
@@ -83,9 +84,12 @@ def _schedule_gpu(
     problem: Problem | None, producers: list[Stage], output: Stage, target: cl.Target
 ) -> None:
     matmul = None if problem is None else matmul_operands(problem)
+    plan = plan_groups(producers, output, target)
     tile = None if problem is None else gpu_tile(problem)
     if problem is not None and matmul is not None:
         apply_matmul(problem, *matmul)
+    elif plan is not None:
+        schedule_groups(producers, output, plan)
     elif problem is not None and tile is not None:
         apply_gpu_tile(problem, tile)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import memref
+from xdsl.ir import SSAValue
 
 from ....dialects.tir import BlockOp, IterKind, Scope
 from .analysis import index_expr, memref_of, written
@@ -23,34 +24,35 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     """Let `block` write a new temporary in `scope`; returns the block that copies it to the buffer.
 
     That one is a stage behind the block's, over its spatial variables, whose names its loops have.
-    `compute_at` then moves `block` into them.
+    `compute_at` then moves `block` into them. A block that writes several buffers gets a temporary
+    for each.
     """
     if scope not in (Scope.Private, Scope.Local):
         raise refuse(block, f"a copy is kept in private or local memory, not {scope.value}")
     root = whole_stage(block, "cache")
     buffers = written(block)
-    if len(buffers) != 1:
-        raise refuse(block, f"it writes {len(buffers)} buffers; only one can be cached")
-    (buffer,) = buffers
     positions, leaves = spatial_part(block)
-    indices = [index_expr(index, leaves) for index in block.stores()[0].indices]
-    if any(index is None for index in indices) or len(block.stores()) > 1:
+    places = [[index_expr(index, leaves) for index in store.indices] for store in block.stores()]
+    if any(index is None for place in places for index in place) or len(places) > len(buffers):
         raise refuse(block, "what it writes is no affine function of its spatial variables")
-    name = f"{buffer.name_hint or 'buffer'}_{scope.value}"
-    shape = memref_of(buffer).get_shape()
-    copy = new_temporary(func_of(block), buffer, shape, name, scope)
+    copies: dict[SSAValue, SSAValue] = {}
+    for buffer in buffers:
+        name = f"{buffer.name_hint or 'buffer'}_{scope.value}"
+        shape = memref_of(buffer).get_shape()
+        copies[buffer] = new_temporary(func_of(block), buffer, shape, name, scope)
     for op in [*block.loads(), *block.stores()]:
-        if op.memref is buffer:
+        if op.memref in copies:
             value = [] if isinstance(op, memref.LoadOp) else [op.value]
-            op.operands = [*value, copy, *op.indices]
+            op.operands = [*value, copies[op.memref], *op.indices]
     names = iteration_names(block)
     iters = [
         (names[position], block.iter_extents[position], IterKind.Spatial) for position in positions
     ]
     stage_root, stage = new_stage(f"{block.label.data}_write", iters)
     body = stage.body.block
-    at = [index_value(index, body) for index in indices if index is not None]
-    load = memref.LoadOp.get(copy, at)
-    body.add_ops([load, memref.StoreOp.get(load.res, buffer, at)])
+    for (buffer, copy), place in zip(copies.items(), places, strict=True):
+        at = [index_value(index, body) for index in place if index is not None]
+        load = memref.LoadOp.get(copy, at)
+        body.add_ops([load, memref.StoreOp.get(load.res, buffer, at)])
     insert_after(stage_root, root)
     return stage

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar
 
 from xdsl.dialects import affine, arith, memref, scf
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    AnyFloat,
     ArrayAttr,
     DenseArrayBase,
-    FloatAttr,
     IndexType,
     IntegerAttr,
-    IntegerType,
     StringAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.tir import BlockOp, ForOp, IterKind
 from ....dialects.tir.affine import bounds
-from .analysis import blocks_in, drive, driven, index_expr, loop_extents, memref_of
+from .analysis import blocks_in, drive, driven, loop_extents, memref_of
+from .combine import Update
 from .compute_at import iteration_names
 from .errors import refuse
 from .stage import (
@@ -37,40 +34,7 @@ from .stage import (
     whole_stage,
 )
 
-_INFINITY = float("inf")
-
-IDENTITIES: Mapping[str, float | str] = {
-    "arith.addf": 0.0,
-    "arith.mulf": 1.0,
-    "arith.maximumf": -_INFINITY,
-    "arith.maxnumf": -_INFINITY,
-    "arith.minimumf": _INFINITY,
-    "arith.minnumf": _INFINITY,
-    "arith.addi": 0,
-    "arith.muli": 1,
-    "arith.maxsi": "least",
-    "arith.minsi": "greatest",
-    "arith.maxui": 0,
-    "arith.minui": -1,
-    "arith.andi": -1,
-    "arith.ori": 0,
-    "arith.xori": 0,
-}
-"""Associative and commutative operations, each with the value that changes nothing."""
-
-
-@dataclass(frozen=True)
-class _Update:
-    """The statement `buffer[indices] = combine(buffer[indices], value)` of a reduction."""
-
-    store: memref.StoreOp
-    load: memref.LoadOp
-    combine: Operation
-    indices: Sequence[AffineExpr]
-
-    @property
-    def buffer(self) -> SSAValue:
-        return self.store.memref
+_T = TypeVar("_T")
 
 
 def rfactor(loop: ForOp) -> BlockOp:
@@ -80,28 +44,124 @@ def rfactor(loop: ForOp) -> BlockOp:
     go to a temporary with one more dimension, the last. A new stage with the old label, over the
     spatial variables and a reduce loop called like `loop`, combines them.
     """
+    return rfactor_tree(loop, loop.size)[0]
+
+
+def rfactor_tree(loop: ForOp, fan_in: int, axis: int | None = None) -> list[BlockOp]:
+    """`rfactor`, with partial results combined `fan_in` at a time until few are left.
+
+    Each level of this tree is a stage, labelled `<label>_<n>` after the n results that it leaves;
+    each of its steps combines those furthest apart, so that neighbours read neighbours: sequential
+    addressing in Harris, "Optimizing Parallel Reduction in CUDA" (2007). Work-items bound to the
+    levels' loops called like `loop` cooperate. The dimension that the temporaries have for the
+    partial results is the last one, or stands in front of dimension `axis`.
+
+    Returns the blocks in the order in which they run, from `<label>_rf` to `<label>`.
+    """
     block = _block(loop)
     root = whole_stage(block, "factor")
-    update = _update(block)
+    update = Update.of(block)
     position = next(i for i, var in enumerate(block.loops) if var is loop.var)
     split, _ = _entangled(block, position)
     if any(block.iter_kinds[i] is IterKind.Spatial for i in split):
         raise refuse(loop, "a spatial variable shares loops with the reduction; factor it earlier")
-    names = iteration_names(block)
-    positions, _ = spatial_part(block)
-    init = block.init.data
-    shape = [*memref_of(update.buffer).get_shape(), loop.size]
-    name = f"{update.buffer.name_hint or 'buffer'}_rf"
-    partial = new_temporary(func_of(block), update.buffer, shape, name, None)
-    iters = [(names[p], block.iter_extents[p], IterKind.Spatial) for p in positions]
-    along = loop.var.name_hint or "r"
-    final_root, final = new_stage(
-        block.label.data, [*iters, (along, loop.size, IterKind.Reduce)], init
-    )
-    _combine(final, update, partial)
-    insert_after(final_root, root)
-    _factor(block, position, update, partial)
-    return block
+    if fan_in < 2 and loop.size > fan_in:
+        raise refuse(loop, f"a level of a tree combines at least 2 results, not {fan_in}")
+    tree = _Tree(block, update, loop.var.name_hint or "r", axis)
+    count = loop.size
+    partial = results = tree.temporaries(count, "rf")
+    stages = [block]
+    while count > 2 * fan_in and count % fan_in == 0:
+        count //= fan_in
+        smaller = tree.temporaries(count, str(count))
+        root, level = tree.level(root, results, smaller, fan_in, count)
+        results = smaller
+        stages.append(level)
+    stages.append(tree.last(root, results, count))
+    _factor(block, position, update, partial, tree.axis)
+    return stages
+
+
+class _Tree:
+    """The stages that combine partial results of one reduction."""
+
+    def __init__(self, block: BlockOp, update: Update, along: str, axis: int | None):
+        self.block, self.update, self.along = block, update, along
+        rank = len(memref_of(update.accumulators[0].buffer).get_shape())
+        self.axis = rank if axis is None else axis
+        self.label = block.label.data
+        self.init = block.init.data
+        names = iteration_names(block)
+        positions, _ = spatial_part(block)
+        self.iters = [(names[p], block.iter_extents[p], IterKind.Spatial) for p in positions]
+
+    def temporaries(self, count: int, suffix: str) -> list[SSAValue]:
+        """One for `count` partial results of each accumulator."""
+        made: list[SSAValue] = []
+        for accumulator in self.update.accumulators:
+            buffer = accumulator.buffer
+            shape = _with(memref_of(buffer).get_shape(), self.axis, count)
+            name = f"{buffer.name_hint or 'buffer'}_{suffix}"
+            made.append(new_temporary(func_of(self.block), buffer, shape, name, None))
+        return made
+
+    def level(
+        self,
+        after: Operation,
+        source: Sequence[SSAValue],
+        target: Sequence[SSAValue],
+        fan_in: int,
+        count: int,
+    ) -> tuple[Operation, BlockOp]:
+        """A stage behind `after` that leaves `count` results; its root and its block."""
+        iters = [(self.along, count, IterKind.Spatial), ("part", fan_in, IterKind.Reduce)]
+        root, stage = new_stage(f"{self.label}_{count}", [*self.iters, *iters], self.update.starts)
+        body = stage.body.block
+        lane, part = body.args[-2:]
+        dims = [AffineExpr.dimension(0), AffineExpr.dimension(1)]
+        apart = AffineMap(2, 0, (dims[0] * count + dims[1],))
+        at = affine.ApplyOp([part, lane], AffineMapAttr(apart))
+        body.add_op(at)
+        self._combine(body, source, at.result, target, lane)
+        insert_after(root, after)
+        return root, stage
+
+    def last(self, after: Operation, source: Sequence[SSAValue], count: int) -> BlockOp:
+        """The stage behind `after` whose results are those of the reduction."""
+        iters = [*self.iters, (self.along, count, IterKind.Reduce)]
+        root, stage = new_stage(self.label, iters, self.init)
+        body = stage.body.block
+        buffers = [accumulator.buffer for accumulator in self.update.accumulators]
+        self._combine(body, source, body.args[-1], buffers, None)
+        insert_after(root, after)
+        return stage
+
+    def _combine(
+        self,
+        body: Block,
+        source: Sequence[SSAValue],
+        along: SSAValue,
+        target: Sequence[SSAValue],
+        lane: SSAValue | None,
+    ) -> None:
+        """Combine `source[..., along, ...]` into `target`, whose index has `lane` if it is one."""
+        values: list[memref.LoadOp] = []
+        olds: list[memref.LoadOp] = []
+        places: list[list[SSAValue]] = []
+        for accumulator, new, old in zip(self.update.accumulators, source, target, strict=True):
+            at = [index_value(index, body) for index in accumulator.indices]
+            place = at if lane is None else _with(at, self.axis, lane)
+            values.append(memref.LoadOp.get(new, _with(at, self.axis, along)))
+            olds.append(memref.LoadOp.get(old, place))
+            places.append(place)
+        body.add_ops([*values, *olds])
+        results = self.update.combine([op.res for op in olds], [op.res for op in values], body)
+        for result, old, place in zip(results, target, places, strict=True):
+            body.add_op(memref.StoreOp.get(result, old, place))
+
+
+def _with(items: Sequence[_T], position: int, item: _T) -> list[_T]:
+    return [*items[:position], item, *items[position:]]
 
 
 def _block(loop: ForOp) -> BlockOp:
@@ -115,53 +175,19 @@ def _block(loop: ForOp) -> BlockOp:
     return blocks[0]
 
 
-def _update(block: BlockOp) -> _Update:
-    """The update of a reduction with one result, refused where its operation is not known."""
-    stores = block.stores()
-    if len(stores) != 1:
-        raise refuse(block, f"it reduces to {len(stores)} results; one can be factored")
-    (store,) = stores
-    _, leaves = spatial_part(block)
-    indices = [index_expr(index, leaves) for index in store.indices]
-    value = store.value
-    if isinstance(value, OpResult) and value.op.name in IDENTITIES:
-        for operand in value.op.operands:
-            load = operand.owner
-            if (
-                isinstance(load, memref.LoadOp)
-                and load.memref is store.memref
-                and [index_expr(index, leaves) for index in load.indices] == indices
-                and None not in indices
-                and load.res.has_one_use()
-            ):
-                known = [index for index in indices if index is not None]
-                return _Update(store, load, value.op, known)
-    raise refuse(block, f"its update is none of {', '.join(IDENTITIES)} of the old value")
-
-
-def _combine(final: BlockOp, update: _Update, partial: SSAValue) -> None:
-    body = final.body.block
-    at = [index_value(index, body) for index in update.indices]
-    value = memref.LoadOp.get(partial, [*at, body.args[-1]])
-    old = memref.LoadOp.get(update.buffer, at)
-    new = update.combine.create(
-        operands=[old.res, value.res],
-        result_types=[old.res.type],
-        properties=update.combine.properties.copy(),
-    )
-    body.add_ops([value, old, new, memref.StoreOp.get(new.results[0], update.buffer, at)])
-
-
-def _factor(block: BlockOp, position: int, update: _Update, partial: SSAValue) -> None:
+def _factor(
+    block: BlockOp, position: int, update: Update, partials: Sequence[SSAValue], axis: int
+) -> None:
     """Turn the reduction into that of the partial results."""
     split, inner = _entangled(block, position)
     body = block.body.block
     new_args = [body.insert_arg(IndexType(), len(body.args)) for _ in [position, *inner]]
     for arg, d in zip(new_args, [position, *inner], strict=True):
         arg.name_hint = block.loops[d].name_hint or "r"
-    along = new_args[0]
-    update.load.operands = [partial, *update.load.indices, along]
-    update.store.operands = [update.store.value, partial, *update.store.indices, along]
+    for accumulator, partial in zip(update.accumulators, partials, strict=True):
+        load, store = accumulator.load, accumulator.store
+        load.operands = [partial, *_with(list(load.indices), axis, new_args[0])]
+        store.operands = [store.value, partial, *_with(list(store.indices), axis, new_args[0])]
     kept = [i for i in range(len(block.exprs)) if i not in split]
     extents = loop_extents(block)
     _recover(block, split, dict(zip([position, *inner], new_args, strict=True)), extents)
@@ -182,7 +208,7 @@ def _factor(block: BlockOp, position: int, update: _Update, partial: SSAValue) -
     block.label = StringAttr(f"{block.label.data}_rf")
     block.extents = DenseArrayBase.from_list(i64, sizes)
     block.kinds = ArrayAttr([StringAttr(kind.value) for kind in kinds])
-    block.init = ArrayAttr([_identity(update.combine)])
+    block.init = ArrayAttr(update.starts)
     drive(block, loops, exprs)
 
 
@@ -239,16 +265,3 @@ def _recover(
         return
     then = Block([*old_ops, scf.YieldOp()])
     body.add_op(scf.IfOp(condition, [], Region(then)))
-
-
-def _identity(combine: Operation) -> Attribute:
-    value = IDENTITIES[combine.name]
-    kind = combine.results[0].type
-    if not isinstance(kind, IntegerType):
-        assert isinstance(value, float)
-        return FloatAttr(value, cast(AnyFloat, kind))
-    integer = cast(IntegerType, kind)
-    if isinstance(value, str):
-        half = 1 << (integer.width.data - 1)
-        value = -half if value == "least" else half - 1
-    return IntegerAttr(int(value), integer)
