@@ -12,8 +12,8 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from .cl.pack_constants import CLPackConstantsPass
-from .nn.conv_to_matmul import NNConvToMatmulPass
 from .nn.choose_layout import NNChooseLayoutPass
+from .nn.conv_to_matmul import NNConvToMatmulPass
 from .nn.conv_transpose_to_conv import NNConvTransposeToConvPass
 from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
@@ -45,6 +45,9 @@ SIMPLIFY: tuple[ModulePass, ...] = (
 FUSE: tuple[ModulePass, ...] = (
     # A transposed convolution is an ordinary one with interleaved outputs: one kind of kernel less.
     NNConvTransposeToConvPass(),
+    # On devices with textures, kernels and what lies between them in texels. What stays plain here,
+    # on other devices all of it, is what the rest is about.
+    NNChooseLayoutPass(),
     # A 1x1 convolution is a matrix product; seen so, it gets the schedules of one.
     NNConvToMatmulPass(),
     # Attention multiplies by a transposed operand; its rows should lie in memory.
@@ -56,9 +59,6 @@ FUSE: tuple[ModulePass, ...] = (
     DeadCodeElimination(),
     # One region, one kernel: after this, only constants and reshapes stand outside of regions.
     NNFusePass(),
-    # On devices with textures, kernels and what lies between them in texels. What stays plain here,
-    # on other devices all of it, is what the rest is about.
-    NNChooseLayoutPass(),
     VerifyPass(),
 )
 

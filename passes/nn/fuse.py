@@ -159,11 +159,11 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
     A group is merged into the group of its only consumer, so no merge can close a cycle. Without a
     policy that of plain layouts applies.
     """
+    policy = policy or PLAIN
     group_of: dict[Operation, Group] = {}
     groups: dict[int, Group] = {}
     ops = list(ops)
     for op in ops:
-    policy = policy or PLAIN
         role = policy.roles.get(type(op))
         if role is None:
             continue
@@ -253,13 +253,13 @@ def _may_merge(
 
 def _places_rows(group: Group, op: Operation, views: Sequence[nn.ReshapeOp]) -> bool:
     """Whether an anchor can store its result where `op` moves it, a vector at a time."""
+    if group.anchor is None or role_of(group.anchor) is not Role.CONTRACTION:
+        return False
     if any(nn.shape_of(view.result)[-1] % _VECTOR for view in views):
         return False
     match op:
         case nn.TransposeOp():
             rank = len(nn.shape_of(op.x))
-    if group.anchor is None or role_of(group.anchor) is not Role.CONTRACTION:
-        return False
             return nn.ints(op.perm)[-1] == rank - 1
         case nn.PadOp():
             amounts = (*nn.ints(op.low), *nn.ints(op.high))
@@ -270,14 +270,14 @@ def _places_rows(group: Group, op: Operation, views: Sequence[nn.ReshapeOp]) -> 
             return False
 
 
+PLAIN = Policy(ROLES, _places_rows, lambda producer: True)
+
+
 def _reads(op: Operation) -> float:
     """How often a pool reads an element of its input."""
     if not isinstance(op, nn.PoolOp | nn.MaxPoolIndicesOp):
         return 1
     return prod(nn.ints(op.kernel)) / prod(nn.ints(op.strides))
-PLAIN = Policy(ROLES, _places_rows, lambda producer: True)
-
-
 
 
 def _is_plain(group: Group) -> bool:
