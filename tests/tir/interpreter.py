@@ -2,6 +2,8 @@
 
 The kernel is translated to Python source, one statement per operation, over numpy scalars of the
 stated types. Every access is checked against its buffer, and temporaries start with rubbish.
+Textures are arrays of their physical shape; that every texel is written whole, and that no image is
+both read and written, is checked, too.
 While a kernel has blocks, loops of all kinds run serially. A lowered kernel runs as OpenCL would
 run it: each work-item by itself, those of a group in lockstep from barrier to barrier.
 """
@@ -36,6 +38,9 @@ from xdsl.ir.affine import (
 )
 
 from clopt.dialects import tir
+from clopt.dialects.cl import Target
+
+from .images import check_image, texel_read, texel_write
 
 _FLOATS: dict[Attribute, str] = {f16: "float16", f32: "float32", f64: "float64"}
 _CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -172,6 +177,7 @@ class _Translator:
         self.per_item = per_item
         self.lines: list[str] = []
         self.names: dict[SSAValue, str] = {}
+        self.rolled = 0
 
     def name(self, value: SSAValue) -> str:
         return self.names.setdefault(value, f"v{len(self.names)}")
@@ -195,7 +201,11 @@ class _Translator:
             case tir.BarrierOp():
                 self.emit(depth, "yield" if self.per_item else "pass")
             case tir.ForOp():
-                self.emit(depth, f"for {self.name(op.var)} in range({op.size}):")
+                bound = str(op.size)
+                if op.kind.data is tir.LoopKind.Rolled:
+                    bound = f"bounds[{self.rolled}]"
+                    self.rolled += 1
+                self.emit(depth, f"for {self.name(op.var)} in range({bound}):")
                 self.block(op.body.block, depth + 1)
             case tir.BlockOp():
                 self.tir_block(op, depth)
@@ -205,6 +215,9 @@ class _Translator:
                 pass
             case memref.StoreOp():
                 self.store(op, self.name(op.value), depth)
+            case tir.TexelWriteOp():
+                texel = self.texel(op.destination, op.coords, op.lane)
+                self.emit(depth, f"texel_write({texel}, {self.name(op.value)}, lanes)")
             case _:
                 (result,) = op.results or (None,)
                 target = "" if result is None else f"{self.name(result)} = "
@@ -263,6 +276,15 @@ class _Translator:
         index = "".join(f"{self.name(i)}, " for i in op.indices)
         self.emit(depth, f"store({self.name(op.memref)}, ({index}), {value})")
 
+    def texel(self, buffer: SSAValue, coords: Sequence[SSAValue], lane: SSAValue) -> str:
+        assert isinstance(buffer.type, MemRefType)
+        if tir.is_texture(buffer.type):
+            extents = tir.image_of(buffer.type).extents
+        else:
+            extents = (math.prod(buffer.type.get_shape()[:-1]),)
+        values = "".join(f"{self.name(coord)}, " for coord in coords)
+        return f"{self.name(buffer)}, {extents}, ({values}), {self.name(lane)}"
+
     def expression(self, op: Operation) -> str:
         operands = [self.name(value) for value in op.operands]
         match op:
@@ -272,6 +294,9 @@ class _Translator:
                 return _affine(op.map.data.results[0], operands)
             case memref.LoadOp():
                 return f"load({operands[0]}, ({''.join(f'{i}, ' for i in operands[1:])}))"
+            case tir.TexelReadOp():
+                texel = self.texel(op.source, op.coords, op.lane)
+                return f"texel_read({texel}, {op.border is not None})"
             case memref.AllocaOp() | memref.AllocOp():
                 assert isinstance(op.memref.type, MemRefType)
                 fresh = f"rubbish({op.memref.type.get_shape()}, {_dtype(op.memref.type)!r})"
@@ -353,8 +378,13 @@ def _rubbish(shape: Sequence[int], dtype: str) -> np.ndarray:
     return np.full(shape, value, dtype)
 
 
-def run(kernel: tir.FuncOp, arrays: Sequence[np.ndarray]) -> None:
-    """Run a kernel on its arguments, of which unsigned ones are seen as signless."""
+def run(kernel: tir.FuncOp, arrays: Sequence[np.ndarray], limits: Target | None = None) -> None:
+    """Run a kernel on its arguments, of which unsigned ones are seen as signless.
+
+    With `limits`, its images have to fit on that target.
+    """
+    for param in kernel.params:
+        check_image(param, limits)
     per_item = not any(isinstance(op, tir.BlockOp) for op in kernel.walk())
     translator = _Translator(per_item)
     params = ", ".join(translator.name(param) for param in kernel.params)
@@ -362,11 +392,16 @@ def run(kernel: tir.FuncOp, arrays: Sequence[np.ndarray]) -> None:
     translator.block(kernel.body.block, 1)
     if per_item:
         translator.emit(1, "yield")
+    lanes: dict[tuple[Any, ...], set[int]] = {}
     scope: dict[str, Any] = {
         "np": np,
         "BUILTINS": BUILTINS,
         "load": _load,
         "store": _store,
+        "texel_read": texel_read,
+        "texel_write": texel_write,
+        "lanes": lanes,
+        "bounds": tir.rolled_bounds(kernel),
         "rubbish": _rubbish,
         "only": _only,
         "unsigned": _unsigned,
@@ -385,6 +420,8 @@ def run(kernel: tir.FuncOp, arrays: Sequence[np.ndarray]) -> None:
             _launch(kernel, lambda ids, shared: scope["kernel"](*args, ids, shared))
         else:
             scope["kernel"](*args, {}, {})
+    whole = set(range(tir.TEXEL))
+    assert all(written == whole for written in lanes.values()), "a texel is written whole"
 
 
 def _only(index: int, extent: int) -> tuple[int]:
