@@ -8,7 +8,7 @@ convolution. The same kernel reads images or buffers; what differs is made by th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -22,11 +22,16 @@ from ..schedule.analysis import accesses, memref_of, temporary, written
 from .elementwise import fuse_all
 from .stages import Stage, keep_private
 
-_COLUMNS = 4
-"""Neighbouring outputs of a work-item: with four channels each, 16 accumulators."""
+_ACCUMULATORS = 16
+"""Accumulators of a work-item, each a texel: as many as leave a mobile GPU two waves to switch to.
+"""
+_ACCUMULATORS_OF_WINDOW = 4
+"""The same where a step of the reduction covers several taps, whose texels want registers, too."""
+_READ_COST = 4.5
+"""Issue slots of a texel read with what it takes, in multiply-adds of four lanes."""
 _MOST_TAPS = 16
 """Columns of a window that are worth unrolling."""
-_MOST_COPIES = 768
+_MOST_COPIES = 1024
 """Multiply-adds in the text of an unrolled step of a reduction; more only slows compilers down."""
 
 
@@ -67,11 +72,12 @@ def _lane_of(index: AffineExpr | None, extents: Sequence[int]) -> int | None:
 
 @dataclass(frozen=True)
 class TexelTile:
-    """What a work-item computes: a texel along `lane`, at `columns` positions of `column`."""
+    """What a work-item computes: `blocks` texels along `lane`, at `columns` positions of `column`."""
 
     lane: int
     column: int | None
     columns: int
+    blocks: int = 1
 
 
 def texel_tile(stage: Stage, output: Stage, target: cl.Target) -> TexelTile | None:
@@ -85,14 +91,47 @@ def texel_tile(stage: Stage, output: Stage, target: cl.Target) -> TexelTile | No
         return None
     extents = output.block.iter_extents
     column = max((i for i in range(len(extents)) if i != lane and extents[i] > 1), default=None)
+    return min(
+        _candidates(stage, extents, lane, column),
+        key=lambda tile: _cost(stage, extents, tile, target),
+    )
+
+
+def _candidates(
+    stage: Stage, extents: Sequence[int], lane: int, column: int | None
+) -> Iterator[TexelTile]:
+    """The tiles whose accumulators fit into the registers."""
+    most = _ACCUMULATORS_OF_WINDOW if _taps(stage) > 1 else _ACCUMULATORS
+    texels = -(-extents[lane] // TEXEL)
+    reused = lane_variable(stage, reduce=True) is not None
+    for columns in range(1, 1 if column is None else min(most, extents[column], 8) + 1):
+        for blocks in (1, 2, 4) if reused else (1,):
+            if texels % blocks == 0 and columns * blocks <= most:
+                yield TexelTile(lane, column, columns, blocks)
     if column is None:
-        return TexelTile(lane, None, 1)
-    columns = min(_COLUMNS, extents[column])
-    others = prod(extents) // (extents[column] * min(TEXEL, extents[lane]))
+        yield TexelTile(lane, None, 1)
+
+
+def _taps(stage: Stage) -> int:
+    """Steps of the reduction beside the channels that a work-item takes at once."""
+    sizes = [stage.block.iter_extents[i] for i in stage.reduce]
+    running = [size for size in sizes if size > 1]
+    return running[-1] if len(running) > 1 and running[-1] <= _MOST_TAPS else 1
+
+
+def _cost(stage: Stage, extents: Sequence[int], tile: TexelTile, target: cl.Target) -> float:
+    """Issue slots per useful multiply-add, times what too few work-items leave idle."""
+    taps = _taps(stage)
+    width = 1 if tile.column is None else extents[tile.column]
+    tiles = -(-width // tile.columns)
+    channels = TEXEL if lane_variable(stage, reduce=True) is not None else 1
+    reads = tile.columns + taps - 1 + channels * taps * tile.blocks
+    accumulated = tile.columns * taps * channels * tile.blocks
+    slots = 1 + _READ_COST * reads / (TEXEL * accumulated)
+    texels = -(-extents[tile.lane] // TEXEL)
+    items = prod(extents) // (extents[tile.lane] * width) * tiles * texels // tile.blocks
     wanted = target.compute_units * target.preferred_work_group
-    while columns > 1 and others * -(-extents[column] // columns) < wanted:
-        columns //= 2
-    return TexelTile(lane, column, columns)
+    return slots * tiles * tile.columns / width * max(1.0, wanted / items)
 
 
 def _aligned(stage: Stage, output: Stage) -> bool:
@@ -110,15 +149,18 @@ def apply_texel_tile(stage: Stage, output: Stage, tile: TexelTile, target: cl.Ta
     """One tile for each work-item; neighbours compute neighbouring columns."""
     loops = list(output.loops)
     loops[tile.lane], lanes = schedule.split(loops[tile.lane], TEXEL)
-    inside = [lanes]
+    inside: list[tir.ForOp] = []
+    if tile.blocks > 1:
+        loops[tile.lane], blocks = schedule.split(loops[tile.lane], tile.blocks)
+        inside.append(blocks)
     if tile.column is not None:
         loops[tile.column], columns = schedule.split(loops[tile.column], tile.columns, overlap=True)
-        inside.insert(0, columns)
-    schedule.reorder(*loops, *inside)
+        inside.append(columns)
+    schedule.reorder(*loops, *inside, lanes)
     local = bind_items(loops, target)
     inner = schedule.compute_at(stage.block, local)
     _tile_reduction(stage, tile, inner, target)
-    for loop in inside[:-1]:
+    for loop in inside:
         schedule.unroll(loop)
     schedule.vectorize(lanes)
     keep_private(stage.block)
@@ -130,13 +172,14 @@ def _tile_reduction(
     """The reduction outside of the tile: input channels, rows, then what is unrolled around it."""
     rank = len(stage.spatial)
     spatial, reduce = loops[:rank], loops[rank:]
-    tiled = [spatial[i] for i in (tile.column, tile.lane) if i is not None]
-    single = [loop for loop in spatial if loop not in tiled]
+    blocks, lanes = schedule.split(spatial[tile.lane], TEXEL)
+    columns = [] if tile.column is None else [spatial[tile.column]]
+    single = [loop for i, loop in enumerate(spatial) if i not in (tile.lane, tile.column)]
     channels = split_channels(stage, reduce)
-    *columns, lanes = tiled
-    window = _window_columns(reduce, prod(loop.size for loop in (*tiled, *channels)))
+    tiled = [blocks, *columns, *channels]
+    window = _window_columns(reduce, prod(loop.size for loop in (*tiled, lanes)))
     serial = [loop for loop in reduce if loop not in window]
-    expanded = [*window, *columns, *channels]
+    expanded = [*window, *tiled]
     schedule.reorder(*single, *serial, *expanded, lanes)
     for loop in expanded:
         schedule.unroll(loop)
