@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, f16
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, traits_def
@@ -107,6 +107,14 @@ def require_same_element(types: Sequence[Tensor]) -> None:
             raise VerifyException(
                 f"element types {types[0].element_type} and {type.element_type} differ"
             )
+
+
+def require_accumulator(types: Sequence[Tensor], properties: Properties) -> None:
+    """Refuse a stated accumulator unless the operands are half: it adds up what they are."""
+    if "accumulate" in properties and types[0].element_type != f16:
+        raise VerifyException(
+            f"accumulate = f16 takes f16 operands but got {types[0].element_type}"
+        )
 
 
 def require_lengths(expected: int, **arrays: Sequence[object]) -> None:

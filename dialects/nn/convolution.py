@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import Float16Type, TensorType, f16
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import I64, I64_ARRAY, int_array, integer, ints
-from .base import FORMAT, NNOp, Properties, require, require_lengths, require_same_element
+from .base import (
+    FORMAT,
+    NNOp,
+    Properties,
+    require,
+    require_accumulator,
+    require_lengths,
+    require_same_element,
+)
 from .types import Tensor, is_bool, shape_of, with_shape
 
 
@@ -53,7 +68,8 @@ def extent(kernel: int, dilation: int) -> int:
 class ConvOp(NNOp):
     """Convolution of x [N, C, D1..] with w [O, C/groups, K1..] and an optional bias [O].
 
-    `pads` are all begins, then all ends.
+    `pads` are all begins, then all ends. Halves are multiplied and added up in float, or as halves
+    where `accumulate` says f16.
     """
 
     name = "nn.conv"
@@ -64,6 +80,7 @@ class ConvOp(NNOp):
     dilations = prop_def(I64_ARRAY)
     pads = prop_def(I64_ARRAY)
     groups = prop_def(I64, default_value=integer(1))
+    accumulate = opt_prop_def(Float16Type)
     result = result_def(TensorType)
     assembly_format = FORMAT
 
@@ -77,6 +94,7 @@ class ConvOp(NNOp):
         dilations: Sequence[int] | None = None,
         pads: Sequence[int] | None = None,
         groups: int = 1,
+        accumulate_half: bool = False,
     ):
         rank = len(shape_of(x)) - 2
         super().__init__(
@@ -86,6 +104,7 @@ class ConvOp(NNOp):
                 "dilations": int_array(dilations or [1] * rank),
                 "pads": int_array(pads or [0] * 2 * rank),
                 "groups": integer(groups),
+                "accumulate": f16 if accumulate_half else None,
             },
         )
 
@@ -93,6 +112,7 @@ class ConvOp(NNOp):
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         (groups,) = ints(properties["groups"])
         kernel = _check_operands(operand_types, groups)
+        require_accumulator(operand_types, properties)
         x, w = (t.get_shape() for t in operand_types[:2])
         if w[1] * groups != x[1]:
             raise VerifyException(
@@ -126,6 +146,7 @@ class ConvTransposeOp(NNOp):
     pads = prop_def(I64_ARRAY)
     output_padding = prop_def(I64_ARRAY)
     groups = prop_def(I64, default_value=integer(1))
+    accumulate = opt_prop_def(Float16Type)
     result = result_def(TensorType)
     assembly_format = FORMAT
 
@@ -140,6 +161,7 @@ class ConvTransposeOp(NNOp):
         pads: Sequence[int] | None = None,
         output_padding: Sequence[int] | None = None,
         groups: int = 1,
+        accumulate_half: bool = False,
     ):
         rank = len(shape_of(x)) - 2
         super().__init__(
@@ -150,6 +172,7 @@ class ConvTransposeOp(NNOp):
                 "pads": int_array(pads or [0] * 2 * rank),
                 "output_padding": int_array(output_padding or [0] * rank),
                 "groups": integer(groups),
+                "accumulate": f16 if accumulate_half else None,
             },
         )
 
@@ -157,6 +180,7 @@ class ConvTransposeOp(NNOp):
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         (groups,) = ints(properties["groups"])
         kernel = _check_operands(operand_types, groups)
+        require_accumulator(operand_types, properties)
         x, w = (t.get_shape() for t in operand_types[:2])
         require(w[0] == x[1], f"weight takes {w[0]} input channels but the input has {x[1]}")
         _check_bias(operand_types, w[1] * groups)

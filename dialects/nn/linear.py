@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType, UnitAttr
+from xdsl.dialects.builtin import Float16Type, TensorType, UnitAttr, f16
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
 from .attributes import flag
-from .base import FORMAT, NNOp, Properties, require, require_same_element
+from .base import (
+    FORMAT,
+    NNOp,
+    Properties,
+    require,
+    require_accumulator,
+    require_same_element,
+)
 from .types import Tensor, broadcast, is_bool, with_shape
 
 
@@ -17,7 +24,8 @@ from .types import Tensor, broadcast, is_bool, with_shape
 class MatmulOp(NNOp):
     """a [..., M, K] times b [..., K, N]; batch dimensions broadcast.
 
-    `transpose_a` and `transpose_b` swap the last two dimensions of an operand first.
+    `transpose_a` and `transpose_b` swap the last two dimensions of an operand first. Halves are
+    multiplied and added up in float, or as halves where `accumulate` says f16.
     """
 
     name = "nn.matmul"
@@ -25,19 +33,32 @@ class MatmulOp(NNOp):
     b = operand_def(TensorType)
     transpose_a = opt_prop_def(UnitAttr)
     transpose_b = opt_prop_def(UnitAttr)
+    accumulate = opt_prop_def(Float16Type)
     result = result_def(TensorType)
     assembly_format = FORMAT
 
     def __init__(
-        self, a: SSAValue, b: SSAValue, transpose_a: bool = False, transpose_b: bool = False
+        self,
+        a: SSAValue,
+        b: SSAValue,
+        transpose_a: bool = False,
+        transpose_b: bool = False,
+        *,
+        accumulate_half: bool = False,
     ):
         super().__init__(
-            [a, b], {"transpose_a": flag(transpose_a), "transpose_b": flag(transpose_b)}
+            [a, b],
+            {
+                "transpose_a": flag(transpose_a),
+                "transpose_b": flag(transpose_b),
+                "accumulate": f16 if accumulate_half else None,
+            },
         )
 
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         require_same_element(operand_types)
+        require_accumulator(operand_types, properties)
         require(not is_bool(operand_types[0].element_type), "matmul of i1 elements is not defined")
         a, b = (list(t.get_shape()) for t in operand_types)
         require(min(len(a), len(b)) >= 2, "matmul operands must have rank 2 or more")

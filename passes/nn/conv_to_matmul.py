@@ -58,7 +58,8 @@ class PointwiseConv(RewritePattern):
             taken = slice_.result
         w = self._reshaped(op.w, (o, c))
         x = nn.ReshapeOp(taken, (n, c, nn.count(spatial)))
-        product = nn.MatmulOp(w.results[0], x.result)
+        half = op.accumulate is not None
+        product = nn.MatmulOp(w.results[0], x.result, accumulate_half=half)
         new_ops += [w, x, product]
         value = product.result
         if op.b is not None:

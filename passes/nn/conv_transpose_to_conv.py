@@ -91,7 +91,13 @@ class ConvTransposeToConv(RewritePattern):
             repeated = np.repeat(b, prod(strides))
             constants.append(nn.ConstantOp.from_array(repeated, self.weights, "phases"))
         operands = [constant.result for constant in constants]
-        conv = nn.ConvOp(op.x, *operands, pads=[*lows, *highs], groups=op.groups.value.data)
+        conv = nn.ConvOp(
+            op.x,
+            *operands,
+            pads=[*lows, *highs],
+            groups=op.groups.value.data,
+            accumulate_half=op.accumulate is not None,
+        )
         return [*constants, conv]
 
 

@@ -224,6 +224,7 @@ class AffineIntoMatmul(RewritePattern):
             scaled.result,
             transpose_a=matmul.transpose_a is not None,
             transpose_b=matmul.transpose_b is not None,
+            accumulate_half=matmul.accumulate is not None,
         )
         if shift is None:
             replace(rewriter, op, scaled, new, named=matmul)

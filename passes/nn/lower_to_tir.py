@@ -243,6 +243,19 @@ class _ProgramBody:
         return result
 
 
+def _check_accumulators(module: ModuleOp) -> None:
+    """Refuse sums of halves where the target cannot add halves."""
+    target = cl.target_of(module)
+    if target.fp16:
+        return
+    for op in module.walk():
+        if "accumulate" in op.properties:
+            raise CloptError(
+                f"{node_name(op)}: accumulate = f16 needs half arithmetic, which the target "
+                f"{target.name} has not: leave it out, halves are then added up in float"
+            )
+
+
 class LowerNNToTIRPass(ModulePass):
     """Each `nn.fused` becomes a `tir.func` of naive loop nests (equal regions share one), each
     function a `cl.program` that launches them in order. Reshapes become views; results are written
@@ -252,6 +265,7 @@ class LowerNNToTIRPass(ModulePass):
     name = "lower-nn-to-tir"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        _check_accumulators(op)
         lowering = _Lowering(weights_of(ctx))
         functions = [f for f in op.ops if isinstance(f, func.FuncOp) and f.body.blocks]
         block = op.body.block

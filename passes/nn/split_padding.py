@@ -44,6 +44,7 @@ class SplitConvPadding(RewritePattern):
             strides=nn.ints(op.strides),
             dilations=nn.ints(op.dilations),
             groups=op.groups.value.data,
+            accumulate_half=op.accumulate is not None,
         )
         replace(rewriter, op, pad, conv)
 

@@ -25,7 +25,12 @@ class SplitRightTranspose(RewritePattern):
             return
         rank = len(nn.shape_of(op.b))
         transpose = nn.TransposeOp(op.b, (*range(rank - 2), rank - 1, rank - 2))
-        product = nn.MatmulOp(op.a, transpose.result, op.transpose_a is not None)
+        product = nn.MatmulOp(
+            op.a,
+            transpose.result,
+            op.transpose_a is not None,
+            accumulate_half=op.accumulate is not None,
+        )
         replace(rewriter, op, transpose, product)
 
 

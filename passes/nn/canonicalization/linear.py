@@ -33,6 +33,7 @@ class TransposeIntoMatmul(RewritePattern):
             op.b if b is None else b,
             transpose_a=(op.transpose_a is not None) != (a is not None),
             transpose_b=(op.transpose_b is not None) != (b is not None),
+            accumulate_half=op.accumulate is not None,
         )
         replace(rewriter, op, new)
 

@@ -47,6 +47,7 @@ class PadIntoConv(RewritePattern):
             dilations=ints(op.dilations),
             pads=_sum(ints(op.pads), spatial),
             groups=ints(op.groups)[0],
+            accumulate_half=op.accumulate is not None,
         )
         replace(rewriter, op, new)
 

@@ -42,9 +42,16 @@ class Body:
     """
 
     def __init__(
-        self, kernel: Kernel, block: Block, dims: Sequence[SSAValue], extents: Sequence[int]
+        self,
+        kernel: Kernel,
+        block: Block,
+        dims: Sequence[SSAValue],
+        extents: Sequence[int],
+        half: Attribute = f32,
     ):
         self.kernel = kernel
+        self.half = half
+        """The type that halves are computed in: f32, or f16 inside of a sum of halves."""
         self.dims: list[SSAValue] = list(dims)
         self.extents: list[int | None] = list(extents)
         self._block = block
@@ -57,7 +64,7 @@ class Body:
 
     def constant(self, value: Number, element_type: Attribute) -> Scalar:
         """A number of the given element type."""
-        attr = constant_attr(value, element_type)
+        attr = constant_attr(value, element_type, self.half)
         ssa = self._once(("constant", attr), lambda: arith.ConstantOp(attr))
         return Scalar(self, ssa, element_type)
 
@@ -107,10 +114,10 @@ class Body:
         return Scalar(self, cast, element_type)
 
     def load(self, buffer: SSAValue, index: Sequence[Index], element_type: Attribute) -> Scalar:
-        """An element of a buffer, half widened to float."""
+        """An element of a buffer, half widened to what this body computes halves in."""
         indices = [self.index_value(i) for i in index]
         ssa = self._once(("load", buffer, *indices), lambda: memref.LoadOp.get(buffer, indices))
-        if ssa.type == f16:
+        if ssa.type == f16 and self.half == f32:
             half = ssa
             ssa = self._once(("extf", half), lambda: arith.ExtFOp(half, f32))
         return Scalar(self, ssa, element_type)
@@ -118,8 +125,13 @@ class Body:
     def store(self, value: Scalar, buffer: SSAValue, index: Sequence[Index]) -> None:
         """Write an element of a buffer, rounding to half where the buffer holds halves."""
         ssa = value.ssa
-        if cast("MemRefType[Attribute]", buffer.type).element_type == f16:
-            ssa = self.add(arith.TruncFOp(ssa, f16)).results[0]
+        held = cast("MemRefType[Attribute]", buffer.type).element_type
+        if held == f16 and ssa.type != f16:
+            wide = ssa.owner
+            if isinstance(wide, arith.ExtFOp):
+                ssa = wide.input
+            else:
+                ssa = self.add(arith.TruncFOp(ssa, f16)).results[0]
         self.add(memref.StoreOp.get(ssa, buffer, [self.index_value(i) for i in index]))
 
     def read(self, value: SSAValue, index: Sequence[Index]) -> Scalar:

@@ -8,7 +8,7 @@ from math import gcd
 
 from ....dialects import nn
 from .body import Body, Index
-from .kernel import Accumulator, Element, Kernel
+from .kernel import Accumulator, Element, Kernel, sum_type
 from .scalar import Scalar
 
 SPATIAL_AXES = {1: ("w",), 2: ("h", "w"), 3: ("d", "h", "w")}
@@ -48,7 +48,7 @@ def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
     names = SPATIAL_AXES[rank]
     axes = ["n", "o", *names, "c", *(f"k{name}" for name in names)]
     (element,) = kernel.reduction(
-        "conv", shape, w_shape[1:], [Accumulator(element_type, 0)], update, axes
+        "conv", shape, w_shape[1:], [Accumulator(element_type, 0, sum_type(op))], update, axes
     )
     kernel.define(op.result, add_bias(element, op))
 
@@ -149,7 +149,7 @@ def lower_conv_transpose(kernel: Kernel, op: nn.ConvTransposeOp) -> None:
         "conv_transpose",
         nn.shape_of(op.result),
         [channels, *(axis.steps for axis in axes)],
-        [Accumulator(element_type, 0)],
+        [Accumulator(element_type, 0, sum_type(op))],
         update,
         ["n", "o", *names, "c", *(f"k{name}" for name in names)],
     )

@@ -15,10 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.arith import ExtFOp
+from xdsl.dialects.builtin import MemRefType, f32
 from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
+from xdsl.rewriter import Rewriter
 
 from ....dialects import nn, tir
 from .body import Body, Index
@@ -34,6 +36,13 @@ class Accumulator:
 
     element_type: Attribute
     start: Number
+    half: Attribute = f32
+    """What a sum of halves is kept in, and its terms are computed in."""
+
+    @property
+    def type(self) -> Attribute:
+        """The type of the accumulator's buffer."""
+        return compute_type(self.element_type, self.half)
 
 
 Place = Callable[[Sequence[Index]], list[Index]]
@@ -109,7 +118,7 @@ class Kernel:
         axes: Sequence[str] = (),
     ) -> Element:
         """A stage that stores `compute(body, index)` for every index of `shape`."""
-        buffer = self._temporary(label, shape, element_type)
+        buffer = self._temporary(label, shape, compute_type(element_type))
         self._store_nest(label, shape, compute, buffer, list, axes)
         return self._load_of(buffer, element_type)
 
@@ -134,15 +143,15 @@ class Kernel:
         types = [a.element_type for a in accumulators]
         suffixes = [""] if len(types) == 1 else [f"_{i}" for i in range(len(types))]
         buffers = [
-            self._temporary(label + suffix, shape, type_)
-            for suffix, type_ in zip(suffixes, types, strict=True)
+            self._temporary(label + suffix, shape, a.type)
+            for suffix, a in zip(suffixes, accumulators, strict=True)
         ]
         extents = [*shape, *(reduce or [1])]
         kinds = [tir.IterKind.Spatial] * len(shape)
         kinds += [tir.IterKind.Reduce] * (len(extents) - len(shape))
-        start = [constant_attr(a.start, a.element_type) for a in accumulators]
+        start = [constant_attr(a.start, a.element_type, a.half) for a in accumulators]
         block = self._nest(label, extents, kinds, start, axes)
-        body = self._body(block)
+        body = self._body(block, accumulators[0].half)
         dims = [AffineExpr.dimension(i) for i in range(len(block.iter_vars))]
         spatial, reduced = dims[: len(shape)], dims[len(shape) :][: len(reduce)]
         before = [
@@ -158,7 +167,14 @@ class Kernel:
         for value, param in self._outputs:
             for part in self._pieces(value):
                 self._store_nest("out", part.shape, part.element, param, part.place)
+        self._erase_unused_widening()
         return self.func
+
+    def _erase_unused_widening(self) -> None:
+        """A half that is only moved is loaded, widened and stored as it was loaded."""
+        for op in list(self.func.walk()):
+            if isinstance(op, ExtFOp) and op.result.first_use is None:
+                Rewriter.erase_op(op)
 
     def _pieces(self, value: SSAValue) -> Sequence[Part]:
         """What to store for an output: stages where their result goes, the rest in memory order."""
@@ -215,11 +231,11 @@ class Kernel:
         parent.add_op(block)
         return block
 
-    def _body(self, block: tir.BlockOp) -> Body:
-        return Body(self, block.body.block, block.iter_vars, block.iter_extents)
+    def _body(self, block: tir.BlockOp, half: Attribute = f32) -> Body:
+        return Body(self, block.body.block, block.iter_vars, block.iter_extents, half)
 
-    def _temporary(self, label: str, shape: Sequence[int], element_type: Attribute) -> SSAValue:
-        alloca = AllocaOp.get(compute_type(element_type), shape=shape)
+    def _temporary(self, label: str, shape: Sequence[int], type_: Attribute) -> SSAValue:
+        alloca = AllocaOp.get(type_, shape=shape)
         alloca.memref.name_hint = label
         if self._last_alloca is None:
             if self._block.first_op is None:
@@ -255,6 +271,11 @@ def _constant(accumulator: Accumulator) -> Element:
 
 def _composed(outer: Place, inner: Place) -> Place:
     return lambda index: outer(inner(index))
+
+
+def sum_type(op: nn.ConvOp | nn.ConvTransposeOp | nn.MatmulOp) -> Attribute:
+    """What a contraction of halves adds up in."""
+    return f32 if op.accumulate is None else op.accumulate
 
 
 def buffer_type(value: SSAValue) -> MemRefType:

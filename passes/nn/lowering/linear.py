@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ....dialects import nn
 from .body import Body, Index
 from .elementwise import broadcast_index
-from .kernel import Accumulator, Kernel
+from .kernel import Accumulator, Kernel, sum_type
 from .scalar import Scalar
 
 
@@ -32,6 +32,6 @@ def lower_matmul(kernel: Kernel, op: nn.MatmulOp) -> None:
     shape = nn.shape_of(op.result)
     axes = [f"b{i}" for i in range(len(shape) - 2)] + ["m", "n", "k"]
     (element,) = kernel.reduction(
-        "matmul", shape, [depth], [Accumulator(element_type, 0)], update, axes
+        "matmul", shape, [depth], [Accumulator(element_type, 0, sum_type(op))], update, axes
     )
     kernel.define(op.result, element)

@@ -77,13 +77,11 @@ _FLOAT_FUNCTIONS: dict[str, Callable[[SSAValue], Operation]] = {
 }
 
 
-def compute_type(element_type: Attribute) -> Attribute:
-    """The type a kernel computes in: half is widened, an unsigned integer loses its sign in the
-    type.
+def compute_type(element_type: Attribute, half: Attribute = f32) -> Attribute:
+    """The type a kernel computes in: half is widened unless `half` says otherwise, an unsigned
+    integer loses its sign in the type.
     """
-    if element_type == f16:
-        return f32
-    return storage_type(element_type)
+    return half if element_type == f16 else storage_type(element_type)
 
 
 def storage_type(element_type: Attribute) -> Attribute:
@@ -208,9 +206,11 @@ class Scalar:
         return Scalar(self.body, op.results[0], element_type or self.element_type)
 
 
-def constant_attr(value: Number, element_type: Attribute) -> FloatAttr | IntegerAttr:
+def constant_attr(
+    value: Number, element_type: Attribute, half: Attribute = f32
+) -> FloatAttr | IntegerAttr:
     """A number as an attribute of the compute type of `element_type`."""
-    type_ = compute_type(element_type)
+    type_ = compute_type(element_type, half)
     if nn.is_float(element_type):
         return FloatAttr(float(value), cast("AnyFloat", type_))
     return IntegerAttr(int(value), cast("IntegerType", type_), truncate_bits=True)
