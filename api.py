@@ -35,6 +35,8 @@ from .dialects.cl.program import Port
 from .dialects.cl.target import Fact
 from .dialects.nn.types import numpy_dtype
 from .errors import CloptError
+from .passes.nn.mixed_precision import PRECISIONS
+from .passes.remarks import remarks_of
 from .saved import load_model, save_model
 from .weights import Weights
 
@@ -95,6 +97,11 @@ class CompiledModel:
         return emit(self.module, target_of(self.module))
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the compiler did otherwise than asked, one sentence each."""
+        return remarks_of(self.module)
+
+    @property
     def device_name(self) -> str:
         """The device the model runs on."""
         device = self.executable.device
@@ -127,6 +134,7 @@ def compile(
     context: Context | None = None,
     queue: CommandQueue | None = None,
     use_cache: bool = True,
+    precision: str = "f32",
     **facts: Fact,
 ) -> CompiledModel:
     """Compile an ONNX model (a path, its bytes, a ModelProto) or a module (a `.mlir` path, an op).
@@ -136,10 +144,17 @@ def compile(
     before the first run; with both, code for the target runs on the device. Facts of the target
     change by name, as `texture="prefer"` or in the text: `target="adreno-740 texture=prefer"`.
 
+    `precision` says how the floats inside of an f32 network are kept; its inputs and outputs stay
+    f32. With "f16-storage" values and weights are stored as half and computed in float; with "f16"
+    convolutions and matrix products also multiply and add halves, where the device can.
+    `CompiledModel.remarks` tells what could not be done so.
+
     `dims` binds symbolic dimensions by name; `weights` are those of a module that is not from ONNX.
     With `use_cache` the built kernels are kept on disk for the next process. Raises CloptError for
     a mistake in the model or the arguments.
     """
+    if precision not in PRECISIONS:
+        raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{precision}".')
     choice = TargetChoice.parse(target) if isinstance(target, str) else TargetChoice(None, {})
     described = target if isinstance(target, Target) else choice.load()
     if described is None or any(given is not None for given in (device, context, queue)):
@@ -150,7 +165,7 @@ def compile(
     module = _read_module(model, dims, ctx)
     if described is not None:
         set_target(module, change_facts(described, facts))
-    _lower(module, ctx)
+    _lower(module, ctx, precision)
     make = partial(Executable, module, ctx.weights, device, context, queue, use_cache=use_cache)
     compiled = CompiledModel(module, ctx.weights, make)
     if device is not None:
@@ -216,10 +231,10 @@ def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
     return module
 
 
-def _lower(module: ModuleOp, ctx: CloptContext) -> None:
+def _lower(module: ModuleOp, ctx: CloptContext, precision: str) -> None:
     """Bring `module` down to one queue program, unless it is one already."""
     if any(isinstance(op, ProgramOp) for op in module.body.block.ops):
         return
     from .passes.pipelines import run_pipeline
 
-    run_pipeline(ctx, module, "opencl")
+    run_pipeline(ctx, module, "opencl", precision=precision)

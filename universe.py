@@ -27,6 +27,7 @@ PASSES: dict[str, str] = {
     "nn-fold-batch-norm": "passes.nn.fold_batch_norm:NNFoldBatchNormPass",
     "nn-fold-constants": "passes.nn.fold_constants:NNFoldConstantsPass",
     "nn-fuse": "passes.nn.fuse:NNFusePass",
+    "nn-mixed-precision": "passes.nn.mixed_precision:NNMixedPrecisionPass",
     "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",
     "nn-split-padding": "passes.nn.split_padding:NNSplitPaddingPass",
     "nn-split-transposes": "passes.nn.split_transposes:NNSplitTransposesPass",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -19,6 +20,7 @@ from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
 from .nn.fuse import NNFusePass
 from .nn.lower_to_tir import LowerNNToTIRPass
+from .nn.mixed_precision import NNMixedPrecisionPass
 from .nn.sink_reshapes import NNSinkReshapesPass
 from .nn.split_padding import NNSplitPaddingPass
 from .nn.split_transposes import NNSplitTransposesPass
@@ -41,6 +43,15 @@ SIMPLIFY: tuple[ModulePass, ...] = (
     DeadCodeElimination(),
     VerifyPass(),
 )
+
+PRECISION: tuple[ModulePass, ...] = (
+    # Behind `simplify`: batch norms are folded in the precision of the model, and a norm or an
+    # activation that is one operation keeps its intermediate values out of memory. Before `fuse`:
+    # a cast joins a kernel, and what becomes one kernel depends on what is stored.
+    NNMixedPrecisionPass(),
+    VerifyPass(),
+)
+"""Does nothing unless it is given a precision."""
 
 FUSE: tuple[ModulePass, ...] = (
     # A transposed convolution is an ordinary one with interleaved outputs: one kind of kernel less.
@@ -85,7 +96,7 @@ PIPELINES: dict[str, tuple[ModulePass, ...]] = {
     "fuse": FUSE,
     "lower": LOWER,
     "schedule": SCHEDULE,
-    "opencl": SIMPLIFY + FUSE + LOWER + SCHEDULE,
+    "opencl": SIMPLIFY + PRECISION + FUSE + LOWER + SCHEDULE,
 }
 
 
@@ -94,6 +105,15 @@ def run_pipeline(
     module: ModuleOp,
     name: str,
     callback: Callable[[ModulePass | None, ModuleOp, ModulePass | None], None] | None = None,
+    *,
+    precision: str = "f32",
 ) -> None:
-    """Apply the pipeline `name` to `module` in place; `callback` is called between passes."""
-    PassPipeline(PIPELINES[name], callback).apply(ctx, module)
+    """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
+
+    `precision` is that of `nn-mixed-precision`, where the pipeline has it.
+    """
+    passes = tuple(
+        replace(p, precision=precision) if isinstance(p, NNMixedPrecisionPass) else p
+        for p in PIPELINES[name]
+    )
+    PassPipeline(passes, callback).apply(ctx, module)

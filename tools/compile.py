@@ -10,10 +10,12 @@ from pathlib import Path
 from .. import api
 from .console import (
     MODEL_OPTIONS,
+    PRECISION_OPTIONS,
     Options,
     about,
     gather_target,
     parse_dims,
+    print_remarks,
     progress,
     table,
     terminal,
@@ -30,7 +32,7 @@ OPTIONS: Options = [
 
 def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("clopt-compile", description=__doc__)
-    for flags, settings in OPTIONS + MODEL_OPTIONS:
+    for flags, settings in OPTIONS + MODEL_OPTIONS + PRECISION_OPTIONS:
         parser.add_argument(*flags, **settings)
     return parser.parse_args(gather_target(args))
 
@@ -45,8 +47,10 @@ def run(options: argparse.Namespace) -> None:
             target=options.device_target,
             dims=parse_dims(options.dim),
             device=options.device,
+            precision=options.precision,
         )
         model.save(folder)
+    print_remarks(model.remarks)
     rows = table("", "name", "type", title=f"{folder} ({time.perf_counter() - start:.1f} s)")
     for kind, tensors in (("input", model.inputs), ("output", model.outputs)):
         for tensor in tensors:

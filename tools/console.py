@@ -44,6 +44,19 @@ MODEL_OPTIONS: Options = [
 ]
 """The options of every tool that compiles a model."""
 
+PRECISION_OPTIONS: Options = [
+    (
+        ("--precision",),
+        {
+            "choices": ["f32", "f16-storage", "f16"],
+            "default": "f32",
+            "help": "inside of an f32 network: store halves and compute in float (f16-storage), or "
+            "also multiply and add halves where the device can (f16)",
+        },
+    ),
+]
+"""What the pass `nn-mixed-precision` does in `clopt-run` and `clopt-compile`."""
+
 
 _TARGET_OPTION = "--target"
 _FACT = re.compile(r"[a-z_0-9]+=")
@@ -97,6 +110,12 @@ class user_errors:
                 sys.exit(EXIT_USER_ERROR)
             case _:
                 error.add_note(f"{self.tool}: this is a bug in clopt; please report it.")
+
+
+def print_remarks(remarks: Sequence[str]) -> None:
+    """What the compiler did otherwise than asked, on stderr."""
+    for remark in remarks:
+        print(f"remark: {remark}", file=sys.stderr)
 
 
 def terminal(stderr: bool = False) -> Console:

@@ -17,10 +17,12 @@ from .. import api
 from ..errors import CloptError
 from .console import (
     MODEL_OPTIONS,
+    PRECISION_OPTIONS,
     Options,
     about,
     gather_target,
     parse_dims,
+    print_remarks,
     progress,
     table,
     terminal,
@@ -61,8 +63,8 @@ OPTIONS: Options = [
         ("--tolerance",),
         {
             "type": float,
-            "default": 1e-4,
-            "help": "allowed difference, relative to the largest value of an output",
+            "help": "allowed difference, relative to the largest value of an output (default "
+            "1e-4, with halves 1e-2)",
         },
     ),
     (
@@ -76,7 +78,7 @@ OPTIONS: Options = [
 
 def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("clopt-run", description=__doc__)
-    for flags, settings in OPTIONS + MODEL_OPTIONS:
+    for flags, settings in OPTIONS + MODEL_OPTIONS + PRECISION_OPTIONS:
         parser.add_argument(*flags, **settings)
     options = parser.parse_args(gather_target(args))
     if options.model is None and not options.list_devices:
@@ -99,18 +101,23 @@ def load_model(options: argparse.Namespace) -> api.CompiledModel:
     if not path.exists():
         raise CloptError(f"{path}: there is no such file or folder.")
     if path.is_dir():
-        if options.dim or options.device_target:
-            raise CloptError(f"{path}: --dim and --target are for ONNX models; this is compiled.")
+        if options.dim or options.device_target or options.precision != "f32":
+            raise CloptError(
+                f"{path}: --dim, --target and --precision are for ONNX models; this is compiled."
+            )
         if options.compare:
             raise CloptError(f"{path}: --compare needs the ONNX model, and this is a compiled one.")
         return api.load(path, device=options.device)
     with about(path), progress(f"compiling {path.name}"):
-        return api.compile(
+        model = api.compile(
             path,
             target=options.device_target,
             dims=parse_dims(options.dim),
             device=options.device,
+            precision=options.precision,
         )
+    print_remarks(model.remarks)
+    return model
 
 
 def _summarise(console: Console, names: Sequence[str], outputs: Sequence[Array]) -> None:
@@ -179,17 +186,20 @@ def _compare(
     path = Path(options.model)
     rows = table("output", "largest error", "relative error", title=f"against {options.compare}")
     wrong: list[str] = []
+    tolerance = options.tolerance
+    if tolerance is None:
+        tolerance = 1e-4 if options.precision == "f32" else 1e-2
     references = run_onnxruntime(path, inputs)
     for name, ours, reference in zip(names, outputs, references, strict=True):
         absolute, relative = difference(ours, reference)
         rows.add_row(name, f"{absolute:.3g}", f"{relative:.3g}")
-        if relative > options.tolerance:
+        if relative > tolerance:
             wrong.append(name)
     console.print(rows)
     if wrong:
         raise CloptError(
             f"{path}: {', '.join(wrong)} differs from {options.compare} by more than the "
-            f"tolerance {options.tolerance:g}."
+            f"tolerance {tolerance:g}."
         )
 
 

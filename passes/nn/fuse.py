@@ -130,6 +130,10 @@ class Group:
     costly: bool = False
     placed: bool = False
     """Whether the anchor's result is stored at other places than it was computed at."""
+    rounds: bool = False
+    """Whether the result was cast to half: kernels compute halves as floats, so that it is rounded
+    where it is stored.
+    """
 
     @property
     def results(self) -> Sequence[SSAValue]:
@@ -168,6 +172,7 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
         if role is None:
             continue
         group = Group([], op if role in _STARTS_KERNEL else None, _is_costly(op))
+        group.rounds = _rounds_to_half(op)
         for producer, views in _candidates(op, group_of):
             if not _may_merge(policy, op, role, group, producer, views):
                 continue
@@ -175,6 +180,7 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
             group.placed |= producer.placed or (producer.anchor is not None and role is Role.INDEX)
             group.anchor = group.anchor or producer.anchor
             group.costly |= producer.costly
+            group.rounds |= producer.rounds
             del groups[id(producer)]
         group.ops.append(op)
         for member in group.ops:
@@ -221,8 +227,7 @@ def _may_merge(
         return False
     if producer.placed and role is not Role.INDEX:
         return False
-    if _rounds_to_half(producer.ops[-1]):
-        # Kernels compute halves as floats: a half is rounded where it is stored.
+    if producer.rounds and role not in (Role.INDEX, Role.PIECES):
         return False
     (value,) = producer.results
     if producer.anchor is not None:

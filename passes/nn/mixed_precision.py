@@ -1,0 +1,209 @@
+"""Store the floats of a network as half, and compute contractions in half where asked to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, cast
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, ModuleOp, TensorType, f16, f32
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import nn
+from ...dialects.cl import target_of
+from ...dialects.nn import Array
+from ...weights import Weights
+from ..locations import node_name
+from ..remarks import add_remarks
+from .precision_rules import Rule, rule_of
+from .rewriting import store_of
+
+PRECISIONS = ("f32", "f16-storage", "f16")
+
+LARGEST_HALF = 65504.0
+SMALLEST_HALF = 2.0**-14
+"""The least number that half holds with all its 11 bits (IEEE 754-2008, table 3.5)."""
+
+_CONTRACTIONS = (nn.ConvOp, nn.ConvTransposeOp, nn.MatmulOp)
+
+
+def is_single(value: SSAValue) -> bool:
+    """Whether a value is a tensor of f32."""
+    return isinstance(value.type, TensorType) and nn.tensor_type(value).element_type == f32
+
+
+def misfit(values: Array) -> str | None:
+    """What makes numbers as a whole unfit for half, if anything does.
+
+    Among larger ones, small numbers may vanish: they add nothing to a sum that is rounded to half.
+    """
+    finite = np.abs(values[np.isfinite(values)])
+    largest = float(finite.max(initial=0))
+    if largest > LARGEST_HALF:
+        return f"a constant reaches {largest:.3g}, which is beyond the range of half"
+    if 0 < largest < SMALLEST_HALF:
+        return f"a constant of at most {largest:.3g} would vanish in half"
+    return None
+
+
+@dataclass
+class _Rewriting:
+    """One block while its operations are replaced, in order, by those on halves."""
+
+    weights: Weights | None
+    halves: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """The half that each widened value was stored as."""
+    rounded: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """The halves of values in f32, made for those who want them."""
+    remarks: list[str] = field(default_factory=list[str])
+
+    def run(self, block: Block) -> None:
+        """Rewrite the operations of a block; what it returns stays f32."""
+        for op in list(block.ops):
+            if isinstance(op, nn.CastOp) and op.to == f16 and op.x in self.halves:
+                Rewriter.replace_op(op, [], [self.halves[op.x]])
+            elif isinstance(op, nn.NNOp) and self._becomes_half(op):
+                self._replace(op)
+        for source in (*self.halves, *self.rounded):
+            owner = source.owner
+            if isinstance(owner, nn.CastOp | nn.ConstantOp) and source.first_use is None:
+                Rewriter.erase_op(owner)
+
+    def _becomes_half(self, op: nn.NNOp) -> bool:
+        floats = [value for value in op.operands if is_single(value)]
+        rule = rule_of(op)
+        if not floats or rule is Rule.SINGLE:
+            return False
+        if rule is not Rule.ROUNDS and _is_returned(op):
+            # Reading halves and storing f32 is free; another kernel for a cast is not.
+            return False
+        computed = [v for v in floats if not isinstance(v.owner, nn.ConstantOp)]
+        stored = [value in self.halves for value in computed]
+        if (rule is Rule.FOLLOWS and not all(stored)) or (rule is Rule.JOINS and not any(stored)):
+            return False
+        reasons = [misfit(array) for array in self._numbers(op, floats)]
+        reason = next((text for text in reasons if text is not None), None)
+        if reason is not None:
+            self.remarks.append(f"{node_name(op)} stays in f32: {reason}.")
+        return reason is None
+
+    def _numbers(self, op: nn.NNOp, floats: Sequence[SSAValue]) -> list[Array]:
+        """The constants of an operation that would become halves."""
+        arrays = [nn.constant_value(value, self.weights) for value in floats]
+        scalars = [_scalar(attr) for attr in op.properties.values()]
+        numbers = [np.array(value) for value in scalars if value is not None]
+        return [*(array for array in arrays if array is not None), *numbers]
+
+    def _replace(self, op: nn.NNOp) -> None:
+        """The same operation on halves, its results widened for those who want f32."""
+        properties = dict(op.properties)
+        for name, attr in properties.items():
+            value = _scalar(attr)
+            properties[name] = attr if value is None else FloatAttr(value, f16)
+        new = type(op).create(
+            operands=[self._half(v, op) if is_single(v) else v for v in op.operands],
+            properties=properties,
+            attributes=dict(op.attributes),
+            result_types=[_half_type(result) for result in op.results],
+        )
+        new.location = op.location
+        results: list[SSAValue] = []
+        widenings: list[Operation] = []
+        for old, result in zip(op.results, new.results, strict=True):
+            result.name_hint = old.name_hint
+            if not is_single(old):
+                results.append(result)
+                continue
+            wide = nn.CastOp(result, f32)
+            wide.location = op.location
+            widenings.append(wide)
+            results.append(wide.result)
+            self.halves[wide.result] = result
+        Rewriter.replace_op(op, [new, *widenings], results)
+
+    def _half(self, value: SSAValue, user: Operation) -> SSAValue:
+        """A value as half: how it is stored, or rounded once for all who ask."""
+        if value in self.halves:
+            return self.halves[value]
+        if value not in self.rounded:
+            owner = value.owner
+            rounding = self._rounding(value)
+            rounding.location = (owner if isinstance(owner, Operation) else user).location
+            if isinstance(owner, Operation):
+                Rewriter.insert_op(rounding, InsertPoint.after(owner))
+            else:
+                Rewriter.insert_op(rounding, InsertPoint.at_start(owner))
+            self.rounded[value] = rounding.results[0]
+            rounding.results[0].name_hint = value.name_hint
+        return self.rounded[value]
+
+    def _rounding(self, value: SSAValue) -> Operation:
+        array = nn.constant_value(value, self.weights)
+        if array is None:
+            return nn.CastOp(value, f16)
+        half = array.astype(np.float16)
+        return nn.ConstantOp.from_array(half, self.weights, nn.hint_of(value))
+
+
+def _is_returned(op: Operation) -> bool:
+    """Whether the network's outputs alone are made of an operation."""
+    users = [use.operation for result in op.results for use in result.uses]
+    return bool(users) and all(isinstance(user, func.ReturnOp) for user in users)
+
+
+def _scalar(attr: Attribute) -> float | None:
+    """The value of a property of type f32: a bound of a clip, what a pad fills in."""
+    if not isinstance(attr, FloatAttr):
+        return None
+    typed = cast("FloatAttr[AnyFloat]", attr)
+    return typed.value.data if typed.type == f32 else None
+
+
+def _half_type(value: SSAValue) -> Attribute:
+    return TensorType(f16, nn.shape_of(value)) if is_single(value) else value.type
+
+
+@dataclass(frozen=True)
+class NNMixedPrecisionPass(ModulePass):
+    """Stores the values and weights of an f32 network as half, by the rules of `precision_rules`.
+
+    `f16-storage` computes everything in float, `f16` lets contractions add up halves where the
+    target can. Inputs and outputs stay f32. What a constant does not fit stays in f32, with a
+    remark.
+    """
+
+    name: ClassVar[str] = "nn-mixed-precision"
+    precision: str = "f32"
+
+    def __post_init__(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise ValueError(f"precision is one of {', '.join(PRECISIONS)}, not {self.precision}")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.precision == "f32":
+            return
+        for function in op.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                rewriting = _Rewriting(store_of(ctx))
+                rewriting.run(function.body.block)
+                add_remarks(op, rewriting.remarks)
+        if self.precision == "f16":
+            self._accumulate_in_half(op)
+
+    def _accumulate_in_half(self, module: ModuleOp) -> None:
+        target = target_of(module)
+        if not target.fp16:
+            text = (
+                f"The target {target.name} has no half arithmetic: "
+                "f16 is computed in float, as f16-storage."
+            )
+            add_remarks(module, [text])
+            return
+        for op in module.walk():
+            if isinstance(op, _CONTRACTIONS) and nn.tensor_type(op.result).element_type == f16:
+                op.properties["accumulate"] = f16
