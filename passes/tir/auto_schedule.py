@@ -13,34 +13,29 @@ from .rules.elementwise import schedule_border, schedule_elementwise
 from .rules.fallback import schedule_anything
 from .rules.gpu import apply_gpu_tile, apply_matmul, gpu_tile, matmul_operands
 from .rules.group_reduction import plan_groups, schedule_groups
+from .rules.packed import is_packed, main_output, schedule_packed_kernel
 from .rules.register_tile import Problem, apply_tile, best_tile, problem_of
 from .rules.rows import row_length, schedule_rows
 from .rules.stages import Stage, stages_of
-from .schedule.errors import refuse
 
 
 def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
     """Schedule one naive kernel."""
+    stages = stages_of(func)
+    outputs = [stage for stage in stages if stage.is_output]
+    producers = [stage for stage in stages if not stage.is_output]
+    if target.uses_textures and is_packed(stages):
+        schedule_packed_kernel(func, outputs, producers, target)
+        return
     if target.device_type == "cpu":
         # Our work-items are worth a group each; a driver left to choose may put all into one, which
         # then runs on one core.
         func.properties["local_size"] = DenseArrayBase.from_list(i64, [1, 1, 1])
-    stages = stages_of(func)
-    outputs = [stage for stage in stages if stage.is_output]
-    producers = [stage for stage in stages if not stage.is_output]
     if not producers:
         _schedule_pieces(outputs, target)
         return
-    readers = {block for stage in producers for block in stage.consumers()}
-    mains = [output for output in outputs if output.block in readers]
-    if len(mains) != 1:
-        raise refuse(
-            func,
-            f"a reduction can be computed for one result, not for {len(mains)}; "
-            "make a kernel for each",
-        )
-    (output,) = mains
-    problem = problem_of(func, producers, mains, target)
+    output = main_output(func, outputs, producers)
+    problem = problem_of(func, producers, [output], target)
     if target.device_type == "gpu":
         _schedule_gpu(problem, producers, output, target)
     else:
