@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
@@ -109,14 +109,13 @@ def _declaration(kernel: tir.FuncOp) -> KernelOp:
         raise CloptError(
             f"The kernel @{kernel.sym_name.data} has no NDRange yet; run the pipeline opencl first."
         )
-    return KernelOp.create(
-        properties={
-            "sym_name": kernel.sym_name,
-            "arg_types": ArrayAttr([param.type for param in kernel.params]),
-            "outputs": kernel.outputs,
-            "global_size": kernel.global_size,
-            "local_size": kernel.local_size,
-        }
+    return KernelOp(
+        kernel.sym_name.data,
+        [param.type for param in kernel.params],
+        kernel.output_indices,
+        tuple(kernel.global_size.iter_values()),
+        tuple(kernel.local_size.iter_values()),
+        tir.rolled_bounds(kernel),
     )
 
 

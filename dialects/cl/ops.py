@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -20,10 +20,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    VarConstraint,
-    base,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -34,23 +33,26 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from .images import image_of, is_over_buffer
+
 
 def byte_count(type_: Attribute) -> int:
-    """Bytes of a buffer of `type_`: a memref of static shape over elements of known width."""
+    """Bytes of a buffer or image of `type_`: a static shape over elements of known width."""
     if not isinstance(type_, MemRefType):
         raise VerifyException(f"a buffer has a memref type, not {type_}")
-    buffer = cast("MemRefType", type_)
+    buffer = cast("MemRefType[Attribute]", type_)
     if not buffer.has_static_shape():
         raise VerifyException(f"a buffer has a static shape, not {type_}")
     element = buffer.element_type
     if not isinstance(element, FixedBitwidthType):
         raise VerifyException(f"a buffer cannot hold elements of type {element}")
+    image_of(buffer)  # refuses a shape that no image has
     return buffer.element_count() * element.size
 
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation):
-    """A buffer that holds the array `key` of the weights store; it is uploaded once.
+    """A buffer or image that holds the array `key` of the weights store; it is uploaded once.
 
     `cl.constant "w_0123456789abcdef" : memref<64x3x7x7xf32>`
     """
@@ -69,7 +71,7 @@ class ConstantOp(IRDLOperation):
 
 @irdl_op_definition
 class AllocOp(IRDLOperation):
-    """A buffer for an intermediate result: `cl.alloc : memref<1x64x56x56xf32>`."""
+    """A buffer or image for an intermediate result: `cl.alloc : memref<1x64x56x56xf32>`."""
 
     name = "cl.alloc"
     result = result_def(MemRefType)
@@ -84,7 +86,10 @@ class AllocOp(IRDLOperation):
 
 @irdl_op_definition
 class ViewOp(IRDLOperation):
-    """The same bytes under another type: `cl.view %t : memref<4x4xf32> to memref<16xf32>`."""
+    """The same bytes under another type: `cl.view %t : memref<4x4xf32> to memref<16xf32>`.
+
+    An `image1d_buffer` is a view of a buffer, and has its bytes; other images have none to share.
+    """
 
     name = "cl.view"
     source = operand_def(MemRefType)
@@ -101,6 +106,12 @@ class ViewOp(IRDLOperation):
                 f"a view has the bytes of its source, but {self.source.type} has {before} "
                 f"and {self.result.type} has {after}"
             )
+        for value in (self.source, self.result):
+            if not is_over_buffer(value.type):
+                raise VerifyException(
+                    f"{value.type} does not lie in a buffer, so it shares its bytes with no other "
+                    "value; copy it, or give it a scope without separators"
+                )
 
 
 @irdl_op_definition
@@ -126,17 +137,56 @@ class EnqueueKernelOp(IRDLOperation):
 
 @irdl_op_definition
 class EnqueueCopyOp(IRDLOperation):
-    """Copies one whole buffer to another: `cl.enqueue_copy %t, %y : memref<4xf32>`."""
+    """Copies one whole buffer or image to another: `cl.enqueue_copy %t, %y : memref<4xf32>`.
 
-    T: ClassVar = VarConstraint("T", base(MemRefType))
+    Both have the same shape and elements. From a buffer to an image, or back, both types are
+    written: `cl.enqueue_copy %t, %y : memref<2x3x4xf32> to memref<2x3x4xf32, #tir.scope<…>>`.
+    """
 
     name = "cl.enqueue_copy"
-    source = operand_def(T)
-    destination = operand_def(T)
-    assembly_format = "$source `,` $destination attr-dict `:` type($source)"
+    source = operand_def(MemRefType)
+    destination = operand_def(MemRefType)
 
     def __init__(self, source: SSAValue, destination: SSAValue):
         super().__init__(operands=[source, destination])
+
+    def verify_(self) -> None:
+        before = cast("MemRefType[Attribute]", self.source.type)
+        after = cast("MemRefType[Attribute]", self.destination.type)
+        if before == after:
+            return
+        shapes = [(t.get_shape(), t.element_type, t.layout) for t in (before, after)]
+        if shapes[0] != shapes[1]:
+            raise VerifyException(f"a copy does not change {before} to {after}: launch a kernel")
+        if not (is_over_buffer(before) or is_over_buffer(after)):
+            raise VerifyException(
+                f"no command copies an image of {before} to one of {after}: launch a kernel, or "
+                "give both the same separators"
+            )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> EnqueueCopyOp:
+        source = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        destination = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        before = after = parser.parse_type()
+        if parser.parse_optional_keyword("to"):
+            after = parser.parse_type()
+        op = cls(parser.resolve_operand(source, before), parser.resolve_operand(destination, after))
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        if self.destination.type != self.source.type:
+            printer.print_string(" to ")
+            printer.print_attribute(self.destination.type)
 
 
 @irdl_op_definition
@@ -156,6 +206,9 @@ class KernelOp(IRDLOperation):
     """A kernel whose body is elsewhere, as in a saved program: what a launch has to know of it.
 
     `cl.kernel @conv(memref<4xf32>, memref<4xf32>) outputs [1] global [64] local [8]`
+
+    `bounds [3]` behind that are arguments after the buffers: how often its rolled loops run
+    (`tir.rolled_bounds`).
     """
 
     name = "cl.kernel"
@@ -164,6 +217,7 @@ class KernelOp(IRDLOperation):
     outputs = prop_def(DenseArrayBase)
     global_size = prop_def(DenseArrayBase)
     local_size = prop_def(DenseArrayBase)
+    bounds = opt_prop_def(DenseArrayBase)
     traits = traits_def(SymbolOpInterface())
 
     def __init__(
@@ -173,6 +227,7 @@ class KernelOp(IRDLOperation):
         outputs: Sequence[int],
         global_size: Sequence[int],
         local_size: Sequence[int],
+        bounds: Sequence[int] = (),
     ):
         super().__init__(
             properties={
@@ -181,6 +236,7 @@ class KernelOp(IRDLOperation):
                 "outputs": DenseArrayBase.from_list(i64, outputs),
                 "global_size": DenseArrayBase.from_list(i64, global_size),
                 "local_size": DenseArrayBase.from_list(i64, local_size),
+                "bounds": DenseArrayBase.from_list(i64, bounds) if bounds else None,
             }
         )
 
@@ -197,8 +253,11 @@ class KernelOp(IRDLOperation):
         name = parser.parse_symbol_name().data
         arg_types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
         lists: list[list[int]] = []
-        for keyword in ("outputs", "global", "local"):
-            parser.parse_keyword(keyword)
+        for keyword in ("outputs", "global", "local", "bounds"):
+            if keyword != "bounds":
+                parser.parse_keyword(keyword)
+            elif parser.parse_optional_keyword(keyword) is None:
+                break
             lists.append(
                 parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
             )
@@ -214,6 +273,8 @@ class KernelOp(IRDLOperation):
         printer.print_string(f" outputs {list(ints(self.outputs))}")
         printer.print_string(f" global {list(ints(self.global_size))}")
         printer.print_string(f" local {list(ints(self.local_size))}")
+        if self.bounds is not None:
+            printer.print_string(f" bounds {list(ints(self.bounds))}")
         printer.print_op_attributes(self.attributes)
 
 

@@ -25,6 +25,7 @@ from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
+from .images import verify_image, verify_image_arguments
 from .ops import (
     AllocOp,
     ConstantOp,
@@ -36,6 +37,7 @@ from .ops import (
     byte_count,
     ints,
 )
+from .target import ATTRIBUTE_NAME, Target, target_of
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,11 @@ class ProgramOp(IRDLOperation):
             raise VerifyException(f"{len(args)} parameters cannot have {self.input_count} inputs")
         for arg in args:
             byte_count(arg.type)
+            if tir.is_texture(arg.type):
+                raise VerifyException(
+                    f"the parameter {_label(arg)} is an image, but users bind buffers; copy it "
+                    "from or to a buffer inside of the program"
+                )
         if not isinstance(self.body.block.last_op, ReturnOp):
             raise VerifyException("a program ends with cl.return")
         _QueueOrder(self).verify()
@@ -190,6 +197,8 @@ class Kernel:
     local_size: tuple[int, ...] | None
     packed: frozenset[int] = frozenset()
     """Constants that the kernel wants in another layout; `cl-pack-constants` provides it."""
+    bounds: tuple[int, ...] = ()
+    """How often its rolled loops run: 32-bit integers, arguments behind the buffers."""
 
     @classmethod
     def of(cls, op: tir.FuncOp | KernelOp) -> Kernel:
@@ -197,7 +206,9 @@ class Kernel:
         packed: frozenset[int] = frozenset()
         if isinstance(op, KernelOp):
             arg_types = tuple(op.arg_types)
+            bounds = () if op.bounds is None else ints(op.bounds)
         else:
+            bounds = tir.rolled_bounds(op)
             arg_types = tuple(param.type for param in op.params)
             packed = frozenset(map(int, op.layouts.data)) if op.layouts else packed
         return cls(
@@ -207,6 +218,7 @@ class Kernel:
             None if op.global_size is None else ints(op.global_size),
             None if op.local_size is None else ints(op.local_size),
             packed,
+            bounds,
         )
 
     def accepts(self, types: Sequence[Attribute]) -> bool:
@@ -236,9 +248,12 @@ class _QueueOrder:
         self.written: set[SSAValue] = set(self.read_only)
         self.roots: dict[SSAValue, SSAValue] = {}
         parent = program.parent_op()
-        self.kernels: Mapping[str, Kernel] | None = (
-            kernels_of(parent) if isinstance(parent, ModuleOp) else None
-        )
+        self.kernels: Mapping[str, Kernel] | None = None
+        self.target: Target | None = None
+        if isinstance(parent, ModuleOp):
+            self.kernels = kernels_of(parent)
+            if ATTRIBUTE_NAME in parent.attributes:
+                self.target = target_of(parent)
 
     def verify(self) -> None:
         for op in self.program.body.block.ops:
@@ -248,6 +263,9 @@ class _QueueOrder:
                 raise VerifyException(f'the output "{port.name}" is never written')
 
     def _command(self, op: Operation) -> None:
+        if self.target is not None:
+            for result in op.results:
+                verify_image(_label(result), result.type, self.target)
         match op:
             case ConstantOp():
                 self.read_only[op.result] = "a constant"
@@ -280,6 +298,20 @@ class _QueueOrder:
                 self._read(op, arg)
         for i in sorted(kernel.outputs):
             self._write(op, op.args[i])
+        self._check_images(op, kernel)
+
+    def _check_images(self, op: EnqueueKernelOp, kernel: Kernel) -> None:
+        """No image is read and written by one launch, under whatever name."""
+        for i in kernel.outputs:
+            for j, other in enumerate(op.args):
+                alias = j != i and self._root(op.args[i]) is self._root(other)
+                if alias and (tir.is_texture(op.args[i].type) or tir.is_texture(other.type)):
+                    raise VerifyException(
+                        f"{_title(op)} is given the image {_label(other)} twice, and writes it; "
+                        "write the result to another image"
+                    )
+        if self.target is not None:
+            verify_image_arguments(_title(op), op.args.types, set(kernel.outputs), self.target)
 
     def _read(self, op: Operation, value: SSAValue) -> None:
         if not self._is_written(value):

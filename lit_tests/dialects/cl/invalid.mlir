@@ -168,3 +168,169 @@ builtin.module {
   // expected-error@+1 {{register_cols is at least 1, not 0}}
   "test.op"() {t = #cl.target<"mine", {register_cols = 0 : i64}>} : () -> ()
 }
+
+// -----
+
+builtin.module attributes {cl.target = #cl.target<"phone", {images = false}>} {
+  // expected-error@+1 {{%t is an image, but phone has none; compile with texture=off}}
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 8 : i64, max_image_height = 1 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 15 : i64}>} {
+  // expected-error@+1 {{%t is an image2d of 8 x 2 texels, but phone has at most 8 x 1; give the value another layout, or keep it in a buffer}}
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 8 : i64, max_image_height = 8 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 15 : i64}>} {
+  // expected-error@+1 {{%t is an image2d_array of 1 x 8 x 2 texels, but phone has at most 8 x 8 x 1}}
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<2x8x1x4xf32, #tir.scope<texture, [1, 2]>>
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 8 : i64, max_image_height = 2 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 15 : i64}>} {
+  // expected-error@+1 {{%t is an image1d_buffer of 16 texels, but phone has at most 15}}
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, []>>
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 8 : i64, max_image_height = 2 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 15 : i64, half_images = false}>} {
+  // expected-error@+1 {{%t is an image of halves, but phone has none}}
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<2x8x4xf16, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    // expected-error@+1 {{no image format has elements of type f64}}
+    %t = cl.alloc : memref<2x8x4xf64, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    // expected-error@+1 {{the last axis of a texture has 4 elements}}
+    %t = cl.alloc : memref<2x8x3xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  // expected-error@+1 {{the parameter %x is an image, but users bind buffers; copy it from or to a buffer inside of the program}}
+  cl.program @main(%x: memref<2x8x4xf32, #tir.scope<texture, [1]>> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32, #tir.scope<texture, [1]>> to memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    // expected-error@+1 {{does not lie in a buffer, so it shares its bytes with no other value; copy it, or give it a scope without separators}}
+    %t = cl.view %x : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  cl.program @main(%x: memref<2x4x2x4xf32> {cl.name = "x"}, %y: memref<2x4x2x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<2x4x2x4xf32, #tir.scope<texture, [1]>>
+    %u = cl.alloc : memref<2x4x2x4xf32, #tir.scope<texture, [2]>>
+    cl.enqueue_copy %x, %t : memref<2x4x2x4xf32> to memref<2x4x2x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %y : memref<2x4x2x4xf32>
+    // expected-error@+1 {{no command copies an image of memref<2x4x2x4xf32, #tir.scope<texture, [1]>> to one of memref<2x4x2x4xf32, #tir.scope<texture, [2]>>}}
+    cl.enqueue_copy %t, %u : memref<2x4x2x4xf32, #tir.scope<texture, [1]>> to memref<2x4x2x4xf32, #tir.scope<texture, [2]>>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<16x4xf32>
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32>
+    // expected-error@+1 {{a copy does not change memref<2x8x4xf32> to memref<16x4xf32>: launch a kernel}}
+    cl.enqueue_copy %x, %t : memref<2x8x4xf32> to memref<16x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  cl.kernel @id(memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>) outputs [1] global [4] local [1]
+  // expected-error@+1 {{cl.enqueue_kernel @id is given the image %t twice, and writes it; write the result to another image}}
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %t : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_kernel @id(%t, %t) : memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  cl.kernel @id(memref<2x8x4xf32, #tir.scope<texture, []>>, memref<2x8x4xf32>) outputs [1] global [4] local [1]
+  // expected-error@+1 {{cl.enqueue_kernel @id is given the image %v twice, and writes it}}
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %b = cl.alloc : memref<2x8x4xf32>
+    %v = cl.view %b : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, []>>
+    cl.enqueue_copy %x, %b : memref<2x8x4xf32>
+    cl.enqueue_kernel @id(%v, %b) : memref<2x8x4xf32, #tir.scope<texture, []>>, memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 8 : i64, max_image_height = 2 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 15 : i64, max_read_images = 1 : i64}>} {
+  cl.kernel @two(memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32>) outputs [2] global [4] local [1]
+  // expected-error@+1 {{cl.enqueue_kernel @two reads 2 images, but phone allows a kernel 1; fuse fewer operations, or keep some of the values in buffers}}
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    %u = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %t : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %u : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_kernel @two(%t, %u, %y) : memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32>
+    cl.return
+  }
+}

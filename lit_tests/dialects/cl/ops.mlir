@@ -27,3 +27,30 @@ builtin.module attributes {cl.target = #cl.target<"pocl", {vector_width = 4 : i6
     cl.return
   }
 }
+
+// Images: views of buffers, copies from and to buffers, kernels whose loops have bounds as arguments.
+// CHECK:      cl.kernel @blur(memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>) outputs [1] global [8, 2] local [1, 1] bounds [3, 5]
+// CHECK:      %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+// CHECK-NEXT: %u = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+// CHECK-NEXT: cl.enqueue_copy %x, %t : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
+// CHECK-NEXT: cl.enqueue_kernel @blur(%t, %u)
+// CHECK-NEXT: cl.enqueue_copy %u, %t : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+// CHECK-NEXT: %v = cl.alloc : memref<64xf32>
+// CHECK-NEXT: %w = cl.view %v : memref<64xf32> to memref<2x8x4xf32, #tir.scope<texture, []>>
+// CHECK-NEXT: cl.enqueue_copy %t, %w : memref<2x8x4xf32, #tir.scope<texture, [1]>> to memref<2x8x4xf32, #tir.scope<texture, []>>
+// CHECK-NEXT: cl.enqueue_copy %w, %y : memref<2x8x4xf32, #tir.scope<texture, []>> to memref<2x8x4xf32>
+builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 8 : i64, max_image_height = 2 : i64, max_image_buffer_texels = 16 : i64, max_read_images = 1 : i64, max_write_images = 1 : i64}>} {
+  cl.kernel @blur(memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>) outputs [1] global [8, 2] local [1, 1] bounds [3, 5]
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    %u = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %x, %t : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_kernel @blur(%t, %u) : memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %u, %t : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    %v = cl.alloc : memref<64xf32>
+    %w = cl.view %v : memref<64xf32> to memref<2x8x4xf32, #tir.scope<texture, []>>
+    cl.enqueue_copy %t, %w : memref<2x8x4xf32, #tir.scope<texture, [1]>> to memref<2x8x4xf32, #tir.scope<texture, []>>
+    cl.enqueue_copy %w, %y : memref<2x8x4xf32, #tir.scope<texture, []>> to memref<2x8x4xf32>
+    cl.return
+  }
+}

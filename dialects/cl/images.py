@@ -1,0 +1,75 @@
+"""What a program's images have to be: of a shape and a format that its target has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import Float16Type, MemRefType
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from .. import tir
+from .target import Target
+
+_REMEDY = "give the value another layout, or keep it in a buffer"
+
+
+def image_of(type_: Attribute) -> tir.Image | None:
+    """The image behind a texture, None for a buffer; VerifyException where there can be none."""
+    return tir.image_of(cast("MemRefType[Attribute]", type_)) if tir.is_texture(type_) else None
+
+
+def is_over_buffer(type_: Attribute) -> bool:
+    """Whether a value is a buffer, or an image that is a view of one."""
+    image = image_of(type_)
+    return image is None or image.kind is tir.ImageKind.Buffer
+
+
+def image_limits(image: tir.Image, target: Target) -> tuple[int, ...]:
+    """The greatest extents, x first, that `target` has for images of this kind."""
+    if image.kind is tir.ImageKind.Buffer:
+        return (target.max_image_buffer_texels,)
+    limits = (target.max_image_width, target.max_image_height, target.max_image_layers)
+    return limits[: len(image.extents)]
+
+
+def verify_image(label: str, type_: Attribute, target: Target) -> None:
+    """VerifyException for an image that `target` does not have; the limits are inclusive."""
+    image = image_of(type_)
+    if image is None:
+        return
+    if not target.images:
+        raise VerifyException(
+            f"{label} is an image, but {target.name} has none; compile with texture=off"
+        )
+    limits = image_limits(image, target)
+    if any(size > limit for size, limit in zip(image.extents, limits, strict=True)):
+        raise VerifyException(
+            f"{label} is an {image.kind.value} of {_product(image.extents)} texels, but "
+            f"{target.name} has at most {_product(limits)}; {_REMEDY}"
+        )
+    if isinstance(image.element_type, Float16Type) and not target.half_images:
+        raise VerifyException(
+            f"{label} is an image of halves, but {target.name} has none; {_REMEDY}"
+        )
+
+
+def verify_image_arguments(
+    title: str, types: Sequence[Attribute], written: set[int], target: Target
+):
+    """VerifyException for a launch with more images than a kernel of `target` can have."""
+    images = {i for i, type_ in enumerate(types) if tir.is_texture(type_)}
+    for verb, count, limit in (
+        ("reads", len(images - written), target.max_read_images),
+        ("writes", len(images & written), target.max_write_images),
+    ):
+        if count > limit > 0:
+            raise VerifyException(
+                f"{title} {verb} {count} images, but {target.name} allows a kernel {limit}; "
+                "fuse fewer operations, or keep some of the values in buffers"
+            )
+
+
+def _product(extents: Sequence[int]) -> str:
+    return " x ".join(map(str, extents))
