@@ -129,35 +129,52 @@ class Texels:
         return self.ex.convert(node, BOOL) if buffer.ctype.base == "bool" else node
 
     def _sample(self, texture: Texture, coords: Sequence[Linear], border: bool) -> Node:
-        if border and texture.image.kind is tir.ImageKind.Buffer:
+        kind = texture.image.kind
+        if border and kind is tir.ImageKind.Buffer:
             return self._sample_clamped(texture, coords[0])
-        ctype = self.image_type(texture)
+        if border and kind is tir.ImageKind.Array2D:
+            coords = self._layer_outside(texture, coords)
         operands = self._coordinates(coords)
         if border:
             sampler = self.graph.node("sampler", SAMPLER, hint="border", is_safe=True)
             sampler.numbered = False
             operands.append(sampler)
+        ctype = self._texel_type(texture, texture.ctype)
         node = self.graph.node("texel", ctype, operands, texture, hint=texture.hint, reads=texture)
-        return self._as_element(node, texture.ctype)
+        element = self._as_element(node, texture.ctype)
+        element.hint = texture.hint
+        return element
 
     def _sample_clamped(self, texture: Texture, at: Linear) -> Node:
         """An `image1d_buffer_t` has no sampler, thus no border: zeros where `at` is outside."""
-        low = self.ex.compare_index(">=", at, constant(0))
-        high = self.ex.compare_index("<", at, constant(texture.image.width))
-        inside = self.ex.logic("&&", low, high)
+        inside = self._is_inside(at, texture.image.width)
         safe = self.ex.select(inside, self.ex.index(at), self.ex.index(constant(0)))
         texel = self._sample(texture, [self.ex.to_form(safe)], border=False)
         zero = self.ex.constant(0.0 if texel.ctype.is_float else 0, texel.ctype.of_width(1))
         return self.ex.select(inside, texel, zero)
 
-    def image_type(self, texture: Texture) -> CType:
-        """The vector type that a texel of an image has in the built-in functions."""
+    def _layer_outside(self, texture: Texture, coords: Sequence[Linear]) -> list[Linear]:
+        """Samplers clamp a layer to the nearest one (OpenCL 1.2, section 8.4): where it is outside,
+        the row is, too.
+        """
+        column, row, layer = coords
+        inside = self._is_inside(layer, texture.image.layers)
+        chosen = self.ex.select(inside, self.ex.index(row), self.ex.index(constant(-1)))
+        return [column, self.ex.to_form(chosen), layer]
+
+    def _is_inside(self, at: Linear, extent: int) -> Node:
+        low = self.ex.compare_index(">=", at, constant(0))
+        high = self.ex.compare_index("<", at, constant(extent))
+        return self.ex.logic("&&", low, high)
+
+    def _texel_type(self, texture: Texture, element: CType) -> CType:
+        """The vector that the image's built-in functions take or give for elements of a type."""
         match texture.image.element_type:
             case IntegerType() as type_:
                 unsigned = type_.signedness.data is Signedness.UNSIGNED
                 return CType("uint" if unsigned else "int", tir.TEXEL)
             case _:
-                half = texture.ctype.base == "half" and self.target.read_imageh
+                half = element.base == "half" and self.target.read_imageh
                 return CType("half" if half else "float", tir.TEXEL)
 
     def _as_element(self, texel: Node, ctype: CType) -> Node:
@@ -294,10 +311,10 @@ class Texels:
 
     def _as_pixel(self, texture: Texture, value: Node) -> Node:
         """A vector of elements in the type that the image takes."""
-        ctype = self.image_type(texture)
-        if ctype.base == "float" and value.kind == "convert" and value.ctype.base == "half":
+        if value.kind == "convert" and value.ctype.base == "half":
             # The image rounds to half by itself.
             (value,) = value.operands
+        ctype = self._texel_type(texture, value.ctype)
         if ctype.is_unsigned:
             value = self.ex.reinterpret(value, value.ctype.unsigned())
         return self.ex.convert(value, ctype)

@@ -55,42 +55,55 @@ def run(
     log = program.get_build_info(queue.device, cl.program_build_info.LOG)
     assert "warning" not in log, log + source
     (func,) = (op for op in module.body.block.ops if isinstance(op, tir.FuncOp))
-    memories = [
-        _memory(context, array, param.type) for array, param in zip(arrays, func.params, strict=True)
-    ]
+    pairs = zip(arrays, func.params, strict=True)
+    memories = [_memory(context, array, param.type) for array, param in pairs]
+    views = [_view(context, memory, param.type) for memory, param in zip(memories, func.params)]
     kernel = cl.Kernel(program, func.sym_name.data)
-    kernel.set_args(*memories, *map(np.int32, tir.rolled_bounds(func)))
+    kernel.set_args(*views, *map(np.int32, tir.rolled_bounds(func)))
     cl.enqueue_nd_range_kernel(queue, kernel, global_size, local_size)
     results = [np.empty_like(array) for array in arrays]
     for result, memory in zip(results, memories, strict=True):
-        if isinstance(memory, cl.Image) and memory.type != cl.mem_object_type.IMAGE1D_BUFFER:
-            region = (memory.width, memory.height or 1, memory.array_size or 1)
+        if isinstance(memory, cl.Image):
+            region = (memory.width, memory.height, memory.array_size or 1)
             cl.enqueue_copy(queue, result, memory, origin=(0, 0, 0), region=region)
         else:
-            cl.enqueue_copy(queue, result, getattr(memory, "buffer", memory))
+            cl.enqueue_copy(queue, result, memory)
     queue.finish()
     return results
 
 
 def _memory(context: cl.Context, array: Array, type_: Attribute) -> cl.Buffer | cl.Image:
-    """What a parameter of this type is bound to, with the contents of `array`."""
+    """Memory for a parameter of this type, with the contents of `array`."""
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     array = np.ascontiguousarray(array)
-    if not tir.is_texture(type_):
+    if not tir.is_texture(type_) or tir.image_of(type_).kind is tir.ImageKind.Buffer:
         return cl.Buffer(context, flags, hostbuf=array)
     image = tir.image_of(type_)
-    assert array.shape == type_.get_shape()
-    format_ = cl.ImageFormat(cl.channel_order.RGBA, _CHANNELS[array.dtype.name])
-    if image.kind is tir.ImageKind.Buffer:
-        buffer = cl.Buffer(context, flags, hostbuf=array)
-        return cl.Image(context, cl.mem_flags.READ_WRITE, format_, (image.width,), buffer=buffer)
     is_array = image.kind is tir.ImageKind.Array2D
-    return cl.Image(context, flags, format_, image.extents, hostbuf=array, is_array=is_array)
+    extents = image.extents
+    return cl.create_image(
+        context, flags, _format(image), extents, hostbuf=array, is_array=is_array
+    )
+
+
+def _view(
+    context: cl.Context, memory: cl.Buffer | cl.Image, type_: Attribute
+) -> cl.Buffer | cl.Image:
+    """What a parameter of this type is bound to."""
+    if isinstance(memory, cl.Image) or not tir.is_texture(type_):
+        return memory
+    image = tir.image_of(type_)
+    flags = cl.mem_flags.READ_WRITE
+    return cl.create_image(context, flags, _format(image), image.extents, buffer=memory)
+
+
+def _format(image: tir.Image) -> cl.ImageFormat:
+    return cl.ImageFormat(cl.channel_order.RGBA, _CHANNELS[str(image.element_type)])
 
 
 _CHANNELS = {
-    "float32": cl.channel_type.FLOAT,
-    "float16": cl.channel_type.HALF_FLOAT,
-    **{f"int{bits}": getattr(cl.channel_type, f"SIGNED_INT{bits}") for bits in (8, 16, 32)},
-    **{f"uint{bits}": getattr(cl.channel_type, f"UNSIGNED_INT{bits}") for bits in (8, 16, 32)},
+    "f32": cl.channel_type.FLOAT,
+    "f16": cl.channel_type.HALF_FLOAT,
+    **{f"i{bits}": getattr(cl.channel_type, f"SIGNED_INT{bits}") for bits in (8, 16, 32)},
+    **{f"ui{bits}": getattr(cl.channel_type, f"UNSIGNED_INT{bits}") for bits in (8, 16, 32)},
 }
