@@ -11,6 +11,8 @@ from ..schedule.analysis import driven
 from ..schedule.errors import refuse
 from .elementwise import schedule_border
 from .fallback import needed_depth, read_loops
+from .group_plan import plan_groups
+from .group_reduction import schedule_groups
 from .stages import Stage, keep_private
 from .texels import apply_texel_tile, bind_items, lane_variable, split_channels, texel_tile
 
@@ -24,8 +26,11 @@ def schedule_packed_kernel(
             schedule_texels(stage, target)
         return
     output = main_output(func, outputs, producers)
+    plan = plan_groups(producers, output, target) if target.device_type == "gpu" else None
     tile = texel_tile(producers[0], output, target) if len(producers) == 1 else None
-    if tile is not None:
+    if plan is not None:
+        schedule_groups(producers, output, plan)
+    elif tile is not None:
         apply_texel_tile(producers[0], output, tile, target)
     else:
         _schedule_shared(producers, output, target)

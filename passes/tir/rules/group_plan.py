@@ -1,0 +1,201 @@
+"""How many work-items of a GPU share a row of a reduction, and how many rows a group takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import cast
+
+from xdsl.dialects.builtin import FixedBitwidthType
+
+from ....dialects import cl
+from ....dialects.tir import TEXEL
+from .. import schedule
+from ..schedule.analysis import memref_of, written
+from ..schedule.combine import Update
+from .row_structure import Rows, rows_of
+from .stages import Stage, strides
+from .texels import lane_variable
+
+FAN_IN = 4
+"""Partial results that a work-item combines between two barriers."""
+_GROUP = 128
+"""Work-items of a group that GPUs of two waves and more want at least."""
+_MOST = 256
+"""Work-items of a group at the most: what the registers of a long kernel still leave."""
+_ITEMS_PER_UNIT = 1024
+"""Work-items for each compute unit that together keep memory busy."""
+_LANES = 16
+"""Work-items that read a cache line of 64 bytes together."""
+_COLUMNS = 32
+"""Rows that a group takes where neighbouring work-items take neighbouring rows."""
+_SHORT = 32
+"""Steps of a row that are not worth a barrier."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the rows of a kernel are shared by the work-items of its groups."""
+
+    rows: Rows
+    lanes: int
+    """Work-items for a row."""
+    along: int | None
+    """The variable of the output in which the rows of a group differ."""
+    members: int
+    """How many rows a group takes, rows that differ in the lane of a texel counted once."""
+    columns: bool
+    """Whether neighbouring work-items take neighbouring rows, and not parts of one."""
+    texel: int | None
+    """The variable of the output that walks the lanes of texels; each work-item takes all four."""
+
+    @property
+    def of_texels(self) -> bool:
+        """Whether the four lanes of a texel are rows of their own."""
+        return self.texel in self.rows.divisors
+
+
+def plan_groups(stages: Sequence[Stage], output: Stage, target: cl.Target) -> Plan | None:
+    """A plan for a kernel of reductions; None where one work-item for each result does as well."""
+    rows = rows_of(stages, output)
+    reductions = [stage for stage in stages if stage.reduce]
+    if rows is None or rows.count == 0 or not reductions:
+        return None
+    if not all(_can_share(stage, rows) for stage in reductions):
+        return None
+    stage = min(reductions, key=_length)
+    texel = _texel_variable(stages, output, rows)
+    bare = Plan(rows, 1, None, 1, columns=False, texel=texel)
+    column = _column(stage, bare)
+    most = min(_MOST, target.max_work_group_size)
+    most = min(most, target.local_memory_bytes // _local_bytes(reductions, bare))
+    if column is not None:
+        return _plan_columns(bare, column, _length(stage), target, most)
+    return _plan_rows(bare, _length(stage), target, most)
+
+
+def _plan_rows(bare: Plan, length: int, target: cl.Target, most: int) -> Plan | None:
+    rows = bare.rows
+    lanes = _lanes(_count(bare), length, target, _LANES, most)
+    if lanes < FAN_IN:
+        return None
+    along = max(rows.divisors, key=lambda v: _extent(bare, v), default=None)
+    extent = 1 if along is None else _extent(bare, along)
+    members = _even(extent, max(1, min(_GROUP, most) // lanes))
+    return Plan(rows, lanes, along, members, columns=False, texel=bare.texel)
+
+
+def _plan_columns(
+    bare: Plan, column: int, length: int, target: cl.Target, most: int
+) -> Plan | None:
+    members = min(_COLUMNS, most)
+    while members > 8 and _count(bare) < members * target.compute_units:
+        members //= 2
+    extent = _extent(bare, column)
+    members = _even(extent, members)
+    lanes = _lanes(_count(bare), length, target, 1, most // members)
+    if lanes < FAN_IN:
+        return None
+    members = max(members, _even(extent, min(_GROUP, most) // lanes))
+    return Plan(bare.rows, lanes, column, members, columns=True, texel=bare.texel)
+
+
+def _lanes(rows: int, length: int, target: cl.Target, least: int, most: int) -> int:
+    """Work-items for a row, a power of two: enough for the device, two elements for each."""
+    if length < _SHORT:
+        return 1
+    wanted = max(target.compute_units * _ITEMS_PER_UNIT // rows, least)
+    limit = max(min(wanted, length // 2, most), 1)
+    return 1 << (limit.bit_length() - 1)
+
+
+def _even(extent: int, size: int) -> int:
+    """The size of the equal chunks, of up to `size` each, that an extent takes."""
+    chunks = -(-extent // size)
+    return -(-extent // chunks)
+
+
+def _extent(plan: Plan, variable: int) -> int:
+    """How many rows differ in a variable, those of a texel counted once."""
+    extent = plan.rows.extent(variable)
+    return extent // TEXEL if variable == plan.texel else extent
+
+
+def _count(plan: Plan) -> int:
+    return prod(_extent(plan, variable) for variable in plan.rows.divisors)
+
+
+def _length(stage: Stage) -> int:
+    """How many steps a row is, the four that share a texel counted once."""
+    steps = prod(stage.block.iter_extents[i] for i in stage.reduce)
+    channels = lane_variable(stage, reduce=True)
+    whole = channels is not None and stage.block.iter_extents[channels] % TEXEL == 0
+    return steps // TEXEL if whole else steps
+
+
+def _local_bytes(stages: Sequence[Stage], plan: Plan) -> int:
+    """Local memory that a work-item takes; all levels of a tree hold less than two lanes do."""
+    types = (memref_of(b).element_type for stage in stages for b in written(stage.block))
+    lane = sum(cast(FixedBitwidthType, type_).size for type_ in types)
+    return 2 * lane * (TEXEL if plan.of_texels else 1)
+
+
+def _can_share(stage: Stage, rows: Rows) -> bool:
+    """Whether partial results can be combined, and no tile of results would share loads.
+
+    A load that moves with every row and every step of the reduction reads each element once (or, in
+    a window, close to the others that do): there is nothing for a tile to keep.
+    """
+    try:
+        Update.of(stage.block)
+    except schedule.ScheduleError:
+        return False
+    mine = set(rows.of[stage.block].values())
+    if any(rows.extent(variable) > 1 for variable in rows.divisors if variable not in mine):
+        return False
+    return any(True for _ in _whole_loads(stage))
+
+
+def _whole_loads(stage: Stage) -> list[list[int | None]]:
+    """How the loads move that read another element for every row and step."""
+    stored = written(stage.block)
+    extents = stage.block.iter_extents
+    return [
+        steps
+        for op, steps in strides(stage.block).items()
+        if op.memref not in stored
+        and all(extents[i] == 1 or step != 0 for i, step in enumerate(steps))
+    ]
+
+
+def _texel_variable(stages: Sequence[Stage], output: Stage, rows: Rows) -> int | None:
+    """The variable of the output that walks texels: of the output, or of what the stages read.
+
+    Not one that walks only the four elements of a bias, say: its other accesses would be far apart.
+    """
+    found: list[int | None] = []
+    position = lane_variable(output)
+    (store,) = output.block.stores()
+    if position is not None and strides(output.block)[store][position] in (1, None):
+        found.append(position)
+    for stage in stages:
+        position = lane_variable(stage)
+        if position is not None and any(m[position] in (1, None) for m in _whole_loads(stage)):
+            found.append(rows.of[stage.block].get(position))
+    extents, divisors = output.block.iter_extents, rows.divisors
+    for variable in found:
+        if variable is not None and divisors.get(variable, 1) == 1:
+            return variable if extents[variable] % TEXEL == 0 else None
+    return None
+
+
+def _column(stage: Stage, plan: Plan) -> int | None:
+    """The variable of the output whose neighbours are neighbours in memory; None for none."""
+    texels = plan.of_texels or lane_variable(stage, reduce=True) is not None
+    for steps in _whole_loads(stage):
+        for position, variable in plan.rows.of[stage.block].items():
+            neighbours = steps[position] == (TEXEL if texels else 1)
+            if neighbours and variable != plan.texel and plan.rows.extent(variable) > 1:
+                return variable
+    return None
