@@ -26,6 +26,7 @@ PASSES: dict[str, str] = {
     "nn-conv-transpose-to-conv": "passes.nn.conv_transpose_to_conv:NNConvTransposeToConvPass",
     "nn-fold-batch-norm": "passes.nn.fold_batch_norm:NNFoldBatchNormPass",
     "nn-fold-constants": "passes.nn.fold_constants:NNFoldConstantsPass",
+    "nn-fold-relayouts": "passes.nn.fold_relayouts:NNFoldRelayoutsPass",
     "nn-fuse": "passes.nn.fuse:NNFusePass",
     "nn-mixed-precision": "passes.nn.mixed_precision:NNMixedPrecisionPass",
     "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",
@@ -35,6 +36,7 @@ PASSES: dict[str, str] = {
     "tir-auto-schedule": "passes.tir.auto_schedule:TIRAutoSchedulePass",
     "tir-lower-blocks": "passes.tir.lower_blocks:TIRLowerBlocksPass",
     "tir-lower-textures": "passes.tir.lower_textures:TIRLowerTexturesPass",
+    "tir-split-half-sums": "passes.tir.split_half_sums:TIRSplitHalfSumsPass",
     "verify": "passes.verify:VerifyPass",
 }
 

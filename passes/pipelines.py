@@ -18,6 +18,7 @@ from .nn.conv_to_matmul import NNConvToMatmulPass
 from .nn.conv_transpose_to_conv import NNConvTransposeToConvPass
 from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
+from .nn.fold_relayouts import NNFoldRelayoutsPass
 from .nn.fuse import NNFusePass
 from .nn.lower_to_tir import LowerNNToTIRPass
 from .nn.mixed_precision import NNMixedPrecisionPass
@@ -27,6 +28,7 @@ from .nn.split_transposes import NNSplitTransposesPass
 from .tir.auto_schedule import TIRAutoSchedulePass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
+from .tir.split_half_sums import TIRSplitHalfSumsPass
 from .verify import VerifyPass
 
 SIMPLIFY: tuple[ModulePass, ...] = (
@@ -59,6 +61,7 @@ FUSE: tuple[ModulePass, ...] = (
     # On devices with textures, kernels and what lies between them in texels. What stays plain here,
     # on other devices all of it, is what the rest is about.
     NNChooseLayoutPass(),
+    NNFoldRelayoutsPass(),
     # A 1x1 convolution is a matrix product; seen so, it gets the schedules of one.
     NNConvToMatmulPass(),
     # Attention multiplies by a transposed operand; its rows should lie in memory.
@@ -86,6 +89,8 @@ SCHEDULE: tuple[ModulePass, ...] = (
     CLPackConstantsPass(),
     # Blocks dissolve into plain loops, guards and initial values; the launch grids are known.
     TIRLowerBlocksPass(),
+    # Loops are what they will be, so a long sum of halves can be cut where it costs least.
+    TIRSplitHalfSumsPass(),
     # Where packed values lie is known, and so are the indices: accesses become those of texels.
     TIRLowerTexturesPass(),
     VerifyPass(),

@@ -45,18 +45,20 @@ def is_texture(layout: LayoutAttr | None) -> bool:
     return layout is not None and isinstance(layout.memory, tir.ScopeAttr)
 
 
-def candidates(type_: nn.Tensor, target: cl.Target) -> list[Candidate]:
+def candidates(
+    type_: nn.Tensor, target: cl.Target, axes: Sequence[int] | None = None
+) -> list[Candidate]:
     """What a value between kernels may be, best memories first.
 
-    Packed are the channels of a tensor with spatial axes, or the last axis: what contractions walk.
-    With `texture="prefer"` there are no buffers for what fits an image.
+    Packed is one of `axes`; without them channels or the last axis, what contractions walk. With
+    `texture="prefer"` there are no buffers for what fits an image.
     """
     shape = type_.get_shape()
     if 0 in shape or not tir.is_texel_type(type_.element_type):
         return [PLAIN]
     textures: list[Candidate] = []
     buffers: list[Candidate] = []
-    for axis in packable_axes(shape):
+    for axis in packable_axes(shape) if axes is None else axes:
         blocks = [(axis, LANES)]
         found = texture_for(type_, blocks, len(shape) - 1, target)
         buffers.append(Candidate(LayoutAttr(blocks), "" if found.is_texture else found.remark))

@@ -29,8 +29,10 @@ GUARD = 1.25
 HORIZONTAL = 1.25
 """Reads of texels whose elements are added up, per read: they are terms of one lane."""
 
-SCATTER = 2.0
-"""Computing along channels for a plain result, per read: its stores are four, not one."""
+UNSHARED = 4.0
+"""Reads by a contraction of texels that lie across its terms, per read: neighbours of an element
+come with it, but belong to other columns.
+"""
 
 
 @dataclass(frozen=True)
@@ -118,20 +120,28 @@ class CostModel:
     ) -> float:
         """Reading an operand that lies in `layout`, in a kernel that writes its result in `result`.
 
-        For the operand of a contraction it includes the multiply-adds, which tails make more.
+        For the operand of a contraction it includes the multiply-adds, which tails make more; for
+        that of a view everything: between plain buffers it is nothing.
         """
+        if work.is_view and layout is None and result is None:
+            return 0.0
         type_ = nn.tensor_type(value)
         lane = packed_axis(result)
         if lane is not None:
             loads = self._loads(work.access(value, lane), type_, layout)
         else:
             rank = len(nn.shape_of(work.result))
+            last = max(rank - 1, 0)
+            # Along channels, each of four lanes is stored by itself.
+            scattered = nn.count(nn.shape_of(work.result)) * self.facts.store
             loads = min(
                 self._loads(work.access(value, axis), type_, layout)
-                * (1 if axis == rank - 1 or work.contraction is not None else SCATTER)
-                for axis in {max(min(1, rank - 1), 0), max(rank - 1, 0)}
+                + (0 if axis == last or work.contraction is not None else scattered)
+                for axis in {min(1, last), last}
             )
         time = self.traffic(type_, layout) + loads / self.rate
+        if work.is_view:
+            time += self.facts.launch + self.write(type_, result)
         return time + self._multiply(work, value, layout, result)
 
     def _load(self, layout: LayoutAttr | None, guarded: bool = False) -> float:
@@ -149,6 +159,8 @@ class CostModel:
             loads /= LANES
         elif side in access.walked:
             loads *= HORIZONTAL / LANES
+        elif access.same and packed is not None:
+            loads *= UNSHARED
         return loads * self._load(layout, access.guarded)
 
     def _multiply(

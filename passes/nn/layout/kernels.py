@@ -14,6 +14,20 @@ from .access import Access, operand_accesses
 _NEVER = Access(0.0)
 
 
+_OVER_CHANNELS = (
+    nn.ConvOp,
+    nn.ConvTransposeOp,
+    nn.PoolOp,
+    nn.MaxPoolIndicesOp,
+    nn.ResizeOp,
+    nn.BatchNormOp,
+    nn.GroupNormOp,
+    nn.DepthToSpaceOp,
+    nn.SpaceToDepthOp,
+)
+"""Operations with windows or parameters by channel: neighbours along other axes share nothing."""
+
+
 @dataclass(eq=False)
 class Work:
     """Operations that become one kernel with one result."""
@@ -26,6 +40,19 @@ class Work:
     _accesses: dict[int, dict[SSAValue, Access]] = field(
         default_factory=dict[int, dict[SSAValue, Access]]
     )
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it does nothing to plain tensors but give them another shape."""
+        return all(isinstance(op, nn.ReshapeOp) for op in self.ops)
+
+    @property
+    def over_channels(self) -> list[SSAValue]:
+        """What it reads and writes that has channels and space: only channels may be packed."""
+        ranks = {
+            len(nn.shape_of(op.operands[0])) for op in self.ops if isinstance(op, _OVER_CHANNELS)
+        }
+        return [v for v in (*self.inputs, self.result) if len(nn.shape_of(v)) in ranks]
 
     def access(self, value: SSAValue, lane: int) -> Access:
         """How it reads a value while it computes lanes along axis `lane` of its result."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,7 +25,9 @@ class Variable:
     value: SSAValue
     candidates: list[Candidate]
     readable: list[Candidate]
-    """What it can be transformed to for a consumer, and its own candidates."""
+    """How kernels may read it, transformed or not. Where images are preferred and there is one,
+    only so: what enters the network is packed once.
+    """
     number: int = 0
     work: Work | None = None
     """The kernel that writes it; None where its layout is given."""
@@ -49,6 +51,9 @@ class LayoutProblem:
     def __post_init__(self) -> None:
         self.model = CostModel.of(self.target)
         self._transforms: dict[SSAValue, Table] = {}
+        self._axes: dict[SSAValue, list[int]] = {}
+        works = [work for group in self.groups for work in works_of_group(group)]
+        self._find_axes(works)
         returned = self.function.body.block.last_op
         self.returned = set(returned.operands) if returned is not None else set[SSAValue]()
         for value in self.function.body.block.args:
@@ -57,36 +62,55 @@ class LayoutProblem:
             if isinstance(op, nn.FusedOp | nn.RelayoutOp):
                 for value in op.results:
                     self._add(value, [Candidate(nn.layout_of(value))])
-        for group in self.groups:
-            for work in works_of_group(group):
-                self._add_work(work)
+        for work in works:
+            self._add_work(work)
 
     def solve(self) -> Solution:
         """The best choice."""
         return solve(self.problem)
 
+    def candidates_of(self, solution: Solution) -> dict[SSAValue, Candidate]:
+        """The chosen candidate of each value."""
+        return {
+            value: variable.candidates[solution.choice[variable.number]]
+            for value, variable in self.variables.items()
+        }
+
     def _add(self, value: SSAValue, possible: list[Candidate]) -> Variable:
-        known = candidates(nn.plain_type(value.type), self.target)
-        layouts = {candidate.layout for candidate in possible}
-        readable = [*possible, *(c for c in known if c.layout not in layouts)]
+        readable = self._candidates(value)
+        if not all(candidate.is_texture for candidate in readable):
+            layouts = {candidate.layout for candidate in possible}
+            readable = [*possible, *(c for c in readable if c.layout not in layouts)]
         variable = Variable(value, possible, readable)
         variable.number = self.problem.add([0.0] * len(possible))
         self.variables[value] = variable
         return variable
 
+    def _candidates(self, value: SSAValue) -> list[Candidate]:
+        axes = self._axes.get(value)
+        return candidates(nn.plain_type(value.type), self.target, axes)
+
+    def _find_axes(self, works: Iterable[Work]) -> None:
+        """Say which axes may be packed of what contractions and windows read and write."""
+        for work in works:
+            lane = contraction_lane(work)
+            if lane is not None:
+                self._axes[work.result] = [lane]
+        for work in works:
+            for value in work.over_channels:
+                self._axes[value] = [1]
+        for value, axes in self._axes.items():
+            shape = nn.shape_of(value)
+            self._axes[value] = [axis for axis in axes if shape[axis] > 1]
+
     def _add_work(self, work: Work) -> None:
         value, type_ = work.result, nn.tensor_type(work.result)
-        lane = contraction_lane(work)
-        possible = [
-            candidate
-            for candidate in candidates(type_, self.target)
-            if lane is None or candidate.axis in (lane, None)
-        ] or [PLAIN]
-        if value in self.returned and PLAIN not in possible:
+        possible = self._candidates(value)
+        if (value in self.returned or work.is_view) and PLAIN not in possible:
             possible.append(PLAIN)
         variable = self._add(value, possible)
         variable.work = self.works[value] = work
-        alone = [self.model.write(type_, c.layout) for c in possible]
+        alone = [0.0 if work.is_view else self.model.write(type_, c.layout) for c in possible]
         if value in self.returned:
             for i, candidate in enumerate(possible):
                 alone[i] += self.model.transform(type_, candidate.layout, None)
@@ -94,6 +118,9 @@ class LayoutProblem:
         for operand in work.inputs:
             source = self.variables.get(operand)
             if source is not None:
+                if work.is_view and PLAIN not in source.readable:
+                    source.readable = [*source.readable, PLAIN]
+                    self._transforms.pop(operand, None)
                 table = self._pair(work, source, possible)
                 self.problem.relate(source.number, variable.number, table)
 
@@ -134,7 +161,9 @@ class LayoutProblem:
                 continue
             mine = chosen[operand]
             costs = self._detours(work, source, [result])[source.candidates.index(mine), :, 0]
-            direct = source.readable.index(mine)
-            best = direct if costs[direct] <= costs.min() else int(costs.argmin())
-            found[operand] = source.readable[best].layout
+            layouts = [candidate.layout for candidate in source.readable]
+            best = int(costs.argmin())
+            if mine.layout in layouts and costs[layouts.index(mine.layout)] <= costs[best]:
+                best = layouts.index(mine.layout)
+            found[operand] = layouts[best]
         return found

@@ -1,0 +1,231 @@
+"""Let kernels read and write what their neighbours have, so that few layout transforms are left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import cl, nn
+from ...dialects.nn import LayoutAttr
+from ..remarks import add_remarks
+from .fuse import Role, role_of
+from .layout.apply import Transforms, place_constants, retype, spare_images
+from .layout.candidates import is_texture
+from .layout.cost import CostModel
+from .layout.explain import print_transforms
+from .layout.kernels import work_of_region
+
+
+@dataclass(frozen=True)
+class NNFoldRelayoutsPass(ModulePass):
+    """Folds layout transforms into each other and into the kernels around them.
+
+    A transform of a transform is one. A kernel whose result is wanted in another layout writes
+    that, or both where it has no stages; a kernel reads the layout that is there where that costs
+    no more than the transform. Images and buffers are no different in this.
+    """
+
+    name: ClassVar[str] = "nn-fold-relayouts"
+    explain: bool = False
+    """Print the transforms that are left to stderr."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = cl.target_of(op)
+        for function in op.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                folding = _Folding(function.body.block, CostModel.of(target))
+                add_remarks(op, folding.run())
+        if self.explain:
+            print_transforms(op)
+
+
+@dataclass
+class _Folding:
+    """The transforms of one function."""
+
+    block: Block
+    model: CostModel
+    changed: dict[nn.FusedOp, None] = field(default_factory=dict[nn.FusedOp, None])
+    """Regions whose constants may want another layout now."""
+
+    def run(self) -> list[str]:
+        """Fold what can be folded; remarks on constants."""
+        if not self._transforms():
+            return []
+        self._share()
+        for op in reversed(list(self.block.ops)):
+            if isinstance(op, nn.FusedOp):
+                self._write_what_is_wanted(op)
+        for op in self._transforms():
+            self._read_what_is_there(op)
+        self._share()
+        changed = [op for op in self.block.ops if op in self.changed and isinstance(op, nn.FusedOp)]
+        remarks = place_constants(changed, self.model.target)
+        remarks += [text for op in changed if (text := spare_images(op, self.model.target))]
+        self._remove_unused()
+        return remarks
+
+    def _transforms(self) -> list[nn.RelayoutOp]:
+        """The transforms of what is computed, in program order."""
+        return [
+            op
+            for op in self.block.ops
+            if isinstance(op, nn.RelayoutOp) and not isinstance(op.x.owner, nn.ConstantOp)
+        ]
+
+    def _share(self) -> None:
+        """Start each chain at its source, drop those without effect, make equal ones one."""
+        made: dict[tuple[SSAValue, LayoutAttr | None], SSAValue] = {}
+        for op in list(self.block.ops):
+            if not isinstance(op, nn.RelayoutOp):
+                continue
+            source, layout = op.x, nn.layout_of(op.result)
+            while isinstance(source.owner, nn.RelayoutOp):
+                source = source.owner.x
+            op.operands[0] = source
+            if layout == nn.layout_of(source):
+                op.result.replace_all_uses_with(source)
+            else:
+                op.result.replace_all_uses_with(made.setdefault((source, layout), op.result))
+        self._remove_unused()
+
+    def _remove_unused(self) -> None:
+        for op in reversed(list(self.block.ops)):
+            if isinstance(op, nn.RelayoutOp) and not op.result.uses:
+                op.detach()
+                op.erase()
+
+    def _write_what_is_wanted(self, fused: nn.FusedOp) -> None:
+        """Let a kernel write the layout whose transforms into the others cost least."""
+        for index, value in enumerate(fused.outputs):
+            now = nn.layout_of(value)
+            wanted = _wanted(value)
+            if all(layout == now for layout in wanted):
+                continue
+            costs = {
+                layout: self._writing(fused, index, layout)
+                + sum(self.model.transform(nn.tensor_type(value), layout, w) for w in wanted)
+                for layout in dict.fromkeys([now, *wanted])
+            }
+            best = min(costs, key=costs.__getitem__)
+            if best != now:
+                value = self._retype(fused, value, best)
+            self._write_also(fused, index, value)
+
+    def _writing(self, fused: nn.FusedOp, index: int, layout: LayoutAttr | None) -> float:
+        """What a kernel costs that writes a result in a layout, as far as that depends on it."""
+        work = work_of_region(fused, index)
+        reads = sum(
+            self.model.read(work, arg, nn.layout_of(value), layout)
+            for arg, value in zip(work.inputs, fused.inputs, strict=True)
+        )
+        return reads + self.model.write(nn.tensor_type(work.result), layout)
+
+    def _retype(self, fused: nn.FusedOp, value: SSAValue, layout: LayoutAttr | None) -> SSAValue:
+        """Let a result have another layout; who read the old one reads a transform of the new."""
+        before = nn.layout_of(value)
+        readers = _readers(value)
+        self.changed[fused] = None
+        new = retype(value, layout)
+        for op in [use.operation for use in new.uses]:
+            if isinstance(op, nn.RelayoutOp) and nn.layout_of(op.result) == layout:
+                op.result.replace_all_uses_with(new)
+        if readers:
+            transforms = Transforms()
+            for op, index in readers:
+                op.operands[index] = transforms.get(new, before, op)
+        self._remove_unused()
+        return new
+
+    def _write_also(self, fused: nn.FusedOp, index: int, value: SSAValue) -> None:
+        """Let a kernel without stages write the other layouts, too: that is no launch."""
+        if any(role_of(op) in _STAGED for op in fused.body.block.ops):
+            return
+        for op in [use.operation for use in value.uses]:
+            if not isinstance(op, nn.RelayoutOp):
+                continue
+            layout = nn.layout_of(op.result)
+            type_ = nn.tensor_type(value)
+            again = self._writing(fused, index, layout)
+            if again <= self.model.transform(type_, nn.layout_of(value), layout):
+                self.changed.pop(fused, None)
+                fused = _with_result(fused, index, layout)
+                self.changed[fused] = None
+                value = fused.outputs[index]
+                op.result.replace_all_uses_with(fused.outputs[-1])
+        self._remove_unused()
+
+    def _read_what_is_there(self, op: nn.RelayoutOp) -> None:
+        """Let the kernels behind a transform read its source, where all can at no higher cost."""
+        uses = [(use.operation, use.index) for use in op.result.uses]
+        source, layout = nn.layout_of(op.x), nn.layout_of(op.result)
+        if self.model.target.texture == "prefer" and is_texture(layout) and not is_texture(source):
+            return
+        extra = 0.0
+        for user, index in uses:
+            if not isinstance(user, nn.FusedOp):
+                return
+            work = work_of_region(user)
+            arg, result = work.inputs[index], nn.layout_of(user.outputs[0])
+            extra += self.model.read(work, arg, source, result)
+            extra -= self.model.read(work, arg, layout, result)
+        if extra > self.model.transform(nn.tensor_type(op.x), source, layout):
+            return
+        for user, index in uses:
+            user.operands[index] = op.x
+            if isinstance(user, nn.FusedOp):
+                self.changed[user] = None
+        op.detach()
+        op.erase()
+
+
+_STAGED = (Role.WINDOW, Role.CONTRACTION, Role.PIECES)
+
+
+def _wanted(value: SSAValue) -> list[LayoutAttr | None]:
+    """The layouts that a value is read in, each once."""
+    found: dict[LayoutAttr | None, None] = {}
+    for use in value.uses:
+        op = use.operation
+        relayout = isinstance(op, nn.RelayoutOp)
+        found[nn.layout_of(op.result) if relayout else nn.layout_of(value)] = None
+    return list(found)
+
+
+def _readers(value: SSAValue) -> list[tuple[Operation, int]]:
+    """Who reads a value as it is, in program order."""
+    block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
+    assert block is not None
+    users = {use.operation for use in value.uses}
+    return [
+        (op, index)
+        for op in block.ops
+        if op in users and not isinstance(op, nn.RelayoutOp)
+        for index, operand in enumerate(op.operands)
+        if operand is value
+    ]
+
+
+def _with_result(fused: nn.FusedOp, index: int, layout: LayoutAttr | None) -> nn.FusedOp:
+    """The region with one of its results once more, in another layout."""
+    last = fused.body.block.last_op
+    assert isinstance(last, nn.YieldOp)
+    layouts = [nn.layout_of(value) for value in fused.outputs]
+    last.operands = [*last.values, last.values[index]]
+    new = nn.FusedOp(list(fused.inputs), fused.detach_region(0), [*layouts, layout])
+    new.location = fused.location
+    Rewriter.insert_op(new, InsertPoint.before(fused))
+    for old, value in zip(fused.outputs, new.outputs, strict=False):
+        value.name_hint = old.name_hint
+        old.replace_all_uses_with(value)
+    new.outputs[-1].name_hint = new.outputs[index].name_hint
+    fused.detach()
+    fused.erase()
+    return new

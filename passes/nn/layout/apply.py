@@ -1,0 +1,117 @@
+"""Putting layouts into a function: types of results, `nn.relayout` before who wants another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ....dialects import cl, nn
+from ....dialects.nn import LayoutAttr
+from ...locations import node_name
+from .candidates import Candidate, is_texture, packed_axis
+from .constants import ConstantLayouts, lane_of
+from .kernels import work_of_region
+
+Layouts = list[LayoutAttr | None]
+
+
+def retype(value: SSAValue, layout: LayoutAttr | None) -> SSAValue:
+    """Give a result another layout."""
+    type_ = nn.with_layout(nn.tensor_type(value), layout)
+    return value if type_ == value.type else Rewriter.replace_value_with_new_type(value, type_)
+
+
+@dataclass
+class Transforms:
+    """The `nn.relayout`s that were made: one for each value and layout."""
+
+    made: dict[tuple[SSAValue, LayoutAttr | None], SSAValue] = field(
+        default_factory=dict[tuple[SSAValue, "LayoutAttr | None"], SSAValue]
+    )
+
+    def get(self, value: SSAValue, layout: LayoutAttr | None, before: Operation) -> SSAValue:
+        """A value in a layout, for `before`; operations must ask in program order."""
+        if nn.layout_of(value) == layout:
+            return value
+        if (value, layout) not in self.made:
+            op = nn.RelayoutOp(value, layout)
+            owner = value.owner
+            op.location = owner.location if isinstance(owner, Operation) else before.location
+            op.result.name_hint = value.name_hint
+            Rewriter.insert_op(op, InsertPoint.before(before))
+            self.made[value, layout] = op.result
+        return self.made[value, layout]
+
+
+def insert_transforms(block: Block, wanted: dict[Operation, Layouts]) -> None:
+    """Let every operation find its operands in the layouts it wants: plain ones if none is said."""
+    transforms = Transforms()
+    for op in list(block.ops):
+        layouts = wanted.get(op) or [None] * len(op.operands)
+        for i, (value, layout) in enumerate(zip(op.operands, layouts, strict=True)):
+            op.operands[i] = transforms.get(value, layout, op)
+
+
+def place_constants(regions: Iterable[nn.FusedOp], target: cl.Target) -> list[str]:
+    """Give the constants of regions the layouts that suit those of their other operands.
+
+    The remarks say where that is not the first choice.
+    """
+    transforms = Transforms()
+    remarks: list[str] = []
+    for fused in regions:
+        sources = [_constant_of(value) for value in fused.inputs]
+        for i, candidate in _constant_layouts(fused, sources, target).items():
+            source = sources[i]
+            assert source is not None
+            fused.operands[i] = transforms.get(source, candidate.layout, fused)
+            if candidate.remark:
+                remarks.append(f"{node_name(fused)}: weights: {candidate.remark}")
+    return remarks
+
+
+def _constant_of(value: SSAValue) -> SSAValue | None:
+    """The constant behind an operand, whatever its layout."""
+    while isinstance(value.owner, nn.RelayoutOp):
+        value = value.owner.x
+    return value if isinstance(value.owner, nn.ConstantOp) else None
+
+
+def _constant_layouts(
+    fused: nn.FusedOp, sources: Sequence[SSAValue | None], target: cl.Target
+) -> dict[int, Candidate]:
+    work = work_of_region(fused)
+    packed = {
+        arg: packed_axis(nn.layout_of(value))
+        for arg, value, source in zip(work.inputs, fused.inputs, sources, strict=True)
+        if source is None
+    }
+    lane = lane_of(work, nn.layout_of(fused.outputs[0]))
+    layouts = ConstantLayouts(work, lane, packed, target)
+    return {
+        i: layouts.of(arg)
+        for i, (arg, source) in enumerate(zip(work.inputs, sources, strict=True))
+        if source is not None
+    }
+
+
+def spare_images(fused: nn.FusedOp, target: cl.Target) -> str:
+    """Let a kernel read no more images than the device allows, the rest from buffers; a remark."""
+    images = [i for i, value in enumerate(fused.inputs) if is_texture(nn.layout_of(value))]
+    excess = images[target.max_read_images :]
+    transforms = Transforms()
+    for i in excess:
+        value = fused.inputs[i]
+        layout = nn.layout_of(value)
+        assert layout is not None
+        buffer = LayoutAttr(layout.blocks)
+        fused.operands[i] = transforms.get(_constant_of(value) or value, buffer, fused)
+    if not excess:
+        return ""
+    return (
+        f"{node_name(fused)}: {len(images)} images are more than the {target.max_read_images} that "
+        f"a kernel can read: {len(excess)} of them are buffers"
+    )
