@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
+    MemRefType,
     ModuleOp,
     StringAttr,
     i64,
@@ -24,6 +25,13 @@ from ...errors import CloptError
 from ...weights import Weights
 from ..locations import node_name
 from .lowering import LOWERINGS, Kernel, buffer_type
+from .lowering.layouts import (
+    constant_of,
+    copy_comment,
+    is_packed_view,
+    outline_relayouts,
+    packed_array,
+)
 
 _MOST_NODES = 4
 """How many node names a kernel's comment spells out."""
@@ -44,7 +52,7 @@ def kernel_stem(fused: nn.FusedOp) -> str:
             return name
         else:
             stem = name
-    return stem
+    return stem or "relayout"
 
 
 def structure(fused: nn.FusedOp) -> tuple[object, ...]:
@@ -53,21 +61,21 @@ def structure(fused: nn.FusedOp) -> tuple[object, ...]:
     rows: list[object] = []
     for value, arg in zip(fused.inputs, fused.body.block.args, strict=True):
         number[arg] = len(number)
-        rows.append((arg.type, isinstance(value.owner, nn.ConstantOp)))
+        rows.append((value.type, constant_of(value) is not None))
     for op in fused.body.block.ops:
         operands = tuple(number[operand] for operand in op.operands)
         properties = tuple(sorted(op.properties.items(), key=lambda item: item[0]))
         for result in op.results:
             number[result] = len(number)
         rows.append((op.name, operands, properties, tuple(r.type for r in op.results)))
-    return tuple(rows)
+    return (*rows, *(value.type for value in fused.outputs))
 
 
 def build_kernel(fused: nn.FusedOp, name: str) -> tir.FuncOp:
     """The naive kernel of a region; CloptError for an operation without a lowering."""
     block = fused.body.block
-    outputs = list(fused.yielded)
-    kernel = Kernel(name, block.args, outputs)
+    layouts = [nn.layout_of(value) for value in (*fused.inputs, *fused.outputs)]
+    kernel = Kernel(name, block.args, fused.yielded, layouts)
     for op in block.ops:
         if isinstance(op, nn.YieldOp):
             continue
@@ -107,7 +115,7 @@ class _Lowering:
 
     def kernel(self, fused: nn.FusedOp) -> tir.FuncOp:
         """The kernel of a region, shared with equal regions."""
-        names = list(dict.fromkeys(node_name(op) for op in fused.body.block.ops if _computes(op)))
+        names = _node_names(fused)
         key = structure(fused)
         if key in self.kernels:
             kernel = self.kernels[key]
@@ -115,9 +123,7 @@ class _Lowering:
             self.nodes[kernel].names += names
             return kernel
         kernel = build_kernel(fused, f"{kernel_stem(fused)}_{len(self.kernels)}")
-        constants = [
-            i for i, value in enumerate(fused.inputs) if isinstance(value.owner, nn.ConstantOp)
-        ]
+        constants = [i for i, value in enumerate(fused.inputs) if constant_of(value) is not None]
         if constants:
             kernel.properties["constants"] = DenseArrayBase.from_list(i64, constants)
         self.kernels[key] = kernel
@@ -142,8 +148,18 @@ class _Lowering:
         return program
 
 
+def _node_names(fused: nn.FusedOp) -> list[str]:
+    """What a kernel's comment calls the region."""
+    names = dict.fromkeys(node_name(op) for op in fused.body.block.ops if _computes(op))
+    return list(names) or [copy_comment(fused)]
+
+
 def _computes(op: Operation) -> bool:
     return not isinstance(op, nn.ConstantOp | nn.YieldOp)
+
+
+def _buffer_type(value: SSAValue) -> MemRefType:
+    return buffer_type(nn.tensor_type(value))
 
 
 def _ports(
@@ -165,6 +181,7 @@ class _ProgramBody:
         self.lowering = lowering
         self.block = program.body.block
         self.buffers: dict[SSAValue, SSAValue] = {}
+        self.packed: dict[tuple[nn.ConstantOp, Attribute], SSAValue] = {}
         self.returned = list(
             zip(returned, self.block.args[len(self.block.args) - len(returned) :], strict=True)
         )
@@ -189,6 +206,8 @@ class _ProgramBody:
                 self.buffers[op.result] = self._view(self.buffers[op.x], op.result)
             case nn.FusedOp():
                 self._launch(op)
+            case nn.RelayoutOp():
+                self._packed_constant(op)
             case func.ReturnOp():
                 self._return()
             case _:
@@ -197,6 +216,10 @@ class _ProgramBody:
                 )
 
     def _constant(self, op: nn.ConstantOp) -> None:
+        if op.result.uses and all(
+            isinstance(use.operation, nn.RelayoutOp) for use in op.result.uses
+        ):
+            return
         if isinstance(op.value, nn.WeightAttr):
             key = op.value.key.data
         elif not op.result.uses:
@@ -205,13 +228,35 @@ class _ProgramBody:
             array = nn.constant_value(op.result)
             assert array is not None, "an inline constant has its value"
             key = self.lowering.weights.add(array)
-        self.buffers[op.result] = self._add(cl.ConstantOp(key, buffer_type(op.result)), op.result)
+        self.buffers[op.result] = self._add(cl.ConstantOp(key, _buffer_type(op.result)), op.result)
+
+    def _packed_constant(self, op: nn.RelayoutOp) -> None:
+        constant = constant_of(op.result)
+        assert constant is not None, "a relayout of anything else has become a region"
+        type_ = _buffer_type(op.result)
+        if (constant, type_) not in self.packed:
+            array = nn.attr_array(
+                constant.value, nn.tensor_type(constant.result), self.lowering.weights
+            )
+            if array is None:
+                raise CloptError(
+                    f"{node_name(op)}: the weights of {op.x.type} are not in the store, and their "
+                    "layout is made of them; pass the store that belongs to this module"
+                )
+            packed = packed_array(array, nn.layout_of(op.result))
+            key = self.lowering.weights.add(packed, nn.hint_of(constant.result))
+            self.packed[constant, type_] = self._add(cl.ConstantOp(key, type_), op.result)
+        self.buffers[op.result] = self.packed[constant, type_]
 
     def _view(self, buffer: SSAValue, value: SSAValue) -> SSAValue:
-        type_ = buffer_type(value)
+        type_ = _buffer_type(value)
         return buffer if buffer.type == type_ else self._add(cl.ViewOp(buffer, type_), value)
 
     def _launch(self, fused: nn.FusedOp) -> None:
+        if is_packed_view(fused):
+            (value,) = fused.outputs
+            self.buffers[value] = self._view(self.buffers[fused.inputs[0]], value)
+            return
         for value in fused.outputs:
             self.buffers[value] = self._destination(value)
         if all(0 in nn.shape_of(value) for value in fused.outputs):
@@ -226,7 +271,7 @@ class _ProgramBody:
         home = self.homes.get(value)
         if home is not None:
             return self._view(home, value)
-        return self._add(cl.AllocOp(buffer_type(value)), value)
+        return self._add(cl.AllocOp(_buffer_type(value)), value)
 
     def _return(self) -> None:
         written = set(self.homes.values())
@@ -259,7 +304,7 @@ def _check_accumulators(module: ModuleOp) -> None:
 class LowerNNToTIRPass(ModulePass):
     """Each `nn.fused` becomes a `tir.func` of naive loop nests (equal regions share one), each
     function a `cl.program` that launches them in order. Reshapes become views; results are written
-    where the caller wants them.
+    where the caller wants them. Constants are packed here, other relayouts become kernels.
     """
 
     name = "lower-nn-to-tir"
@@ -270,6 +315,7 @@ class LowerNNToTIRPass(ModulePass):
         functions = [f for f in op.ops if isinstance(f, func.FuncOp) and f.body.blocks]
         block = op.body.block
         for function in functions:
+            outline_relayouts(function)
             program = lowering.program(function)
             block.insert_op_before(program, function)
             function.detach()

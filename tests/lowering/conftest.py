@@ -1,7 +1,6 @@
-"""Lets the tests of this folder import `harness` and `interpreter`."""
+"""Lets the tests of this folder import `harness`."""
 
 import sys
 from pathlib import Path
 
-here = Path(__file__).parent
-sys.path[:0] = [str(here), str(here.parent / "tir")]
+sys.path.insert(0, str(Path(__file__).parent))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import interpreter
 import numpy as np
 import onnx
 from hypothesis import HealthCheck, Phase, settings
@@ -15,6 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from clopt.dialects import nn
 from clopt.passes.nn.lowering import LOWERINGS, Kernel
+from clopt.tests.tir import interpreter
 
 
 def examples(count: int) -> settings:

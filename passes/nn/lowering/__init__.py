@@ -20,7 +20,8 @@ from . import (
     resize,
     shape,
 )
-from .kernel import Kernel, buffer_type
+from .kernel import Kernel
+from .memory import buffer_type
 
 __all__ = ["LOWERINGS", "Kernel", "buffer_type"]
 

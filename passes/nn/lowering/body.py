@@ -37,6 +37,10 @@ _T = TypeVar("_T")
 class Body:
     """Appends scalar code to a block. `d0, d1, …` in an index are the block's iteration variables.
 
+    Where a loop runs over the tail of a packed axis, `extents` holds how far and `shape` how far it
+    ran without. What a lowering decides about an index (`bounds`) it decides without tails, so that
+    its code does not depend on layouts; `Memory` keeps what a tail leads out of a buffer from it.
+
     Values that were computed once are found again (`_known`), so that a producer inlined into
     several consumers is not computed twice at the same place.
     """
@@ -47,6 +51,7 @@ class Body:
         block: Block,
         dims: Sequence[SSAValue],
         extents: Sequence[int],
+        shape: Sequence[int],
         half: Attribute = f32,
     ):
         self.kernel = kernel
@@ -54,6 +59,7 @@ class Body:
         """The type that halves are computed in: f32, or f16 inside of a sum of halves."""
         self.dims: list[SSAValue] = list(dims)
         self.extents: list[int | None] = list(extents)
+        self._shape: list[int | None] = list(shape)
         self._block = block
         self._known: list[dict[object, object]] = [{}]
 
@@ -73,8 +79,12 @@ class Body:
         return simplify(index, self.extents)
 
     def bounds(self, index: Index) -> tuple[int | None, int | None]:
-        """Least and greatest value of the index."""
-        return bounds(index, self.extents)
+        """Least and greatest value of the index, tails aside."""
+        return bounds(index, self._shape)
+
+    def runs_over(self, index: Index) -> bool:
+        """Whether the index depends on a loop with a tail."""
+        return any(self.extents[dim] != self._shape[dim] for dim in index.used_dims())
 
     def index_value(self, index: Index) -> SSAValue:
         """The index as an SSA value."""
@@ -104,6 +114,7 @@ class Body:
             return AffineExpr.dimension(self.dims.index(ssa))
         self.dims.append(ssa)
         self.extents.append(extent)
+        self._shape.append(extent)
         return AffineExpr.dimension(len(self.dims) - 1)
 
     def index_scalar(self, index: Index, element_type: Attribute) -> Scalar:
@@ -148,18 +159,26 @@ class Body:
         return self.where(inside, lambda: self.read(value, index), otherwise)
 
     def inside(self, index: Sequence[Index], shape: Sequence[int]) -> Scalar | None:
-        """Whether the index is within the shape; None where it always is."""
+        """Whether the index is within the shape, tails aside; None where it always is."""
+        return self._within(index, shape, self._shape)
+
+    def within(self, index: Sequence[Index], shape: Sequence[int]) -> Scalar | None:
+        """Whether no tail leads the index out of the shape; None where none ever does."""
+        if self.extents == self._shape:
+            return None
+        moved = [(i, size) for i, size in zip(index, shape, strict=True) if self.runs_over(i)]
+        return self._within([i for i, _ in moved], [size for _, size in moved], self.extents)
+
+    def _within(
+        self, index: Sequence[Index], shape: Sequence[int], extents: Sequence[int | None]
+    ) -> Scalar | None:
         condition: Scalar | None = None
         for position, size in zip(index, shape, strict=True):
-            low, high = self.bounds(position)
-            checks: list[tuple[str, int]] = []
-            if low is None or low < 0:
-                checks.append(("sge", 0))
-            if high is None or high >= size:
-                checks.append(("slt", size))
-            for predicate, limit in checks:
-                this = self.compare_index(position, predicate, limit)
-                condition = this if condition is None else condition & this
+            below, above = _outside(bounds(position, extents), size)
+            for needed, predicate, limit in ((below, "sge", 0), (above, "slt", size)):
+                if needed:
+                    this = self.compare_index(position, predicate, limit)
+                    condition = this if condition is None else condition & this
         return condition
 
     def compare_index(self, index: Index, predicate: str, limit: int) -> Scalar:
@@ -171,10 +190,10 @@ class Body:
 
     def clamp(self, index: Index, size: int) -> Index:
         """The position below `size` that is nearest to the index."""
-        low, high = self.bounds(index)
-        below, above = low is None or low < 0, high is None or high >= size
-        if not below and not above:
+        if not any(_outside(self.bounds(index), size)):
             return index
+        # A tail that would leave the other side, too, is kept in: what follows relies on it.
+        below, above = _outside(bounds(index, self.extents), size)
         position = self.index_scalar(index, i32)
         if below:
             position = position.max(0)
@@ -223,3 +242,9 @@ class Body:
         value = make()
         self._known[-1][key] = value
         return value
+
+
+def _outside(limits: tuple[int | None, int | None], size: int) -> tuple[bool, bool]:
+    """Whether a position within the limits may be negative, and `size` or more."""
+    low, high = limits
+    return low is None or low < 0, high is None or high >= size

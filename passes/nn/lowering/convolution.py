@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
 from ....dialects import nn
 from .body import Body, Index
 from .kernel import Accumulator, Element, Kernel, sum_type
@@ -25,11 +28,12 @@ def add_bias(element: Element, op: nn.ConvOp | nn.ConvTransposeOp) -> Element:
 def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
     """`y[n, o, p] = sum over c, k of x[n, g(o) + c, p stride + k dilation - pad] w[o, c, k]`."""
     x_shape, w_shape, shape = nn.shape_of(op.x), nn.shape_of(op.w), nn.shape_of(op.result)
+    groups = op.groups.value.data
     strides, dilations = nn.ints(op.strides), nn.ints(op.dilations)
     rank = len(strides)
     pads = nn.ints(op.pads)[:rank]
     channels_per_group = w_shape[1]
-    outputs_per_group = w_shape[0] // op.groups.value.data
+    outputs_per_group = w_shape[0] // groups
     element_type = nn.tensor_type(op.result).element_type
 
     def update(
@@ -37,7 +41,7 @@ def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
     ) -> list[Scalar]:
         n, o, *position = index
         c, *window = reduce
-        group = o // outputs_per_group
+        group = _group(o, outputs_per_group, groups)
         taps = [
             p * s + k * d - pad
             for p, s, k, d, pad in zip(position, strides, window, dilations, pads, strict=True)
@@ -47,10 +51,31 @@ def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
 
     names = SPATIAL_AXES[rank]
     axes = ["n", "o", *names, "c", *(f"k{name}" for name in names)]
+    n, o, *positions = kernel.written_extents(op.result)
+    extents = (n, max(o, kernel.tails.read(op.w, 0)), *positions)
+    c = contracted(kernel, (op.x, 1), (op.w, 1)) if groups == 1 else channels_per_group
     (element,) = kernel.reduction(
-        "conv", shape, w_shape[1:], [Accumulator(element_type, 0, sum_type(op))], update, axes
+        "conv",
+        shape,
+        w_shape[1:],
+        [Accumulator(element_type, 0, sum_type(op))],
+        update,
+        axes,
+        (*extents, c, *w_shape[2:]),
     )
     kernel.define(op.result, add_bias(element, op))
+
+
+def _group(o: Index, outputs: int, groups: int) -> Index:
+    """The group of an output channel; the tail of a single group belongs to it, too."""
+    return o // outputs if groups > 1 else AffineExpr.constant(0)
+
+
+def contracted(kernel: Kernel, a: tuple[SSAValue, int], b: tuple[SSAValue, int]) -> int:
+    """How far a contraction of two axes runs: over their tails where both have zeros in memory."""
+    if kernel.tails.is_zero(*a) and kernel.tails.is_zero(*b):
+        return min(kernel.tails.read(*a), kernel.tails.read(*b))
+    return nn.shape_of(a[0])[a[1]]
 
 
 @dataclass(frozen=True)
@@ -117,7 +142,8 @@ def lower_conv_transpose(kernel: Kernel, op: nn.ConvTransposeOp) -> None:
     Every output element gathers what meets it: nothing is scattered, no zeros are stuffed in.
     """
     axes = _transposed_axes(op)
-    channels = nn.shape_of(op.x)[1] // op.groups.value.data
+    groups = op.groups.value.data
+    channels = nn.shape_of(op.x)[1] // groups
     outputs = nn.shape_of(op.w)[1]
     element_type = nn.tensor_type(op.result).element_type
 
@@ -126,7 +152,7 @@ def lower_conv_transpose(kernel: Kernel, op: nn.ConvTransposeOp) -> None:
     ) -> list[Scalar]:
         n, o, *position = index
         c, *steps = reduce
-        channel = (o // outputs) * channels + c
+        channel = _group(o, outputs, groups) * channels + c
         met = [axis.tap(p, s) for axis, p, s in zip(axes, position, steps, strict=True)]
         taps, inputs = [k for k, _ in met], [i for _, i in met]
         condition = body.inside(
@@ -140,17 +166,24 @@ def lower_conv_transpose(kernel: Kernel, op: nn.ConvTransposeOp) -> None:
 
         def product() -> Scalar:
             x = body.read(op.x, [n, channel, *inputs])
-            return x * body.read(op.w, [channel, o % outputs, *taps])
+            return x * body.read(op.w, [channel, o % outputs if groups > 1 else o, *taps])
 
         return [sums[0] + (product() if condition is None else body.where(condition, product, 0))]
 
     names = SPATIAL_AXES[len(axes)]
+    steps = [axis.steps for axis in axes]
+    extents = list(kernel.written_extents(op.result))
+    depth = channels
+    if groups == 1:
+        extents[1] = max(extents[1], kernel.tails.read(op.w, 1))
+        depth = contracted(kernel, (op.x, 1), (op.w, 0))
     (element,) = kernel.reduction(
         "conv_transpose",
         nn.shape_of(op.result),
-        [channels, *(axis.steps for axis in axes)],
+        [channels, *steps],
         [Accumulator(element_type, 0, sum_type(op))],
         update,
         ["n", "o", *names, "c", *(f"k{name}" for name in names)],
+        (*extents, depth, *steps),
     )
     kernel.define(op.result, add_bias(element, op))

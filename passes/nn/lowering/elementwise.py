@@ -246,15 +246,23 @@ def lower_clip(kernel: Kernel, op: nn.ClipOp) -> None:
     kernel.define(op.result, element)
 
 
+_DIVISIONS = (BinaryKind.DIV, BinaryKind.MOD, BinaryKind.FMOD)
+
+
 def lower_binary(kernel: Kernel, op: nn.BinaryOp) -> None:
     """`f(a[i], b[i])`, both broadcast."""
     formula = BINARY[op.kind.data]
-    kernel.define(
-        op.result,
-        lambda body, index: formula(
-            read_broadcast(body, op.a, index), read_broadcast(body, op.b, index)
-        ),
-    )
+    shape = nn.shape_of(op.result)
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        a, b = read_broadcast(body, op.a, index), read_broadcast(body, op.b, index)
+        if op.kind.data in _DIVISIONS and not b.is_float:
+            # The tail of a packed divisor holds zeros, by which integers must not be divided.
+            inside = body.within(index, shape)
+            b = b if inside is None else inside.select(b, 1)
+        return formula(a, b)
+
+    kernel.define(op.result, element)
 
 
 def lower_compare(kernel: Kernel, op: nn.CompareOp) -> None:
@@ -280,4 +288,14 @@ def lower_where(kernel: Kernel, op: nn.WhereOp) -> None:
 def lower_cast(kernel: Kernel, op: nn.CastOp) -> None:
     """`x[i]` in the result's element type."""
     to = nn.tensor_type(op.result).element_type
-    kernel.define(op.result, lambda body, index: body.read(op.x, index).cast(to))
+    shape = nn.shape_of(op.result)
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        x = body.read(op.x, index)
+        if x.is_float and not nn.is_float(to):
+            # What a tail is computed to may be a number that no integer holds.
+            inside = body.within(index, shape)
+            x = x if inside is None else inside.select(x, 0)
+        return x.cast(to)
+
+    kernel.define(op.result, element)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.arith import ExtFOp
-from xdsl.dialects.builtin import MemRefType, f32
+from xdsl.dialects.builtin import f32
 from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -24,7 +24,9 @@ from xdsl.rewriter import Rewriter
 
 from ....dialects import nn, tir
 from .body import Body, Index
-from .scalar import Number, Scalar, compute_type, constant_attr, storage_type
+from .memory import Memory, buffer_type, whole_blocks
+from .scalar import Number, Scalar, compute_type, constant_attr
+from .tails import Tails
 
 Element = Callable[[Body, Sequence[Index]], Scalar]
 """The value of a tensor's element at an index."""
@@ -74,22 +76,40 @@ class Kernel:
     """Builds the `tir.func` of one fused region.
 
     `inputs` are the tensors the kernel reads and `outputs` those it writes, as nn values; they
-    become the parameters, in this order.
+    become the parameters, in this order, with the `layouts` that stand for them outside.
     """
 
-    def __init__(self, name: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[SSAValue],
+        outputs: Sequence[SSAValue],
+        layouts: Sequence[nn.LayoutAttr | None] | None = None,
+    ):
         values = [*inputs, *outputs]
-        self._block = Block(arg_types=[buffer_type(value) for value in values])
+        layouts = layouts or [None] * len(values)
+        types = [
+            nn.with_layout(nn.tensor_type(value), layout)
+            for value, layout in zip(values, layouts, strict=True)
+        ]
+        self._block = Block(arg_types=[buffer_type(type_) for type_ in types])
+        params = [
+            _parameter(param, type_) for param, type_ in zip(self._block.args, types, strict=True)
+        ]
         self._elements: dict[SSAValue, Element] = {}
         self._parts: dict[SSAValue, Sequence[Part]] = {}
         self._placements: dict[SSAValue, Placement] = {}
-        self._outputs = list(zip(outputs, self._block.args[len(inputs) :], strict=True))
+        self._outputs = list(zip(outputs, params[len(inputs) :], strict=True))
         self._labels: set[str] = set()
         self._last_alloca: AllocaOp | None = None
         for i, (value, param) in enumerate(zip(values, self._block.args, strict=True)):
             param.name_hint = value.name_hint or (f"in{i}" if i < len(inputs) else "out")
-        for value, param in zip(inputs, self._block.args, strict=False):
-            self.define(value, self._load_of(param, nn.tensor_type(value).element_type))
+        for value, param in zip(inputs, params, strict=False):
+            self.define(value, param.load)
+        self.tails = Tails(
+            {value: param.extents for value, param in zip(inputs, params, strict=False)},
+            [(value, param.extents) for value, param in self._outputs],
+        )
         written = range(len(inputs), len(values))
         self.func = tir.FuncOp(name, Region(self._block), written)
 
@@ -109,18 +129,9 @@ class Kernel:
         """The element of `value` at `index`, computed at the current place of `body`."""
         return body.remember(("element", value, index), lambda: self._elements[value](body, index))
 
-    def stage(
-        self,
-        label: str,
-        shape: Sequence[int],
-        element_type: Attribute,
-        compute: Callable[[Body, Sequence[Index]], Scalar],
-        axes: Sequence[str] = (),
-    ) -> Element:
-        """A stage that stores `compute(body, index)` for every index of `shape`."""
-        buffer = self._temporary(label, shape, compute_type(element_type))
-        self._store_nest(label, shape, compute, buffer, list, axes)
-        return self._load_of(buffer, element_type)
+    def written_extents(self, value: SSAValue) -> tuple[int, ...]:
+        """The shape of a value, with the tails of the results that it is computed for."""
+        return tuple(self.tails.written(value, axis) for axis in range(len(nn.shape_of(value))))
 
     def reduction(
         self,
@@ -132,41 +143,41 @@ class Kernel:
             [Body, Sequence[Index], Sequence[Index], Sequence[Scalar]], Sequence[Scalar]
         ],
         axes: Sequence[str] = (),
+        extents: Sequence[int] = (),
     ) -> list[Element]:
         """A stage that folds `update(body, index, reduce index, so far)` over the reduce extents.
 
-        `axes` names the loops, spatial ones first. Without reduce extents there is one update,
-        with an empty one none.
+        `axes` names the loops, spatial ones first, and `extents` says how far they run where they
+        run over tails. Without reduce extents there is one update, with an empty one none.
         """
         if 0 in reduce:
             return [_constant(a) for a in accumulators]
-        types = [a.element_type for a in accumulators]
-        suffixes = [""] if len(types) == 1 else [f"_{i}" for i in range(len(types))]
+        loops = [*shape, *(reduce or [1])]
+        extents = extents or loops
+        suffixes = [""] if len(accumulators) == 1 else [f"_{i}" for i in range(len(accumulators))]
+        room = extents[: len(shape)]
         buffers = [
-            self._temporary(label + suffix, shape, a.type)
+            Memory(self._temporary(label + suffix, room, a.type), a.element_type, shape, room)
             for suffix, a in zip(suffixes, accumulators, strict=True)
         ]
-        extents = [*shape, *(reduce or [1])]
         kinds = [tir.IterKind.Spatial] * len(shape)
-        kinds += [tir.IterKind.Reduce] * (len(extents) - len(shape))
+        kinds += [tir.IterKind.Reduce] * (len(loops) - len(shape))
         start = [constant_attr(a.start, a.element_type, a.half) for a in accumulators]
         block = self._nest(label, extents, kinds, start, axes)
-        body = self._body(block, accumulators[0].half)
+        body = self._body(block, loops, accumulators[0].half)
         dims = [AffineExpr.dimension(i) for i in range(len(block.iter_vars))]
         spatial, reduced = dims[: len(shape)], dims[len(shape) :][: len(reduce)]
-        before = [
-            body.load(buffer, spatial, type_) for buffer, type_ in zip(buffers, types, strict=True)
-        ]
+        before = [buffer.load(body, spatial) for buffer in buffers]
         after = update(body, spatial, reduced, before)
         for value, buffer in zip(after, buffers, strict=True):
-            body.store(value, buffer, spatial)
-        return [self._load_of(b, type_) for b, type_ in zip(buffers, types, strict=True)]
+            body.store(value, buffer.buffer, spatial)
+        return [buffer.load for buffer in buffers]
 
     def finish(self) -> tir.FuncOp:
         """Emit the stages that write the outputs, and return the kernel."""
-        for value, param in self._outputs:
-            for part in self._pieces(value):
-                self._store_nest("out", part.shape, part.element, param, part.place)
+        for value, memory in self._outputs:
+            for part, extents in self._stored(value, memory):
+                self._store_nest(value, memory, part, extents)
         self._erase_unused_widening()
         return self.func
 
@@ -175,6 +186,19 @@ class Kernel:
         for op in list(self.func.walk()):
             if isinstance(op, ExtFOp) and op.result.first_use is None:
                 Rewriter.erase_op(op)
+
+    def _stored(self, value: SSAValue, memory: Memory) -> list[tuple[Part, Sequence[int]]]:
+        """The pieces of an output and how far their loops run: over whole blocks of a layout."""
+        parts = self._pieces(value)
+        if memory.layout is None:
+            return [(part, part.shape) for part in parts]
+        stored: list[tuple[Part, Sequence[int]]] = []
+        for part in parts:
+            extents = whole_blocks(part.shape, part.place, memory.layout, memory.shape)
+            if extents is None:
+                return [(Part(nn.shape_of(value), self._elements[value]), memory.extents)]
+            stored.append((part, extents))
+        return stored
 
     def _pieces(self, value: SSAValue) -> Sequence[Part]:
         """What to store for an output: stages where their result goes, the rest in memory order."""
@@ -190,19 +214,13 @@ class Kernel:
         return [*moved, *placement.borders]
 
     def _store_nest(
-        self,
-        label: str,
-        shape: Sequence[int],
-        compute: Element,
-        buffer: SSAValue,
-        place: Place,
-        axes: Sequence[str] = (),
+        self, value: SSAValue, memory: Memory, part: Part, extents: Sequence[int]
     ) -> None:
-        block = self._nest(label, shape, [tir.IterKind.Spatial] * len(shape), (), axes)
-        body = self._body(block)
-        dims = [AffineExpr.dimension(i) for i in range(len(shape))]
-        value = compute(body, dims)
-        body.store(value, buffer, place(dims))
+        block = self._nest("out", extents, [tir.IterKind.Spatial] * len(extents), (), ())
+        body = self._body(block, part.shape)
+        dims = [AffineExpr.dimension(i) for i in range(len(extents))]
+        element = part.element(body, dims)
+        memory.store(body, element, part.place(dims), lambda axis: self.tails.is_zero(value, axis))
 
     def _nest(
         self,
@@ -231,8 +249,8 @@ class Kernel:
         parent.add_op(block)
         return block
 
-    def _body(self, block: tir.BlockOp, half: Attribute = f32) -> Body:
-        return Body(self, block.body.block, block.iter_vars, block.iter_extents, half)
+    def _body(self, block: tir.BlockOp, shape: Sequence[int], half: Attribute = f32) -> Body:
+        return Body(self, block.body.block, block.iter_vars, block.iter_extents, shape, half)
 
     def _temporary(self, label: str, shape: Sequence[int], type_: Attribute) -> SSAValue:
         alloca = AllocaOp.get(type_, shape=shape)
@@ -246,9 +264,6 @@ class Kernel:
             self._block.insert_op_after(alloca, self._last_alloca)
         self._last_alloca = alloca
         return alloca.memref
-
-    def _load_of(self, buffer: SSAValue, element_type: Attribute) -> Element:
-        return lambda body, index: body.load(buffer, index, element_type)
 
     def _unique(self, label: str) -> str:
         unique, n = label, 1
@@ -278,7 +293,9 @@ def sum_type(op: nn.ConvOp | nn.ConvTransposeOp | nn.MatmulOp) -> Attribute:
     return f32 if op.accumulate is None else op.accumulate
 
 
-def buffer_type(value: SSAValue) -> MemRefType:
-    """The buffer that holds a tensor on the device."""
-    type_ = nn.tensor_type(value)
-    return MemRefType(storage_type(type_.element_type), type_.get_shape())
+def _parameter(buffer: SSAValue, type_: nn.Tensor) -> Memory:
+    """The memory behind a parameter."""
+    shape, layout = type_.get_shape(), type_.encoding
+    if not isinstance(layout, nn.LayoutAttr):
+        return Memory(buffer, type_.element_type, shape, shape)
+    return Memory(buffer, type_.element_type, shape, layout.padded_shape(shape), layout)

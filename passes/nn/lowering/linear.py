@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ....dialects import nn
 from .body import Body, Index
+from .convolution import contracted
 from .elementwise import broadcast_index
 from .kernel import Accumulator, Kernel, sum_type
 from .scalar import Scalar
@@ -31,7 +32,18 @@ def lower_matmul(kernel: Kernel, op: nn.MatmulOp) -> None:
 
     shape = nn.shape_of(op.result)
     axes = [f"b{i}" for i in range(len(shape) - 2)] + ["m", "n", "k"]
+    b_rank = len(b_shape)
+    b_k, b_n = (b_rank - 1, b_rank - 2) if transpose_b else (b_rank - 2, b_rank - 1)
+    *outer, n = kernel.written_extents(op.result)
+    a_k = len(a_shape) - (2 if transpose_a else 1)
+    k = contracted(kernel, (op.a, a_k), (op.b, b_k))
     (element,) = kernel.reduction(
-        "matmul", shape, [depth], [Accumulator(element_type, 0, sum_type(op))], update, axes
+        "matmul",
+        shape,
+        [depth],
+        [Accumulator(element_type, 0, sum_type(op))],
+        update,
+        axes,
+        (*outer, max(n, kernel.tails.read(op.b, b_n)), k),
     )
     kernel.define(op.result, element)

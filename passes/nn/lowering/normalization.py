@@ -11,7 +11,7 @@ from ....dialects import nn
 from .body import Body, Index
 from .elementwise import read_broadcast
 from .kernel import Accumulator, Element, Kernel
-from .reduction import at_reduced, fold_axes
+from .reduction import at_reduced, fold_axes, kept_extents
 from .scalar import Scalar
 
 _Read = Callable[[Body, Sequence[Index]], Scalar]
@@ -23,8 +23,9 @@ def _moments(
     x_shape: Sequence[int],
     axes: Sequence[int],
     accumulator: Accumulator,
+    extents: Sequence[int],
 ) -> tuple[Element, Element]:
-    """Mean and variance over axes, for an index into x.
+    """Mean and variance over axes, for an index into x, whose loops run to `extents`.
 
     Two passes: the mean square less the squared mean would cancel where the mean is large.
     """
@@ -37,6 +38,7 @@ def _moments(
             axes,
             accumulator,
             lambda body, at, so_far: so_far + read(body, at),
+            extents,
         ),
         axes,
     )
@@ -48,7 +50,9 @@ def _moments(
         centered = read(body, at) - mean(body, at)
         return so_far + centered * centered
 
-    squares = at_reduced(fold_axes(kernel, "squares", x_shape, axes, accumulator, add_square), axes)
+    squares = at_reduced(
+        fold_axes(kernel, "squares", x_shape, axes, accumulator, add_square, extents), axes
+    )
     return mean, lambda body, index: squares(body, index) * share
 
 
@@ -77,7 +81,12 @@ def lower_layer_norm(kernel: Kernel, op: nn.LayerNormOp) -> None:
     axes = range(op.axis.value.data, len(x_shape))
     accumulator = Accumulator(nn.tensor_type(op.x).element_type, 0)
     mean, variance = _moments(
-        kernel, lambda body, at: body.read(op.x, at), x_shape, axes, accumulator
+        kernel,
+        lambda body, at: body.read(op.x, at),
+        x_shape,
+        axes,
+        accumulator,
+        kept_extents(kernel, op.x, axes),
     )
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
@@ -106,7 +115,10 @@ def lower_rms_norm(kernel: Kernel, op: nn.RmsNormOp) -> None:
         return so_far + x * x
 
     accumulator = Accumulator(nn.tensor_type(op.x).element_type, 0)
-    squares = at_reduced(fold_axes(kernel, "squares", x_shape, axes, accumulator, add_square), axes)
+    extents = kept_extents(kernel, op.x, axes)
+    squares = at_reduced(
+        fold_axes(kernel, "squares", x_shape, axes, accumulator, add_square, extents), axes
+    )
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
         factor = _inverse_root(squares(body, index) * share, epsilon)
@@ -130,7 +142,7 @@ def lower_group_norm(kernel: Kernel, op: nn.GroupNormOp) -> None:
         return body.read(op.x, [n, group * members + member, *position])
 
     accumulator = Accumulator(nn.tensor_type(op.x).element_type, 0)
-    mean, variance = _moments(kernel, read, grouped, range(2, len(grouped)), accumulator)
+    mean, variance = _moments(kernel, read, grouped, range(2, len(grouped)), accumulator, grouped)
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
         n, c, *position = index
@@ -146,6 +158,7 @@ def lower_softmax(kernel: Kernel, op: nn.SoftmaxOp) -> None:
     """`exp(x - max) / sum`, or with `log` `x - max - log(sum)`: no exponential overflows."""
     x_shape, axes = nn.shape_of(op.x), [op.axis.value.data]
     type_ = nn.tensor_type(op.x).element_type
+    extents = kept_extents(kernel, op.x, axes)
     largest = at_reduced(
         fold_axes(
             kernel,
@@ -154,6 +167,7 @@ def lower_softmax(kernel: Kernel, op: nn.SoftmaxOp) -> None:
             axes,
             Accumulator(type_, -inf),
             lambda body, at, so_far: so_far.max(body.read(op.x, at)),
+            extents,
         ),
         axes,
     )
@@ -169,6 +183,7 @@ def lower_softmax(kernel: Kernel, op: nn.SoftmaxOp) -> None:
             axes,
             Accumulator(type_, 0),
             lambda body, at, so_far: so_far + shifted(body, at).call("exp"),
+            extents,
         ),
         axes,
     )

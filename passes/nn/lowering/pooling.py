@@ -119,6 +119,7 @@ def _fold(
         [Accumulator(element_type, start)],
         update,
         window.axes,
+        (*kernel.written_extents(op.result), *window.kernel),
     )
     return element
 
@@ -209,5 +210,6 @@ def lower_max_pool_indices(kernel: Kernel, op: nn.MaxPoolIndicesOp) -> None:
         [Accumulator(element_type, least), Accumulator(i64, -1)],
         update,
         window.axes,
+        (*kernel.written_extents(op.result), *window.kernel),
     )
     kernel.define(op.result, where)

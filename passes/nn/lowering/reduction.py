@@ -31,6 +31,8 @@ class Fold:
     finish: Callable[[Scalar, int], Scalar] = lambda x, count: x
     real: bool = False
     """Whether integers are reduced as floating point numbers, and the result truncated."""
+    ignores_zeros: bool = False
+    """Whether zeros change nothing, so that it may run over the tail of a packed axis."""
 
 
 def _add(a: Scalar, b: Scalar) -> Scalar:
@@ -52,15 +54,19 @@ def _zero(_: Attribute) -> Number:
 
 
 FOLDS: dict[ReduceKind, Fold] = {
-    ReduceKind.SUM: Fold(_zero, _add),
-    ReduceKind.MEAN: Fold(_zero, _add, finish=lambda x, count: x / count),
+    ReduceKind.SUM: Fold(_zero, _add, ignores_zeros=True),
+    ReduceKind.MEAN: Fold(_zero, _add, finish=lambda x, count: x / count, ignores_zeros=True),
     ReduceKind.MAX: Fold(lambda type_: extremes(type_)[0], lambda a, b: a.max(b)),
     ReduceKind.MIN: Fold(lambda type_: extremes(type_)[1], lambda a, b: a.min(b)),
     ReduceKind.PROD: Fold(lambda _: 1, lambda a, b: a * b),
-    ReduceKind.L1: Fold(_zero, _add, _magnitude),
-    ReduceKind.L2: Fold(_zero, _add, _square, lambda x, _: x.call("sqrt"), real=True),
-    ReduceKind.LOG_SUM: Fold(_zero, _add, finish=lambda x, _: x.call("log"), real=True),
-    ReduceKind.SUM_SQUARE: Fold(_zero, _add, _square),
+    ReduceKind.L1: Fold(_zero, _add, _magnitude, ignores_zeros=True),
+    ReduceKind.L2: Fold(
+        _zero, _add, _square, lambda x, _: x.call("sqrt"), real=True, ignores_zeros=True
+    ),
+    ReduceKind.LOG_SUM: Fold(
+        _zero, _add, finish=lambda x, _: x.call("log"), real=True, ignores_zeros=True
+    ),
+    ReduceKind.SUM_SQUARE: Fold(_zero, _add, _square, ignores_zeros=True),
 }
 """The reductions of one stage; log_sum_exp takes two."""
 
@@ -79,8 +85,13 @@ def fold_axes(
     axes: Sequence[int],
     accumulator: Accumulator,
     update: Callable[[Body, list[Index], Scalar], Scalar],
+    extents: Sequence[int] = (),
 ) -> Element:
-    """A stage that folds `update(body, index into x, so far)` over axes, whose extent becomes 1."""
+    """A stage that folds `update(body, index into x, so far)` over axes, whose extent becomes 1.
+
+    `extents` are those of x where loops run over tails.
+    """
+    extents = extents or x_shape
     shape = [1 if i in axes else size for i, size in enumerate(x_shape)]
     reduce = [x_shape[i] for i in axes]
 
@@ -92,8 +103,18 @@ def fold_axes(
             at[axis] = position
         return [update(body, at, so_far[0])]
 
-    (element,) = kernel.reduction(label, shape, reduce, [accumulator], step)
+    loops = [1 if i in axes else size for i, size in enumerate(extents)]
+    loops += [extents[i] for i in axes]
+    (element,) = kernel.reduction(
+        label, shape, reduce, [accumulator], step, extents=loops if reduce else ()
+    )
     return element
+
+
+def kept_extents(kernel: Kernel, x: SSAValue, axes: Sequence[int]) -> list[int]:
+    """The extents of x, with the tails of results on the axes that are not reduced."""
+    written = kernel.written_extents(x)
+    return [n if i in axes else written[i] for i, n in enumerate(nn.shape_of(x))]
 
 
 def at_reduced(element: Element, axes: Sequence[int]) -> Element:
@@ -135,6 +156,10 @@ def _fold(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int], fold: Fold) -> E
     if fold.real:
         type_ = real_type(type_)
     count = prod(x_shape[i] for i in axes)
+    extents = kept_extents(kernel, op.x, axes)
+    for axis in axes:
+        if fold.ignores_zeros and kernel.tails.is_zero(op.x, axis):
+            extents[axis] = kernel.tails.read(op.x, axis)
     if count == 0 and op.kind.data is ReduceKind.MEAN and not nn.is_float(type_):
         raise CloptError(
             f"{node_name(op)}: no integers have no mean; reduce a tensor with elements"
@@ -146,6 +171,7 @@ def _fold(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int], fold: Fold) -> E
         axes,
         Accumulator(type_, fold.start(type_)),
         lambda body, at, so_far: fold.combine(so_far, fold.map(body.read(op.x, at).cast(type_))),
+        extents,
     )
     return lambda body, index: fold.finish(total(body, index), count)
 
@@ -153,6 +179,7 @@ def _fold(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int], fold: Fold) -> E
 def _log_sum_exp(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int]) -> Element:
     """`log(sum exp(x - m)) + m` with the greatest x as m, so that nothing overflows."""
     x_shape, type_ = nn.shape_of(op.x), real_type(nn.tensor_type(op.x).element_type)
+    extents = kept_extents(kernel, op.x, axes)
     largest = fold_axes(
         kernel,
         "reduce_max",
@@ -160,6 +187,7 @@ def _log_sum_exp(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int]) -> Elemen
         axes,
         Accumulator(type_, -inf),
         lambda body, at, so_far: so_far.max(body.read(op.x, at).cast(type_)),
+        extents,
     )
 
     def shift(body: Body, index: Sequence[Index]) -> Scalar:
@@ -177,6 +205,7 @@ def _log_sum_exp(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int]) -> Elemen
         lambda body, at, so_far: (
             so_far + (body.read(op.x, at).cast(type_) - shift_at(body, at)).call("exp")
         ),
+        extents,
     )
     return lambda body, index: total(body, index).call("log") + shift(body, index)
 
@@ -213,8 +242,15 @@ def lower_arg_reduce(kernel: Kernel, op: nn.ArgReduceOp) -> None:
         return [better.select(x, best), better.select(body.index_scalar(position, i64), where)]
 
     accumulators = [Accumulator(element_type, start), Accumulator(i64, 0)]
+    extents = kept_extents(kernel, op.x, [axis])
+    extents[axis] = 1
     _, where = kernel.reduction(
-        f"arg_{op.kind.data.value}", shape, [x_shape[axis]], accumulators, update
+        f"arg_{op.kind.data.value}",
+        shape,
+        [x_shape[axis]],
+        accumulators,
+        update,
+        extents=(*extents, x_shape[axis]),
     )
     _define(kernel, op.result, [axis], op.keepdims is not None, where)
 

@@ -15,6 +15,7 @@ from .body import Body, Index
 from .elementwise import broadcast_index
 from .kernel import Element, Kernel, Part, Place, Placement
 from .scalar import Number, Scalar
+from .tails import kept_axis
 
 ZERO = AffineExpr.constant(0)
 
@@ -44,23 +45,30 @@ def lower_reshape(kernel: Kernel, op: nn.ReshapeOp) -> None:
     """
     x_shape, shape = nn.shape_of(op.x), nn.shape_of(op.result)
     groups = nn.matching_groups(x_shape, shape)
+    back = [(new, old) for old, new in groups]
+    kernel.define(
+        op.result, lambda body, index: body.read(op.x, _regrouped(index, shape, x_shape, back))
+    )
+    place = Placement(op.x, lambda index: _regrouped(index, x_shape, shape, groups))
+    kernel.define_placement(op.result, place)
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
-        at: list[Index] = []
-        for old, new in groups:
-            flat = flatten([index[i] for i in new], [shape[i] for i in new])
-            at += unflatten(flat, [x_shape[i] for i in old])
-        return body.read(op.x, at)
 
-    def place(index: Sequence[Index]) -> list[Index]:
-        at: list[Index] = []
-        for old, new in groups:
-            flat = flatten([index[i] for i in old], [x_shape[i] for i in old])
-            at += unflatten(flat, [shape[i] for i in new])
-        return at
-
-    kernel.define(op.result, element)
-    kernel.define_placement(op.result, Placement(op.x, place))
+def _regrouped(
+    index: Sequence[Index],
+    shape: Sequence[int],
+    other: Sequence[int],
+    groups: Sequence[tuple[range, range]],
+) -> list[Index]:
+    """The index in a tensor of the `other` shape at the row-major position of one in `shape`."""
+    at: list[Index] = []
+    for before, after in groups:
+        kept = kept_axis(shape, other, before, after)
+        if kept is None:
+            flat = flatten([index[i] for i in before], [shape[i] for i in before])
+            at += unflatten(flat, [other[i] for i in after])
+        else:
+            at += [index[kept[0]] if i == kept[1] else ZERO for i in after]
+    return at
 
 
 def lower_transpose(kernel: Kernel, op: nn.TransposeOp) -> None:

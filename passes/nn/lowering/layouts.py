@@ -1,0 +1,90 @@
+"""Changes of layout between kernels: done at once for constants, a copying region for the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import NoneAttr
+from xdsl.ir import Block, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ....dialects import nn
+from ...locations import node_name
+from .tails import kept_axis
+
+
+def constant_of(value: SSAValue) -> nn.ConstantOp | None:
+    """The constant that a value is, in whatever layout."""
+    while isinstance(value.owner, nn.RelayoutOp):
+        value = value.owner.x
+    return value.owner if isinstance(value.owner, nn.ConstantOp) else None
+
+
+def packed_array(array: nn.Array, layout: nn.LayoutAttr | None) -> nn.Array:
+    """The array as it lies in memory: blocked axes taken apart, tails zero."""
+    if layout is None:
+        return array
+    padded = layout.padded_shape(array.shape)
+    array = np.pad(array, [(0, to - size) for size, to in zip(array.shape, padded, strict=True)])
+    blocks = dict(layout.blocks)
+    split: list[int] = []
+    position: dict[int, int] = {}
+    for axis, size in enumerate(padded):
+        block = blocks.get(axis, 1)
+        split.append(size // block)
+        if axis in blocks:
+            position[axis] = len(split)
+            split.append(block)
+    inner = [position[axis] for axis, _ in layout.blocks]
+    order = [i for i in range(len(split)) if i not in inner] + inner
+    return np.ascontiguousarray(array.reshape(split).transpose(order))
+
+
+def outline_relayouts(function: func.FuncOp) -> None:
+    """Turn each nn.relayout but those of constants into a region that copies, in place.
+
+    One that changes nothing is forwarded.
+    """
+    for op in list(function.body.block.ops):
+        if not isinstance(op, nn.RelayoutOp) or constant_of(op.x) is not None:
+            continue
+        if op.x.type == op.result.type:
+            copied: SSAValue = op.x
+        else:
+            block = Block(arg_types=[nn.plain_type(op.x.type)])
+            block.args[0].name_hint = op.x.name_hint
+            block.add_op(nn.YieldOp(block.args))
+            fused = nn.FusedOp([op.x], block, [nn.layout_of(op.result)])
+            fused.location = op.location
+            Rewriter.insert_op(fused, InsertPoint.before(op))
+            (copied,) = fused.outputs
+            copied.name_hint = op.result.name_hint
+        op.result.replace_all_uses_with(copied)
+        op.detach()
+        op.erase()
+
+
+def copy_comment(fused: nn.FusedOp) -> str:
+    """What a region that only copies is for, and the node it serves."""
+    layouts = [nn.layout_of(value) for value in (*fused.inputs, *fused.outputs)]
+    before, after = (layout.blocks if layout is not None else () for layout in layouts)
+    kind = "move" if before == after else "unpack" if not after else "pack"
+    node = node_name(fused)
+    return kind if node == fused.name else f"{kind} {node}"
+
+
+def is_packed_view(fused: nn.FusedOp) -> bool:
+    """Whether a region is a reshape of a packed buffer that leaves every byte where it is.
+
+    The packed axes stay axes, and what is merged or split lies in row-major order around them.
+    """
+    ops = list(fused.body.block.ops)
+    if len(ops) != 2 or not isinstance(reshape := ops[0], nn.ReshapeOp):
+        return False
+    before, after = nn.layout_of(fused.inputs[0]), nn.layout_of(fused.outputs[0])
+    if before is None or after is None or not before.memory == after.memory == NoneAttr():
+        return False
+    old, new = nn.shape_of(reshape.x), nn.shape_of(reshape.result)
+    pairs = [kept_axis(old, new, *group) for group in nn.matching_groups(old, new)]
+    moved = dict(pair for pair in pairs if pair is not None)
+    return [(moved.get(axis), size) for axis, size in before.blocks] == list(after.blocks)

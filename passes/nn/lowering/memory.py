@@ -1,0 +1,98 @@
+"""Buffers as tensors: the only place where a logical index becomes one into a packed buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import MemRefType, NoneAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ....dialects import nn
+from ....dialects.nn import LayoutAttr
+from ....dialects.tir.affine import bounds, linear
+from .body import Body, Index
+from .scalar import Scalar, storage_type
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A buffer that holds a tensor of `shape`, and how.
+
+    `extents` are the logical extents it has room for: the shape, with the tails of packed axes.
+    """
+
+    buffer: SSAValue
+    element_type: Attribute
+    shape: Sequence[int]
+    extents: Sequence[int]
+    layout: LayoutAttr | None = None
+
+    def load(self, body: Body, index: Sequence[Index]) -> Scalar:
+        """The element at a logical index, 0 where a tail leads out of the buffer."""
+        inside = body.within(index, self.extents)
+        if inside is None:
+            return self._load(body, index)
+        return body.where(inside, lambda: self._load(body, index), 0)
+
+    def store(
+        self, body: Body, value: Scalar, index: Sequence[Index], is_zero: Callable[[int], bool]
+    ) -> None:
+        """Write an element; in the tails, which must hold zeros, 0 unless it `is_zero` already."""
+        inside: Scalar | None = None
+        for axis, (position, size) in enumerate(zip(index, self.shape, strict=True)):
+            last = bounds(position, body.extents)[1]
+            if self.extents[axis] == size or (last is not None and last < size) or is_zero(axis):
+                continue
+            this = body.compare_index(position, "slt", size)
+            inside = this if inside is None else inside & this
+        if inside is not None:
+            value = inside.select(value, 0)
+        body.store(value, self.buffer, self._physical(index))
+
+    def _load(self, body: Body, index: Sequence[Index]) -> Scalar:
+        return body.load(self.buffer, self._physical(index), self.element_type)
+
+    def _physical(self, index: Sequence[Index]) -> Sequence[Index]:
+        return index if self.layout is None else self.layout.physical_index(index)
+
+
+def buffer_type(type_: nn.Tensor) -> MemRefType:
+    """The buffer that holds a tensor on the device, as its layout says."""
+    shape, layout = type_.get_shape(), type_.encoding
+    element = storage_type(type_.element_type)
+    if not isinstance(layout, LayoutAttr):
+        return MemRefType(element, shape)
+    return MemRefType(element, layout.physical_shape(shape), NoneAttr(), layout.memory)
+
+
+def whole_blocks(
+    shape: Sequence[int],
+    place: Callable[[Sequence[Index]], Sequence[Index]],
+    layout: LayoutAttr,
+    result: Sequence[int],
+) -> tuple[int, ...] | None:
+    """The extents with which a piece of `shape`, at `place` in a `result`, covers whole blocks.
+
+    The last piece along a packed axis covers the tail. None where a block has parts of two pieces:
+    blocks of textures can be written as a whole only.
+    """
+    # An extent of one would hide the loop that has to run over the tail.
+    loops = [max(extent, 2) for extent in shape]
+    index = [linear(i, loops) for i in place([AffineExpr.dimension(d) for d in range(len(shape))])]
+    extents = list(shape)
+    for axis, size in layout.blocks:
+        first = index[axis].constant
+        match list(index[axis].terms.items()):
+            case [(AffineDimExpr(position=dim), 1)]:
+                end = first + shape[dim]
+            case _:
+                return None
+        others = [form for a, form in enumerate(index) if a != axis]
+        if any(dim in atom.used_dims() for form in others for atom in form.terms):
+            return None
+        if first % size or (end % size and end != result[axis]):
+            return None
+        extents[dim] = -(-shape[dim] // size) * size
+    return tuple(extents)
