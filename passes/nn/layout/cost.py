@@ -96,8 +96,7 @@ class CostModel:
             stores = nn.count(type_.get_shape()) / 2
         else:
             stores = prod(layout.padded_shape(type_.get_shape())) / LANES
-        slow = self.target.image_cost if is_texture(layout) else 1.0
-        return self.traffic(type_, layout) + stores * slow * self.facts.store / self.rate
+        return self.traffic(type_, layout) + stores * self.facts.store / self.rate
 
     def transform(
         self, type_: nn.Tensor, source: LayoutAttr | None, target: LayoutAttr | None
