@@ -9,7 +9,13 @@ from typing import NamedTuple
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
 
 from ....dialects.tir.affine import Bounds, Linear, bounds, linear, simplify
 from ..flat import compose
@@ -115,12 +121,15 @@ class Knowledge:
         ends = dict(self.ends)
         for expr, _, high in conditions:
             form = linear(expr, self.extents)
-            if high is None or len(form.terms) != 1:
-                continue
-            ((atom, factor),) = form.terms.items()
-            if factor == 1 and isinstance(atom, AffineDimExpr) and atom.position in ends:
-                end = max(high - form.constant + 1, 1)
-                ends[atom.position] = min(ends[atom.position], end)
+            for atom, factor in form.terms.items() if high is not None else ():
+                rest = Linear({a: k for a, k in form.terms.items() if a != atom}, form.constant)
+                least, _ = bounds(rest.expr(), self.extents)
+                if factor < 1 or least is None:
+                    continue
+                found = _end_of(atom, (high - least) // factor + 1)
+                if found is not None and found[0] in ends:
+                    leaf, end = found
+                    ends[leaf] = min(ends[leaf], max(end, 1))
         return replace(self, ends=ends, facts=(*self.facts, *conditions))
 
     @property
@@ -195,6 +204,21 @@ def _factor(form: Linear, part: Linear) -> int:
         for atom, k in part.terms.items()
     }
     return factors.pop() if len(factors) == 1 else 0
+
+
+def _end_of(atom: AffineExpr, end: int) -> tuple[int, int] | None:
+    """A leaf and what it is less than, where an expression of it is less than `end`."""
+    match atom:
+        case AffineDimExpr(position=leaf):
+            return leaf, end
+        case AffineBinaryOpExpr(
+            kind=AffineBinaryOpKind.FloorDiv,
+            lhs=AffineDimExpr(position=leaf),
+            rhs=AffineConstantExpr(value=divisor),
+        ):
+            return leaf, end * divisor
+        case _:
+            return None
 
 
 def _integer_bounds(value: SSAValue) -> Bounds:
