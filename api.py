@@ -135,6 +135,7 @@ def compile(
     queue: CommandQueue | None = None,
     use_cache: bool = True,
     precision: str = "f32",
+    explain: bool = False,
     **facts: Fact,
 ) -> CompiledModel:
     """Compile an ONNX model (a path, its bytes, a ModelProto) or a module (a `.mlir` path, an op).
@@ -147,7 +148,8 @@ def compile(
     `precision` says how the floats inside of an f32 network are kept; its inputs and outputs stay
     f32. With "f16-storage" values and weights are stored as half and computed in float; with "f16"
     convolutions and matrix products also multiply and add halves, where the device can.
-    `CompiledModel.remarks` tells what could not be done so.
+    `CompiledModel.remarks` tells what could not be done so. With `explain` a table on stderr says
+    which layout each value has, and why.
 
     `dims` binds symbolic dimensions by name; `weights` are those of a module that is not from ONNX.
     With `use_cache` the built kernels are kept on disk for the next process. Raises CloptError for
@@ -165,7 +167,7 @@ def compile(
     module = _read_module(model, dims, ctx)
     if described is not None:
         set_target(module, change_facts(described, facts))
-    _lower(module, ctx, precision)
+    _lower(module, ctx, precision, explain)
     make = partial(Executable, module, ctx.weights, device, context, queue, use_cache=use_cache)
     compiled = CompiledModel(module, ctx.weights, make)
     if device is not None:
@@ -231,10 +233,10 @@ def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
     return module
 
 
-def _lower(module: ModuleOp, ctx: CloptContext, precision: str) -> None:
+def _lower(module: ModuleOp, ctx: CloptContext, precision: str, explain: bool) -> None:
     """Bring `module` down to one queue program, unless it is one already."""
     if any(isinstance(op, ProgramOp) for op in module.body.block.ops):
         return
     from .passes.pipelines import run_pipeline
 
-    run_pipeline(ctx, module, "opencl", precision=precision)
+    run_pipeline(ctx, module, "opencl", precision=precision, explain=explain)

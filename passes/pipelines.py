@@ -109,13 +109,22 @@ def run_pipeline(
     callback: Callable[[ModulePass | None, ModuleOp, ModulePass | None], None] | None = None,
     *,
     precision: str = "f32",
+    explain: bool = False,
 ) -> None:
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
 
-    `precision` is that of `nn-mixed-precision`, where the pipeline has it.
+    `precision` is that of `nn-mixed-precision`, where the pipeline has it; with `explain` layouts
+    are explained on stderr.
     """
-    passes = tuple(
-        replace(p, precision=precision) if isinstance(p, NNMixedPrecisionPass) else p
-        for p in PIPELINES[name]
-    )
+
+    def configured(pass_: ModulePass) -> ModulePass:
+        match pass_:
+            case NNMixedPrecisionPass():
+                return replace(pass_, precision=precision)
+            case NNChooseLayoutPass() | NNFoldRelayoutsPass():
+                return replace(pass_, explain=explain)
+            case _:
+                return pass_
+
+    passes = tuple(configured(pass_) for pass_ in PIPELINES[name])
     PassPipeline(passes, callback).apply(ctx, module)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .. import api
 from .console import (
+    EXPLAIN_OPTIONS,
     MODEL_OPTIONS,
     PRECISION_OPTIONS,
     Options,
@@ -32,7 +33,7 @@ OPTIONS: Options = [
 
 def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("clopt-compile", description=__doc__)
-    for flags, settings in OPTIONS + MODEL_OPTIONS + PRECISION_OPTIONS:
+    for flags, settings in OPTIONS + MODEL_OPTIONS + PRECISION_OPTIONS + EXPLAIN_OPTIONS:
         parser.add_argument(*flags, **settings)
     return parser.parse_args(gather_target(args))
 
@@ -48,6 +49,7 @@ def run(options: argparse.Namespace) -> None:
             dims=parse_dims(options.dim),
             device=options.device,
             precision=options.precision,
+            explain=options.explain,
         )
         model.save(folder)
     print_remarks(model.remarks)

@@ -57,6 +57,17 @@ PRECISION_OPTIONS: Options = [
 ]
 """What the pass `nn-mixed-precision` does in `clopt-run` and `clopt-compile`."""
 
+EXPLAIN_OPTIONS: Options = [
+    (
+        ("--explain",),
+        {
+            "action": "store_true",
+            "help": "print the layout of each value, what it costs and why (stderr)",
+        },
+    ),
+]
+"""What the passes of layouts print in `clopt-run` and `clopt-compile`."""
+
 
 _TARGET_OPTION = "--target"
 _FACT = re.compile(r"[a-z_0-9]+=")

@@ -16,6 +16,7 @@ from rich.console import Console
 from .. import api
 from ..errors import CloptError
 from .console import (
+    EXPLAIN_OPTIONS,
     MODEL_OPTIONS,
     PRECISION_OPTIONS,
     Options,
@@ -78,7 +79,7 @@ OPTIONS: Options = [
 
 def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("clopt-run", description=__doc__)
-    for flags, settings in OPTIONS + MODEL_OPTIONS + PRECISION_OPTIONS:
+    for flags, settings in OPTIONS + MODEL_OPTIONS + PRECISION_OPTIONS + EXPLAIN_OPTIONS:
         parser.add_argument(*flags, **settings)
     options = parser.parse_args(gather_target(args))
     if options.model is None and not options.list_devices:
@@ -101,9 +102,11 @@ def load_model(options: argparse.Namespace) -> api.CompiledModel:
     if not path.exists():
         raise CloptError(f"{path}: there is no such file or folder.")
     if path.is_dir():
-        if options.dim or options.device_target or options.precision != "f32":
+        told = options.dim or options.device_target or options.explain
+        if told or options.precision != "f32":
             raise CloptError(
-                f"{path}: --dim, --target and --precision are for ONNX models; this is compiled."
+                f"{path}: --dim, --target, --precision and --explain are for ONNX models; this is "
+                "compiled."
             )
         if options.compare:
             raise CloptError(f"{path}: --compare needs the ONNX model, and this is a compiled one.")
@@ -115,6 +118,7 @@ def load_model(options: argparse.Namespace) -> api.CompiledModel:
             dims=parse_dims(options.dim),
             device=options.device,
             precision=options.precision,
+            explain=options.explain,
         )
     print_remarks(model.remarks)
     return model

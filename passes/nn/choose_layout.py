@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,6 +41,12 @@ class NNChooseLayoutPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
         if not target.uses_textures:
+            if self.explain:
+                print(
+                    f"{target.name} uses no textures: texture={target.texture}, "
+                    f"image_cost={target.image_cost:g}, images={str(target.images).lower()}",
+                    file=sys.stderr,
+                )
             return
         for function in op.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:

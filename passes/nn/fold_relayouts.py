@@ -42,7 +42,7 @@ class NNFoldRelayoutsPass(ModulePass):
             if isinstance(function, func.FuncOp) and function.body.blocks:
                 folding = _Folding(function.body.block, CostModel.of(target))
                 add_remarks(op, folding.run())
-        if self.explain:
+        if self.explain and target.uses_textures:
             print_transforms(op)
 
 

@@ -52,6 +52,14 @@ def test_target_and_facts_of_it(target: str, model: Path, tmp_path: Path, device
         np.testing.assert_allclose(np.load(tmp_path / f"{result}.npz")["y"], Y)
 
 
+def test_explain_tells_layouts(model: Path, tmp_path: Path, capsys):
+    args = [str(model), "--explain", "--target", "adreno-740"]
+    run.main([*args, "texture=prefer"])
+    assert "1 layout transforms are left, which move 56 bytes" in capsys.readouterr().err
+    compile.main([*args, "texture=off", "-o", str(tmp_path / "compiled")])
+    assert "adreno-740 uses no textures: texture=off" in capsys.readouterr().err
+
+
 def test_npz_names_its_inputs_and_a_folder_takes_outputs(model: Path, tmp_path: Path):
     given, result = tmp_path / "all.npz", tmp_path / "results"
     np.savez(given, x=X)
@@ -185,7 +193,7 @@ def test_bad_model(damage: Callable[[Path], None], model: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    "options", ["--dim batch=1", "--target texture=off", "--compare onnxruntime"]
+    "options", ["--dim batch=1", "--target texture=off", "--compare onnxruntime", "--explain"]
 )
 def test_compiled_folder_refuses(options: str, model: Path, tmp_path: Path, capsys):
     folder = tmp_path / "compiled"
