@@ -168,16 +168,12 @@ class Builder:
             self._set(op, self.operations(op, [self.node(operand) for operand in op.operands]))
 
     def _select_index(self, op: arith.SelectOp) -> Node:
-        """A choice of indices; coordinates of texels are sums that loops share."""
-        hint = op.result.name_hint or "at"
-        sides = [self.form(side) for side in (op.lhs, op.rhs)]
+        then, other = self.form(op.lhs), self.form(op.rhs)
         is_coordinate = any(isinstance(use.operation, tir.TexelReadOp) for use in op.result.uses)
-        if is_coordinate and not any(map(self.space.is_varying, sides)):
-            sides = [self.texels.hoisted(side, hint) for side in sides]
-        chosen = self.operations(op, [self.node(op.cond), *map(self.ex.index, sides)])
-        if is_coordinate and chosen.kind == "select":
-            chosen.hint, chosen.numbered = hint, False
-        return chosen
+        if is_coordinate and not any(map(self.space.is_varying, (then, other))):
+            hint = op.result.name_hint or "at"
+            return self.texels.coordinates.select(self.node(op.cond), then, other, hint)
+        return self.operations(op, [self.node(operand) for operand in op.operands])
 
     # Memory
 

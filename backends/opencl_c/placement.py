@@ -19,7 +19,7 @@ from .values import Block, Graph, Node, Statement, Storage
 Point = tuple[Block, int]
 """A place of evaluation: before the item of this number in a block."""
 
-_NAMED = ("hoisted", "sampler")
+_NAMED = ("hoisted", "stepped", "sampler")
 """Expressions that always have a name."""
 _FREE = ("constant", "index", "broadcast")
 """Expressions that are never worth a name."""

@@ -142,7 +142,7 @@ class KernelPrinter:
         self.indent -= 1
 
     def _node(self, node: Node) -> None:
-        if not self.placement.is_used(node) or node.owner is not None:
+        if not self.placement.is_used(node) or node.owner is not None or node.kind == "stepped":
             return
         if not node.is_variable:
             if node.kind in ("constant", "index", "register"):
@@ -243,11 +243,18 @@ class KernelPrinter:
         self._line(f"const {ctype} {declare.variable.name} = {declare.function}({declare.axis});")
 
     def _loop(self, loop: Loop) -> None:
+        ctype = self.builder.index_type.text
+        steps: list[str] = []
+        for node in loop.body.items:
+            if isinstance(node, Node) and node.kind == "stepped" and self.placement.is_used(node):
+                node.name = self.names.new(_hint(node))
+                step = node.payload[1]
+                steps.append(f", {node.name} {'-' if step < 0 else '+'}= {abs(step)}")
+                self._line(f"{ctype} {node.name} = {self.texts.expression(node)[0]};")
         self.names.open()
         name = loop.variable.name = self.names.new(loop.variable.hint)
-        ctype = self.builder.index_type.text
         end = loop.bound.name if loop.bound is not None else loop.extent
-        self._line(f"for ({ctype} {name} = 0; {name} < {end}; {name}++) {{")
+        self._line(f"for ({ctype} {name} = 0; {name} < {end}; {name}++{''.join(steps)}) {{")
         self._block(loop.body)
         self._line("}")
         self.names.close()

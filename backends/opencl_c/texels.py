@@ -14,12 +14,12 @@ from math import prod
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float16Type, IntegerType, Signedness
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
 from ...dialects import tir
 from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
+from .coordinates import Coordinates
 from .expressions import Expressions
 from .index import constant, constant_of
 from .memory import Memory, form_key
@@ -27,8 +27,7 @@ from .storage import layout_of, memref_type
 from .types import BOOL, CType, value_type
 from .values import Array, Block, Node, TexelStore, Texture
 
-SAMPLER = CType("sampler_t")
-_COORDINATES = ("column", "row", "layer")
+_SAMPLER = CType("sampler_t")
 _READ_IMAGES, _WRITE_IMAGES = 128, 64
 """Image arguments of a kernel where the target does not say: full-profile minimum of OpenCL 1.2,
 and what Adreno and the CPU runtimes have beyond it.
@@ -53,6 +52,8 @@ class Texels:
         self.graph = expressions.graph
         self.memory = memory
         self.target = target
+        self.coordinates = Coordinates(expressions)
+        self._sampler = self.graph.node("sampler", _SAMPLER, hint="border")
         self._pending: dict[Block, dict[object, _Pending]] = {}
 
     # Parameters
@@ -123,7 +124,7 @@ class Texels:
         self._count(op.source, buffer)
         element = buffer.ctype if buffer.ctype.base != "bool" else CType(buffer.storage)
         node = self.graph.node(
-            "texel", element.of_width(tir.TEXEL), self._coordinates(coords), buffer,
+            "texel", element.of_width(tir.TEXEL), self.coordinates(coords), buffer,
             hint=buffer.hint, reads=buffer,
         )  # fmt: skip
         return self.ex.convert(node, BOOL) if buffer.ctype.base == "bool" else node
@@ -134,11 +135,10 @@ class Texels:
             return self._sample_clamped(texture, coords[0])
         if border and kind is tir.ImageKind.Array2D:
             coords = self._layer_outside(texture, coords)
-        operands = self._coordinates(coords)
+        as_floats = border and self.target.float_coordinates
+        operands = (self.coordinates.floats if as_floats else self.coordinates)(coords)
         if border:
-            sampler = self.graph.node("sampler", SAMPLER, hint="border", is_safe=True)
-            sampler.numbered = False
-            operands.append(sampler)
+            operands.append(self._sampler)
         ctype = self._texel_type(texture, texture.ctype)
         node = self.graph.node("texel", ctype, operands, texture, hint=texture.hint, reads=texture)
         element = self._as_element(node, texture.ctype)
@@ -183,49 +183,6 @@ class Texels:
             texel = self.ex.convert(texel, ctype.unsigned())
             return self.ex.reinterpret(texel, ctype.of_width(tir.TEXEL))
         return self.ex.convert(texel, ctype)
-
-    # Coordinates
-
-    def _coordinates(self, coords: Sequence[Linear]) -> list[Node]:
-        """One expression per coordinate; those that differ in a constant share the rest."""
-        hints = _COORDINATES if len(coords) > 1 else ("at",)
-        return [self._coordinate(form, hint) for form, hint in zip(coords, hints, strict=False)]
-
-    def _coordinate(self, form: Linear, hint: str) -> Node:
-        form = self.hoisted(form, hint)
-        if len(form.terms) > 1:
-            total = self._sum("sum", Linear(form.terms, 0), hint)
-            form = self.ex.space.of_node(total) + constant(form.constant)
-        return self.ex.index(form)
-
-    def hoisted(self, form: Linear, hint: str) -> Linear:
-        """The form with one variable in place of the terms that each loop around leaves alone."""
-        levels: dict[int, Linear] = {}
-        for atom, coefficient in form.terms.items():
-            term = Linear({atom: coefficient}, 0)
-            level = self._loops_around(term)
-            levels[level] = levels.get(level, constant(0)) + term
-        here = _loops(self.graph.block)
-        total = constant(0)
-        for level in sorted(levels):
-            total = total + levels[level]
-            if level < here and not _is_plain(total):
-                total = self.ex.space.of_node(self._sum("hoisted", total, hint))
-        return total + constant(form.constant)
-
-    def _sum(self, kind: str, form: Linear, hint: str) -> Node:
-        key = frozenset(form.terms.items())
-        node = self.graph.node(
-            kind, self.ex.index_type, self.ex.atoms(form), form, key=key, hint=hint,
-            needs=self.ex.space.blocks_of(form), is_safe=True,
-        )  # fmt: skip
-        node.numbered = False
-        return node
-
-    def _loops_around(self, form: Linear) -> int:
-        """How many loops change a form's value."""
-        homes = [*self.ex.space.blocks_of(form), *(node.block for node in self.ex.atoms(form))]
-        return max(map(_loops, homes), default=0)
 
     # Writes
 
@@ -306,7 +263,7 @@ class Texels:
             value = self._as_pixel(buffer, value)
         else:
             value = self.memory.as_stored(buffer, value, tir.TEXEL)
-        operands = (value, *self._coordinates(coords))
+        operands = (value, *self.coordinates(coords))
         self.graph.add(TexelStore(self.graph.block, operands, frozenset((buffer,)), buffer))
 
     def _as_pixel(self, texture: Texture, value: Node) -> Node:
@@ -344,14 +301,3 @@ def _is_widened(value: SSAValue) -> bool:
         for user in use.operation.result.uses
     )
     return all(isinstance(user, arith.ExtFOp | tir.TexelWriteOp) for user in users)
-
-
-def _loops(block: Block) -> int:
-    """How many loops there are around a block, with itself."""
-    return sum(around.is_loop for around in block.chain())
-
-
-def _is_plain(form: Linear) -> bool:
-    """Whether a form is a variable, and no arithmetic."""
-    ((atom, coefficient), *more) = form.terms.items()
-    return not more and coefficient == 1 and isinstance(atom, AffineDimExpr)

@@ -37,6 +37,7 @@ class Texts:
             "index": lambda node: self.linear(node.payload, node.operands),
             "sum": lambda node: self.linear(node.payload, node.operands),
             "hoisted": lambda node: self.linear(node.payload, node.operands),
+            "stepped": lambda node: self.linear(node.payload[0], node.operands),
             "lanes": self._lanes,
             "division": self._division,
             "unary": self._unary,
@@ -302,15 +303,17 @@ class Texts:
         return f"vstore{half}4({text}, {at}, {buffer.name});"
 
     def coordinates(self, nodes: Sequence[Node]) -> str:
-        """A texel's coordinates as one argument: an int, an int2, or an int4 with the layer."""
+        """A texel's coordinates as one argument: a scalar, two of them, or four with the layer."""
+        ctype = "float" if nodes[0].ctype.is_float else "int"
         texts = [
-            self(node)[0] if node.ctype.base == "int" else f"(int)({self(node)[0]})"
+            self(node)[0] if node.ctype.base == ctype else f"({ctype})({self(node)[0]})"
             for node in nodes
         ]
         if len(texts) == 1:
             return texts[0]
-        vector = ", ".join(texts if len(texts) == 2 else [*texts, "0"])
-        return f"(int{2 if len(texts) == 2 else 4})({vector})"
+        if len(texts) == 3:
+            texts.append("0.0f" if ctype == "float" else "0")
+        return f"({ctype}{len(texts)})({', '.join(texts)})"
 
     def element(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
         """`x[i]`."""

@@ -73,6 +73,9 @@ class Target:
     rolled_loops: bool = False
     """Whether a loop that is to stay a loop gets its bound as an argument: the device's compiler
     unrolls what it can count, and loses work-items in flight to the registers that takes."""
+    float_coordinates: bool = False
+    """Whether kernels give samplers the centres of texels as floats: the device's compiler converts
+    integers at every read. Integers are the safe choice, floats exact up to 2^22 texels."""
     texture: str = "auto"
     """`prefer` images wherever they fit, `off` for buffers only, `auto` as `image_cost` says."""
     image_cost: float = 8.0

@@ -77,7 +77,8 @@ def test_one_read_and_one_write_per_texel(lanes: str) -> None:
 
 @pytest.mark.parametrize("kind", TEXTURES)
 @pytest.mark.parametrize("by", [(1, 1, 1), (-3, -2, -1), (2, -1, 1), (0, 0, -1)])
-def test_border_is_zero(device: str, kind: str, by: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("floats", [False, True])
+def test_border_is_zero(device: str, kind: str, by: tuple[int, int, int], floats: bool) -> None:
     extents = (*EXTENTS[kind], 1, 1)[:3]
     x = normal(*SHAPE)
     image = x.reshape(*extents[::-1], 4)
@@ -87,7 +88,9 @@ def test_border_is_zero(device: str, kind: str, by: tuple[int, int, int]) -> Non
         there = (*there, 0, 0)[:3]
         if all(0 <= i < n for i, n in zip(there, extents, strict=True)):
             expected[at[::-1]] = image[there[::-1]]
-    found = run(device, shifted(kind, by), [x, np.zeros((24, 4), "f4")], extents)[1]
+    target = replace(target_for(find_device(device)), float_coordinates=floats)
+    arrays = [x, np.zeros((24, 4), "f4")]
+    found = run(device, shifted(kind, by), arrays, extents, target=target)[1]
     np.testing.assert_array_equal(found, expected.reshape(24, 4))
 
 
@@ -125,11 +128,11 @@ def test_halves_are_read_as_what_they_are_used_as() -> None:
     assert "write_imagef(y, (int2)(c, row), convert_float4(x0 + x0));" in source
 
 
-@pytest.mark.parametrize("mad", [False, True])
-def test_convolution(device: str, mad: bool) -> None:
+@pytest.mark.parametrize("facts", [{}, {"mad": True, "float_coordinates": True}])
+def test_convolution(device: str, facts: dict[str, bool]) -> None:
     image, weights = normal(1, 4, 16, 16, 4), normal(2, 4, 3, 3, 4, 4)
     bias, out = normal(2, 4), np.zeros((1, 2, 16, 16, 4), "f4")
-    target = replace(target_for(find_device(device)), mad=mad)
+    target = target_for(find_device(device)).with_facts(facts)
     found = run(device, convolution(), [image, weights, bias, out], (4, 16, 2), target=target)[3]
     padded = np.pad(image.astype("f8"), ((0, 0), (0, 0), (1, 1), (1, 1), (0, 0)))
     expected = np.broadcast_to(bias[None, :, None, None, :], out.shape).astype("f8")
@@ -140,17 +143,18 @@ def test_convolution(device: str, mad: bool) -> None:
 
 
 def test_rows_of_a_convolution_read_each_texel_once() -> None:
-    """6 texels of the image, 12 of the weights, 48 multiply-adds of vectors, 3 coordinates."""
+    """6 texels of the image, 12 of the weights, 48 multiply-adds of vectors, one coordinate."""
     source = emit(parse(convolution()), ADRENO)
     assert "__read_only image2d_t image,\n" in source
     assert "__write_only image2d_t result,\n    const int kh_end) {" in source
-    body = source.split("kh < kh_end; kh++) {\n")[1].split("\n        }\n")[0]
+    before, body = source.split("kh < kh_end; kh++, column5 += 12) {\n")
+    assert before.endswith("int column5 = c4 * 36;\n        for (int kh = 0; ")
+    body = body.split("\n        }\n")[0]
     kinds = {
-        r"const float4 image\d = read_imagef\(image, border, \(int2\)\(column( .*)?, row0\)\);": 6,
-        r"const float4 weights\d+ = read_imagef\(weights, \(int2\)\(column1( .*)?, o\)\);": 12,
+        r"const float4 image\d = read_imagef\(image, border, \(float2\)\(column\d?, row1\)\);": 6,
+        r"const float4 weights\d+ = read_imagef\(weights, \(int2\)\(column5( .*)?, o\)\);": 12,
         r"acc_(\d) = mad\(weights\d+, \(float4\)\(image\d\.s[0-3]\), acc_\1\);": 48,
-        r"const int row0 = \(h \+ kh >= 1 && h \+ kh < 17\) \? row \+ kh - 1 : -1;": 1,
-        r"const int column1 = column0 \+ kh \* 12;": 1,
+        r"const float row1 = \(float\)\(\(uint\)\(row \+ kh\) < 16u \? .* : -1\) \+ 0\.5f;": 1,
     }
     lines = [line.strip() for line in body.splitlines()]
     assert {kind: sum(bool(re.fullmatch(kind, x)) for x in lines) for kind in kinds} == kinds

@@ -2,7 +2,7 @@
 // RUN: clopt %s --target adreno-660 -t opencl-c | filecheck %s --check-prefix ADRENO
 
 // The lanes of a texel share one read; a row outside of the image is -1 and reads zeros. What a loop
-// leaves alone of a coordinate has a name outside of it.
+// leaves alone of a coordinate has a name outside of it, and what it multiplies is stepped along.
 tir.func @columns(%x: memref<8x16x16x4xf32, #tir.scope<texture, [2]>>, %w: memref<8x3x4x4xf32, #tir.scope<texture, []>>, %y: memref<16x16x4xf32, #tir.scope<texture, [1]>>)
     attributes {outputs = array<i64: 2>, global_size = array<i64: 16, 16>} {
   tir.for global_y %h = 0 to 16 {
@@ -46,28 +46,40 @@ tir.func @columns(%x: memref<8x16x16x4xf32, #tir.scope<texture, [2]>>, %w: memre
 // CHECK-NEXT:     __read_only image1d_buffer_t w,
 // CHECK-NEXT:     __write_only image2d_t y,
 // CHECK-NEXT:     const int kh_end) {
+// CHECK-NEXT:     const sampler_t border = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
 // CHECK-NEXT:     const int h = get_global_id(1);
 // CHECK-NEXT:     const int w0 = get_global_id(0);
 // CHECK-NEXT:     float4 acc = (float4)(0.0f);
-// CHECK-NEXT:     const sampler_t border = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
 // CHECK-NEXT:     for (int c = 0; c < 8; c++) {
 // CHECK-NEXT:         const int row = h + c * 16;
-// CHECK-NEXT:         const int at = c * 12;
-// CHECK-NEXT:         for (int kh = 0; kh < kh_end; kh++) {
+// CHECK-NEXT:         int at = c * 12;
+// CHECK-NEXT:         for (int kh = 0; kh < kh_end; kh++, at += 4) {
 // CHECK-NEXT:             const float4 x0 = read_imagef(x, border, (int2)(w0, h >= kh ? row - kh : -1));
-// CHECK-NEXT:             const int at0 = at + kh * 4;
-// CHECK-NEXT:             acc += x0.s0 * read_imagef(w, at0);
-// CHECK-NEXT:             acc += x0.s1 * read_imagef(w, at0 + 1);
-// CHECK-NEXT:             acc += x0.s2 * read_imagef(w, at0 + 2);
-// CHECK-NEXT:             acc += x0.s3 * read_imagef(w, at0 + 3);
+// CHECK-NEXT:             acc += x0.s0 * read_imagef(w, at);
+// CHECK-NEXT:             acc += x0.s1 * read_imagef(w, at + 1);
+// CHECK-NEXT:             acc += x0.s2 * read_imagef(w, at + 2);
+// CHECK-NEXT:             acc += x0.s3 * read_imagef(w, at + 3);
 // CHECK-NEXT:         }
 // CHECK-NEXT:     }
 // CHECK-NEXT:     write_imagef(y, (int2)(w0, h), acc);
 // CHECK-NEXT: }
-// ADRENO:             acc = mad(read_imagef(w, at0), (float4)(x0.s0), acc);
-// ADRENO-NEXT:             acc = mad(read_imagef(w, at0 + 1), (float4)(x0.s1), acc);
-// ADRENO-NEXT:             acc = mad(read_imagef(w, at0 + 2), (float4)(x0.s2), acc);
-// ADRENO-NEXT:             acc = mad(read_imagef(w, at0 + 3), (float4)(x0.s3), acc);
+
+// ADRENO:     float4 acc = (float4)(0.0f);
+// ADRENO-NEXT:     const float column = (float)w0 + 0.5f;
+// ADRENO-NEXT:     for (int c = 0; c < 8; c++) {
+// ADRENO-NEXT:         const int row = h + c * 16;
+// ADRENO-NEXT:         int at = c * 12;
+// ADRENO-NEXT:         for (int kh = 0; kh < kh_end; kh++, at += 4) {
+// ADRENO-NEXT:             const float4 x0 = read_imagef(x, border,
+// ADRENO-NEXT:                     (float2)(column, (float)(h >= kh ? row - kh : -1) + 0.5f));
+// ADRENO-NEXT:             acc = mad(read_imagef(w, at), (float4)(x0.s0), acc);
+// ADRENO-NEXT:             acc = mad(read_imagef(w, at + 1), (float4)(x0.s1), acc);
+// ADRENO-NEXT:             acc = mad(read_imagef(w, at + 2), (float4)(x0.s2), acc);
+// ADRENO-NEXT:             acc = mad(read_imagef(w, at + 3), (float4)(x0.s3), acc);
+// ADRENO-NEXT:         }
+// ADRENO-NEXT:     }
+// ADRENO-NEXT:     write_imagef(y, (int2)(w0, h), acc);
+// ADRENO-NEXT: }
 
 // A packed buffer is an array of vectors where all accesses are to texels; a lane known at run time
 // is an element. Of an image it is a choice.

@@ -1,0 +1,199 @@
+"""Coordinates of texels: what they have in common is computed once, outside of the loops.
+
+Compilers of mobile GPUs move nothing out of loops and convert integer coordinates at every read
+through a sampler. So sums have names in the outermost loop where they hold, products with a loop's
+variable are stepped along with it, and samplers get floats where the target says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ...dialects.tir.affine import Linear
+from .expressions import Expressions
+from .index import constant, constant_of
+from .types import CType
+from .values import Block, Node, Variable
+
+_HINTS = ("column", "row", "layer")
+_FLOAT = CType("float")
+_UINT = CType("uint")
+
+
+class Coordinates:
+    """Makes the coordinates of reads and writes in the current block."""
+
+    def __init__(self, expressions: Expressions):
+        self.ex = expressions
+        self.graph = expressions.graph
+        self.space = expressions.space
+
+    def __call__(self, forms: Sequence[Linear]) -> list[Node]:
+        """One integer per coordinate; those that differ in a constant share the rest."""
+        hints = _HINTS if len(forms) > 1 else ("at",)
+        return [self._integer(form, hint) for form, hint in zip(forms, hints, strict=False)]
+
+    def floats(self, forms: Sequence[Linear]) -> list[Node]:
+        """The same texels for a sampler: their centres, and the number of the layer."""
+        pairs = zip(forms, _HINTS, strict=False)
+        return [self._float(form, hint, 0.0 if hint == "layer" else 0.5) for form, hint in pairs]
+
+    def _integer(self, form: Linear, hint: str) -> Node:
+        variable = Linear(form.terms, 0)
+        here = _loops(self.graph.block)
+        form = (self._stepped(variable, hint) or self._hoisted(variable, hint, here)) + constant(
+            form.constant
+        )
+        if len(form.terms) > 1:
+            total = self._sum("sum", Linear(form.terms, 0), hint)
+            form = self.space.of_node(total) + constant(form.constant)
+        return self.ex.index(form)
+
+    def _float(self, form: Linear, hint: str, centre: float) -> Node:
+        variable = Linear(form.terms, 0)
+        variable = self._hoisted(variable, hint, self._loops_around(variable))
+        number = self.ex.convert(self.ex.index(variable), _FLOAT)
+        if centre:
+            number = self.ex.binary("+", number, self.ex.constant(centre, _FLOAT))
+        number.hint, number.numbered = hint, False
+        if form.constant == 0:
+            return number
+        shift = self.ex.constant(float(abs(form.constant)), _FLOAT)
+        moved = self.ex.binary("-" if form.constant < 0 else "+", number, shift)
+        moved.hint, moved.numbered = hint, False
+        return moved
+
+    def select(self, condition: Node, then: Linear, other: Linear, hint: str) -> Node:
+        """A coordinate that a condition chooses; both are of indices that all lanes share."""
+        here = _loops(self.graph.block)
+        sides = [self.ex.index(self._hoisted(side, hint, here)) for side in (then, other)]
+        chosen = self.ex.select(self._shortened(condition), *sides)
+        if chosen.kind == "select":
+            chosen.hint, chosen.numbered = hint, False
+        return chosen
+
+    # Loops
+
+    def _hoisted(self, form: Linear, hint: str, here: int) -> Linear:
+        """The form, for use inside of so many loops, with one variable in place of what each loop
+        leaves alone of it.
+        """
+        levels: dict[int, Linear] = {}
+        for atom, coefficient in form.terms.items():
+            term = Linear({atom: coefficient}, 0)
+            level = self._loops_around(term)
+            levels[level] = levels.get(level, constant(0)) + term
+        total = constant(form.constant)
+        for level in sorted(levels):
+            total = total + levels[level]
+            if level < here and not _is_plain(total):
+                total = self.space.of_node(self._sum("hoisted", total, hint))
+        return total
+
+    def _stepped(self, form: Linear, hint: str) -> Linear | None:
+        """The form as a variable that the loop steps, if it has a multiple of the loop's one."""
+        loop = next((block for block in self.graph.block.chain() if block.is_loop), None)
+        inner = [atom for atom in form.terms if loop is not None and self._home(atom) is loop]
+        if loop is None or len(inner) != 1 or abs(form.terms[inner[0]]) == 1:
+            return None
+        (atom,) = inner
+        start = Linear({a: k for a, k in form.terms.items() if a != atom}, form.constant)
+        if self._loops_around(start) >= _loops(loop):
+            return None
+        start = self._hoisted(start, hint, _loops(loop) - 1)
+        step = form.terms[atom]
+        node = self.graph.node(
+            "stepped", self.ex.index_type, self.ex.atoms(start), (start, step),
+            key=(frozenset(start.terms.items()), start.constant, step), hint=hint, needs=[loop],
+            is_safe=True,
+        )  # fmt: skip
+        node.numbered = False
+        return self.space.of_node(node)
+
+    def _home(self, atom: AffineExpr) -> Block | None:
+        """The loop whose variable this is."""
+        if not isinstance(atom, AffineDimExpr):
+            return None
+        dimension = self.space.dimensions[atom.position]
+        return dimension.home if isinstance(dimension, Variable) else None
+
+    def _sum(self, kind: str, form: Linear, hint: str) -> Node:
+        key = (frozenset(form.terms.items()), form.constant)
+        node = self.graph.node(
+            kind, self.ex.index_type, self.ex.atoms(form), form, key=key, hint=hint,
+            needs=self.space.blocks_of(form), is_safe=True,
+        )  # fmt: skip
+        node.numbered = False
+        return node
+
+    def _loops_around(self, form: Linear) -> int:
+        """How many loops change a form's value."""
+        homes = [*self.space.blocks_of(form), *(node.block for node in self.ex.atoms(form))]
+        return max(map(_loops, homes), default=0)
+
+    # Conditions
+
+    def _shortened(self, condition: Node) -> Node:
+        """The same with one comparison of unsigned numbers for the two ends of a range."""
+        parts = list(_conjuncts(condition))
+        for i, low in enumerate(parts):
+            for j, high in enumerate(parts):
+                inside = self._inside(low, high)
+                if inside is not None:
+                    rest = [part for n, part in enumerate(parts) if n not in (i, j)]
+                    for part in rest:
+                        inside = self.ex.logic("&&", inside, part)
+                    return self._shortened(inside) if rest else inside
+        return condition
+
+    def _inside(self, low: Node, high: Node) -> Node | None:
+        """`a <= x && x < b` as `x - a < b - a`, of unsigned numbers."""
+        first, last = _bound(low), _bound(high)
+        if first is None or last is None or first[0] != ">=" or last[0] != "<":
+            return None
+        (_, form, least), (_, other, end) = first, last
+        if form.terms != other.terms:
+            return None
+        size = (end - other.constant) - (least - form.constant)
+        if size <= 0:
+            return None
+        shifted = Linear(form.terms, form.constant - least)
+        shifted = self._hoisted(shifted, "row", _loops(self.graph.block))
+        number = self.ex.convert(self.ex.index(shifted), _UINT)
+        return self.ex.compare("<", number, self.ex.constant(size, _UINT))
+
+
+def _conjuncts(condition: Node) -> Iterator[Node]:
+    if condition.kind == "binary" and condition.payload == "&&":
+        for operand in condition.operands:
+            yield from _conjuncts(operand)
+    else:
+        yield condition
+
+
+def _bound(node: Node) -> tuple[str, Linear, int] | None:
+    """A comparison of an index with a constant, as `<` or `>=`."""
+    if node.kind != "binary" or node.payload not in ("<", "<=", ">", ">="):
+        return None
+    left, right = node.operands
+    if left.kind != "index" or right.kind != "index":
+        return None
+    limit = constant_of(right.payload)
+    if limit is None:
+        return None
+    more = node.payload in ("<=", ">")
+    return ("<" if "<" in node.payload else ">="), left.payload, limit + more
+
+
+def _loops(block: Block) -> int:
+    """How many loops there are around a block, with itself."""
+    return sum(around.is_loop for around in block.chain())
+
+
+def _is_plain(form: Linear) -> bool:
+    """Whether a form is a variable, and no arithmetic."""
+    ((atom, coefficient), *more) = form.terms.items()
+    is_dimension = coefficient == 1 and isinstance(atom, AffineDimExpr)
+    return is_dimension and not more and not form.constant
