@@ -127,10 +127,10 @@ class Executable:
                 cl.enqueue_nd_range_kernel(
                     queue, command.kernel, command.global_size, command.local_size
                 )
-            elif command.bytes:
-                source = _buffer(command.source, buffers)
-                destination = _buffer(command.destination, buffers)
-                cl.enqueue_copy(queue, destination, source, byte_count=command.bytes)
+            else:
+                source = _memory(command.source, buffers)
+                destination = _memory(command.destination, buffers)
+                cl.enqueue_copy(queue, destination, source, **command.options)
 
     def _bind(self, buffers: tuple[cl.Buffer, ...]) -> None:
         # Setting an argument costs more than a launch, so only what changes is set.
@@ -146,7 +146,7 @@ class Executable:
         self._bound = buffers
 
 
-def _buffer(place: Storage, buffers: Sequence[cl.Buffer]) -> cl.Buffer:
+def _memory(place: Storage, buffers: Sequence[cl.Buffer]) -> cl.Buffer | cl.Image:
     return buffers[place] if isinstance(place, int) else place
 
 

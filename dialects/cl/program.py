@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -271,7 +271,12 @@ class _QueueOrder:
                 self.read_only[op.result] = "a constant"
                 self.written.add(op.result)
             case ViewOp():
-                self.roots[op.result] = self._root(op.source)
+                root = self.roots[op.result] = self._root(op.source)
+                if tir.is_texture(op.result.type) and isinstance(root, BlockArgument):
+                    raise VerifyException(
+                        f"{_label(op.result)} is an image over the parameter {_label(root)}, whose "
+                        "buffer the user may change with every inference; copy it"
+                    )
             case EnqueueCopyOp():
                 self._read(op, op.source)
                 self._write(op, op.destination)

@@ -260,8 +260,9 @@ builtin.module {
 
 builtin.module {
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %b = cl.alloc : memref<2x8x4xf32>
     // expected-error@+1 {{does not lie in a buffer, so it shares its bytes with no other value; copy it, or give it a scope without separators}}
-    %t = cl.view %x : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    %t = cl.view %b : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %y : memref<2x8x4xf32>
     cl.return
   }
@@ -331,6 +332,18 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
     cl.enqueue_copy %x, %t : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %u : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_kernel @two(%t, %u, %y) : memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32>
+    cl.return
+  }
+}
+
+
+// -----
+
+builtin.module {
+  // expected-error@+1 {{%v is an image over the parameter %x, whose buffer the user may change with every inference; copy it}}
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
+    %v = cl.view %x : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, []>>
+    cl.enqueue_copy %x, %y : memref<2x8x4xf32>
     cl.return
   }
 }

@@ -1,0 +1,156 @@
+"""Images on a device: made for textures where the device has the format and the extents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, cast
+
+import pyopencl as cl
+from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerType, MemRefType, Signedness
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects import tir
+from ...dialects.cl.images import verify_image, verify_image_arguments
+from ...dialects.cl.program import Kernel
+from ...dialects.cl.target import Target
+from ...errors import CloptError
+from .devices import Device, target_for
+
+_OBJECT_TYPES = {
+    tir.ImageKind.Buffer: cl.mem_object_type.IMAGE1D_BUFFER,
+    tir.ImageKind.Image2D: cl.mem_object_type.IMAGE2D,
+    tir.ImageKind.Array2D: cl.mem_object_type.IMAGE2D_ARRAY,
+}
+_INTEGERS = {
+    (8, False): cl.channel_type.SIGNED_INT8,
+    (16, False): cl.channel_type.SIGNED_INT16,
+    (32, False): cl.channel_type.SIGNED_INT32,
+    (8, True): cl.channel_type.UNSIGNED_INT8,
+    (16, True): cl.channel_type.UNSIGNED_INT16,
+    (32, True): cl.channel_type.UNSIGNED_INT32,
+}
+
+
+class Images:
+    """Makes the images of one program on one device."""
+
+    def __init__(self, device: Device, context: cl.Context):
+        self.device = device
+        self.context = context
+        self._formats: dict[tuple[tir.ImageKind, int], frozenset[int]] = {}
+
+    def make(
+        self,
+        type_: Attribute,
+        flags: int,
+        buffer: cl.Buffer | None = None,
+        hostbuf: Any = None,
+    ) -> cl.Image:
+        """The image of a texture, over `buffer` or with the contents of `hostbuf` where given.
+
+        CloptError where the device does not have such images. OpenCL has no empty images, so an
+        empty texture gets one texel.
+        """
+        self._check(f"{type_}", type_)
+        image = tir.image_of(cast("MemRefType[Attribute]", type_))
+        channel = channel_type(image.element_type)
+        if channel not in self._supported(image.kind, flags):
+            raise CloptError(
+                f"{self.device} has no {image.kind.value} with texels of four "
+                f"{image.element_type}; compile with texture=off."
+            )
+        description = cl.ImageDescriptor()
+        description.image_type = _OBJECT_TYPES[image.kind]
+        description.shape = _three([max(1, extent) for extent in image.extents])
+        description.pitches = (0, 0)
+        description.num_mip_levels = description.num_samples = 0
+        description.buffer = buffer
+        contents = 0 if hostbuf is None else cl.mem_flags.COPY_HOST_PTR
+        return cl.Image(
+            self.context,
+            cast("cl.mem_flags", flags | contents),
+            cl.ImageFormat(cl.channel_order.RGBA, channel),
+            hostbuf=hostbuf,
+            desc=description,
+        )
+
+    def check_launch(self, kernel: Kernel) -> None:
+        """CloptError for more images than the device lets a kernel have."""
+        if any(map(tir.is_texture, kernel.arg_types)):
+            try:
+                verify_image_arguments(
+                    f"The kernel @{kernel.name}",
+                    kernel.arg_types,
+                    set(kernel.outputs),
+                    self._target,
+                )
+            except VerifyException as error:
+                raise CloptError(f"{error}; compile the model for this device.") from error
+
+    @cached_property
+    def _target(self) -> Target:
+        return replace(target_for(self.device), name=str(self.device))
+
+    def _check(self, label: str, type_: Attribute) -> None:
+        try:
+            verify_image(label, type_, self._target)
+        except VerifyException as error:
+            raise CloptError(f"{error}; compile the model for this device.") from error
+
+    def _supported(self, kind: tir.ImageKind, flags: int) -> frozenset[int]:
+        """The element formats that RGBA images of a kind can have."""
+        key = (kind, flags)
+        if key not in self._formats:
+            formats = cl.get_supported_image_formats(
+                self.context, cast("cl.mem_flags", flags), _OBJECT_TYPES[kind]
+            )
+            self._formats[key] = frozenset(
+                f.channel_data_type for f in formats if f.channel_order == cl.channel_order.RGBA
+            )
+        return self._formats[key]
+
+
+def channel_type(element: Attribute) -> int:
+    """The format of one channel: floats as they are, integers by sign and width.
+
+    The storage types of the IR have no sign and are read as signed numbers, like those of buffers.
+    """
+    match element:
+        case Float16Type():
+            return cl.channel_type.HALF_FLOAT
+        case Float32Type():
+            return cl.channel_type.FLOAT
+        case IntegerType():
+            return _INTEGERS[element.width.data, element.signedness.data is Signedness.UNSIGNED]
+        case _:
+            raise ValueError(f"no image format has elements of type {element}")
+
+
+def copy_options(source: Attribute, destination: Attribute) -> Mapping[str, Any]:
+    """What `pyopencl.enqueue_copy` has to be told for a copy between values of these types.
+
+    Values that are, or lie over, buffers are copied by their bytes alone.
+    """
+    images = [image for type_ in (source, destination) if (image := _image_object(type_))]
+    if not images:
+        return {}
+    region = _three(images[0].extents)
+    origin = (0, 0, 0)
+    if len(images) == 2:
+        return {"src_origin": origin, "dest_origin": origin, "region": region}
+    return {"offset": 0, "origin": origin, "region": region}
+
+
+def _three(extents: Sequence[int]) -> tuple[int, int, int]:
+    width, height, depth = (*extents, 1, 1)[:3]
+    return width, height, depth
+
+
+def _image_object(type_: Attribute) -> tir.Image | None:
+    if not tir.is_texture(type_):
+        return None
+    image = tir.image_of(cast("MemRefType[Attribute]", type_))
+    return None if image.kind is tir.ImageKind.Buffer else image
