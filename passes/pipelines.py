@@ -28,6 +28,7 @@ from .nn.split_transposes import NNSplitTransposesPass
 from .tir.auto_schedule import TIRAutoSchedulePass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
+from .tir.split_half_sums import TIRSplitHalfSumsPass
 from .verify import VerifyPass
 
 SIMPLIFY: tuple[ModulePass, ...] = (
@@ -88,6 +89,8 @@ SCHEDULE: tuple[ModulePass, ...] = (
     CLPackConstantsPass(),
     # Blocks dissolve into plain loops, guards and initial values; the launch grids are known.
     TIRLowerBlocksPass(),
+    # Loops are what they will be, so a long sum of halves can be cut where it costs least.
+    TIRSplitHalfSumsPass(),
     # Where packed values lie is known, and so are the indices: accesses become those of texels.
     TIRLowerTexturesPass(),
     VerifyPass(),

@@ -1,0 +1,216 @@
+"""`tir-split-half-sums`: long sums of halves are kept short, and added up in float.
+
+A half has 11 bits: adding n products one after the other loses about half a bit for each doubling
+of n. Sums of a few dozen products stay in half, where the arithmetic is fast; each of them goes to
+an accumulator of float beside (blocked summation: Higham, "The Accuracy of Floating Point
+Summation", 1993).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import arith, memref
+from xdsl.dialects.affine import ApplyOp
+from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, ModuleOp, f16, f32
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import tir
+
+
+@dataclass(frozen=True)
+class TIRSplitHalfSumsPass(ModulePass):
+    """Give every accumulator of halves that sums up more than `most` products one of float beside.
+
+    Runs on kernels without blocks. Sums of another shape than `tir-lower-blocks` makes stay.
+    """
+
+    name: ClassVar[str] = "tir-split-half-sums"
+    most: int = 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.ops:
+            if isinstance(func, tir.FuncOp):
+                for inner in list(func.body.walk()):
+                    if isinstance(inner, memref.AllocaOp) and (sum_ := _sum_of(inner)):
+                        _split(sum_, self.most)
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """An accumulator of halves: what sets it to zero, what adds to it, what reads the result."""
+
+    buffer: memref.AllocaOp
+    init: memref.StoreOp
+    update: memref.StoreOp
+    reads: Sequence[memref.LoadOp]
+
+    @property
+    def roots(self) -> tuple[Operation, Operation]:
+        """The statements of one block that hold the initial and the updating store."""
+        init, update = _ancestors(self.init), _ancestors(self.update)
+        block = next(op.parent for op in init if any(op.parent is u.parent for u in update))
+        first, second = (next(op for op in ops if op.parent is block) for ops in (init, update))
+        return first, second
+
+    @property
+    def loops(self) -> list[tir.ForOp]:
+        """The loops around the update and inside of its root, outermost first."""
+        _, root = self.roots
+        around = _ancestors(self.update)
+        inside = around[: around.index(root) + 1]
+        return [op for op in reversed(inside) if isinstance(op, tir.ForOp)]
+
+
+def _ancestors(op: Operation) -> list[Operation]:
+    """The operation and those around it, innermost first."""
+    found: list[Operation] = []
+    around: Operation | None = op
+    while around is not None:
+        found.append(around)
+        around = around.parent_op()
+    return found
+
+
+def _sum_of(buffer: memref.AllocaOp) -> _Sum | None:
+    """The sum that a buffer accumulates, if it is one of halves."""
+    type_ = buffer.memref.type
+    users = [use.operation for use in buffer.memref.uses]
+    stores = [user for user in users if isinstance(user, memref.StoreOp)]
+    loads = [user for user in users if isinstance(user, memref.LoadOp)]
+    inits = [store for store in stores if isinstance(store.value.owner, arith.ConstantOp)]
+    updates = [store for store in stores if isinstance(store.value.owner, arith.AddfOp)]
+    if type_.element_type != f16 or (len(inits), len(updates), len(stores)) != (1, 1, 2):
+        return None
+    added = updates[0].value.owner
+    assert isinstance(added, arith.AddfOp)
+    reads = [load for load in loads if load.res not in added.operands]
+    return _Sum(buffer, inits[0], updates[0], reads) if len(reads) < len(loads) else None
+
+
+def _split(sum_: _Sum, most: int) -> None:
+    loops = sum_.loops
+    spatial = _variables(sum_.update.indices)
+    around = [loop.var in spatial or loop.kind.data.is_bound for loop in loops]
+    extents = [1 if other else loop.size for loop, other in zip(loops, around, strict=True)]
+    if prod(extents) <= most:
+        return
+    place = _place(around, extents, most)
+    if place is None:
+        return
+    loop = loops[place]
+    chunk = _chunk(loop, most // max(1, prod(extents[place + 1 :])))
+    total = _total(sum_)
+    outer = loop if chunk == 1 else _strip(loop, chunk)
+    nest = sum_.roots[0].clone()
+    outer.body.block.add_op(nest)
+    _write_flush(nest, sum_, total)
+    _write_init(sum_, total)
+    for read in sum_.reads:
+        _read_total(read, total)
+
+
+def _variables(values: Sequence[SSAValue]) -> set[SSAValue]:
+    """The values that indices are computed from."""
+    found: set[SSAValue] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        found.add(value)
+        if isinstance(value.owner, Operation):
+            pending += value.owner.operands
+    return found
+
+
+def _place(around: Sequence[bool], extents: Sequence[int], most: int) -> int | None:
+    """The outermost reduction loop whose iterations add at most `most` products; where none is,
+    the innermost. Loops over accumulators or work-items (`around`) are inside of it, as in the nest
+    that passes the sums on.
+    """
+    legal = range(around.index(True) if True in around else len(around))
+    fitting = [p for p in legal if prod(extents[p + 1 :]) <= most]
+    return min(fitting, default=max(legal, default=None))
+
+
+def _chunk(loop: tir.ForOp, most: int) -> int:
+    """How many iterations of a loop make one sum: a divisor of its extent."""
+    if loop.kind.data is tir.LoopKind.Rolled:
+        return 1
+    return max(n for n in range(1, max(most, 1) + 1) if loop.size % n == 0)
+
+
+def _strip(loop: tir.ForOp, chunk: int) -> tir.ForOp:
+    """Run a loop in chunks; returns the new loop over these."""
+    name = loop.var.name_hint or "r"
+    kind = loop.kind.data
+    outer = tir.ForOp(kind, loop.size // chunk, hint=f"{name}o")
+    inner = tir.ForOp(kind, chunk, hint=f"{name}i")
+    Rewriter.insert_op(outer, InsertPoint.before(loop))
+    d0, d1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
+    map_ = AffineMapAttr(AffineMap(2, 0, (d0 * chunk + d1,)))
+    index = ApplyOp([outer.var, inner.var], map_)
+    index.result.name_hint = name
+    loop.var.replace_all_uses_with(index.result)
+    body = inner.body.block
+    body.add_op(index)
+    for op in list(loop.body.block.ops):
+        op.detach()
+        body.add_op(op)
+    outer.body.block.add_op(inner)
+    Rewriter.erase_op(loop)
+    return outer
+
+
+def _total(sum_: _Sum) -> SSAValue:
+    """The accumulator of float, declared beside that of halves."""
+    type_ = sum_.buffer.memref.type
+    alloca = memref.AllocaOp.get(
+        f32, shape=type_.get_shape(), layout=type_.layout, memory_space=type_.memory_space
+    )
+    alloca.memref.name_hint = f"{sum_.buffer.memref.name_hint or 'sum'}_total"
+    Rewriter.insert_op(alloca, InsertPoint.after(sum_.buffer))
+    return alloca.memref
+
+
+def _write_flush(nest: Operation, sum_: _Sum, total: SSAValue) -> None:
+    """Make a copy of the nest that sets the sums to zero add them to the totals before."""
+    stores = [op for op in nest.walk() if isinstance(op, memref.StoreOp)]
+    for store in stores:
+        if store.memref is not sum_.buffer.memref:
+            Rewriter.erase_op(store)
+            continue
+        indices = list(store.indices)
+        part = memref.LoadOp.get(store.memref, indices)
+        wide = arith.ExtFOp(part.res, f32)
+        so_far = memref.LoadOp.get(total, indices)
+        added = arith.AddfOp(so_far.res, wide.result)
+        result = memref.StoreOp.get(added.result, total, indices)
+        Rewriter.insert_op([part, wide, so_far, added, result], InsertPoint.before(store))
+
+
+def _write_init(sum_: _Sum, total: SSAValue) -> None:
+    zero = arith.ConstantOp(FloatAttr(0.0, f32))
+    store = memref.StoreOp.get(zero.result, total, list(sum_.init.indices))
+    Rewriter.insert_op([zero, store], InsertPoint.before(sum_.init))
+
+
+def _read_total(read: memref.LoadOp, total: SSAValue) -> None:
+    """Read the total instead of the sum, in float where it was widened."""
+    load = memref.LoadOp.get(total, list(read.indices))
+    load.res.name_hint = read.res.name_hint
+    Rewriter.insert_op(load, InsertPoint.before(read))
+    for use in list(read.res.uses):
+        if isinstance(use.operation, arith.ExtFOp):
+            Rewriter.replace_op(use.operation, [], [load.res])
+    if read.res.uses:
+        narrow = arith.TruncFOp(load.res, f16)
+        Rewriter.replace_op(read, [narrow], [narrow.result])
+    else:
+        Rewriter.erase_op(read)
