@@ -87,6 +87,10 @@ def random_step(func: FuncOp, data: st.DataObject) -> None:
             tir.bind(loop, data.draw(st.sampled_from(bound)))
         case "rfactor":
             tir.rfactor(loop)
+        case "rfactor_tree":
+            tir.rfactor_tree(
+                loop, data.draw(st.integers(2, 3)), data.draw(st.sampled_from([None, 0]))
+            )
         case "vectorize":
             tir.vectorize(loop)
         case "unroll":
@@ -99,6 +103,7 @@ SCOPES = st.sampled_from([Scope.Private, Scope.Private, Scope.Local])
 STEPS = [
     *("split", "split", "split", "reorder", "fuse", "bind", "bind", "compute_at", "compute_at"),
     *("compute_at", "rfactor", "cache_read", "cache_write", "vectorize", "unroll", "parallel"),
+    "rfactor_tree",
 ]
 
 

