@@ -115,9 +115,14 @@ class _Lowering:
             self.block(op.false_region.block, known.unless(op.cond))
 
     def _read(self, op: memref.LoadOp, access: Access, known: Knowledge) -> None:
-        _check_inside(access, known, range(len(access.coords)))
+        """Without a sampler where the texel is proved to exist; with one, no read leaves the image.
+
+        Code that is not executed where its indices are wrong, or loads them, cannot be proved.
+        """
+        border = not all(access.is_inside(i, known) for i in range(access.sampled))
+        _check_inside(access, known, range(access.sampled, len(access.coords)))
         values = [self._index(coord, op) for coord in access.coords]
-        new = tir.TexelReadOp(op.memref, values, self._index(access.lane, op))
+        new = tir.TexelReadOp(op.memref, values, self._index(access.lane, op), border=border)
         new.result.name_hint = op.res.name_hint
         self.changed = True
         Rewriter.replace_op(op, new)

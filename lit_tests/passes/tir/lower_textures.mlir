@@ -308,3 +308,20 @@ tir.func @both(%y: memref<13x4xf32, #tir.scope<texture, []>>) attributes {output
     }
   }
 }
+
+// -----
+
+// What cannot be proved to lie inside of an image with a sampler is read with it.
+// CHECK-LABEL: tir.func @sampled
+// CHECK: tir.texel_read %x[{{.*}}] lane %{{.*}} border
+tir.func @sampled(%x: memref<2x9x4xf32, #tir.scope<texture, [1]>>, %y: memref<2x9x4xf32, #tir.scope<texture, [1]>>) attributes {outputs = array<i64: 1>} {
+  tir.for global_y %h = 0 to 2 {
+    tir.for global_x %w = 0 to 9 {
+      tir.for vectorized %l = 0 to 4 {
+        %i = affine.apply affine_map<(d0) -> (d0 + 1)> (%w)
+        %v = memref.load %x[%h, %i, %l] : memref<2x9x4xf32, #tir.scope<texture, [1]>>
+        memref.store %v, %y[%h, %w, %l] : memref<2x9x4xf32, #tir.scope<texture, [1]>>
+      }
+    }
+  }
+}
