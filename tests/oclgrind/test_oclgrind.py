@@ -10,11 +10,20 @@ from pathlib import Path
 import pytest
 
 LIBRARY = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
-SCRIPT = Path(__file__).with_name("kernels.py")
+FOLDER = Path(__file__).parent
 
 
 @pytest.mark.parametrize("target", ["pocl", "nvidia", "adreno-7xx"])
 def test_kernels_are_clean(target: str, tmp_path: Path):
+    run_clean(tmp_path, "kernels.py", target)
+
+
+def test_images_are_clean(tmp_path: Path):
+    run_clean(tmp_path, "images.py")
+
+
+def run_clean(tmp_path: Path, script: str, *arguments: str) -> None:
+    """Run a script on Oclgrind, which has nothing to say about it."""
     assert LIBRARY.exists(), "this test needs Debian's package oclgrind"
     log = tmp_path / "log"
     environment = os.environ | {
@@ -22,7 +31,7 @@ def test_kernels_are_clean(target: str, tmp_path: Path):
         "OCLGRIND_LOG": str(log),
         "OCLGRIND_DATA_RACES": "1",
     }
-    command = [sys.executable, SCRIPT, target]
+    command = [sys.executable, FOLDER / script, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert log.read_text() == ""

@@ -17,7 +17,8 @@ from . import interpreter
 def run_program(
     module: ModuleOp, weights: Weights, inputs: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """What the only program of `module` writes to its outputs."""
+    """What the only program of `module` writes to its outputs; images within its target's limits."""
+    limits = cl.target_of(module) if "cl.target" in module.attributes else None
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
     (program,) = (op for op in module.ops if isinstance(op, cl.ProgramOp))
     params = program.body.block.args
@@ -37,7 +38,7 @@ def run_program(
             case cl.EnqueueCopyOp():
                 buffers[op.destination][...] = buffers[op.source]
             case cl.EnqueueKernelOp():
-                interpreter.run(kernels[op.kernel_name], [buffers[arg] for arg in op.args])
+                interpreter.run(kernels[op.kernel_name], [buffers[arg] for arg in op.args], limits)
             case cl.ReturnOp():
                 pass
             case _:
