@@ -133,6 +133,7 @@ class _Lowering:
     def program(self, function: func.FuncOp) -> cl.ProgramOp:
         """The queue program of a function whose body is constants, views and fused regions."""
         block = function.body.block
+        _check_plain(function, block.args)
         returned = list(block.last_op.operands) if block.last_op is not None else []
         ports = [
             *_ports(block.args, function.arg_attrs, "input"),
@@ -152,6 +153,16 @@ def _node_names(fused: nn.FusedOp) -> list[str]:
     """What a kernel's comment calls the region."""
     names = dict.fromkeys(node_name(op) for op in fused.body.block.ops if _computes(op))
     return list(names) or [copy_comment(fused)]
+
+
+def _check_plain(op: Operation, values: Sequence[SSAValue]) -> None:
+    """Refuse layouts on what is no kernel's operand."""
+    for value in values:
+        if nn.layout_of(value) is not None:
+            raise CloptError(
+                f"{node_name(op)}: {op.name} takes plain tensors, but got {value.type}; bring it "
+                "into the plain layout with nn.relayout"
+            )
 
 
 def _computes(op: Operation) -> bool:
@@ -199,6 +210,8 @@ class _ProgramBody:
 
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""
+        if not isinstance(op, nn.FusedOp | nn.RelayoutOp):
+            _check_plain(op, op.operands)
         match op:
             case nn.ConstantOp():
                 self._constant(op)
@@ -231,6 +244,8 @@ class _ProgramBody:
         self.buffers[op.result] = self._add(cl.ConstantOp(key, _buffer_type(op.result)), op.result)
 
     def _packed_constant(self, op: nn.RelayoutOp) -> None:
+        if not op.result.uses:
+            return
         constant = constant_of(op.result)
         assert constant is not None, "a relayout of anything else has become a region"
         type_ = _buffer_type(op.result)

@@ -130,6 +130,8 @@ def heads(a, b):
 CASES: dict[str, tuple[Build, list]] = {
     "conv": conv((2, 3, 5, 4), (5, 3, 3, 3), pads=(1, 1, 1, 1)),
     "conv 1x1 to one channel": conv((1, 5, 3, 3), (1, 5, 1, 1)),
+    "conv to 255 channels": conv((1, 6, 1, 2), (255, 6, 1, 1)),
+    "depthwise conv of 63 channels": conv((1, 63, 2, 2), (63, 1, 2, 2), groups=63),
     "conv of one channel": conv((1, 1, 5, 5), (6, 1, 3, 3), pads=(0, 1, 1, 0)),
     "conv with stride and dilation": conv(
         (1, 6, 7, 6), (7, 6, 3, 2), strides=(2, 1), dilations=(1, 2), pads=(3, 3, 0, 0)
@@ -343,7 +345,7 @@ def test_channels_are_packed(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 @given(data=st.data())
-@examples(12)
+@examples(8)
 def test_any_layout(name: str, data: st.DataObject) -> None:
     build, arrays = CASES[name]
     shapes = [a.shape for a in arrays] + result_shapes(build, arrays)
