@@ -9,7 +9,8 @@ import pytest
 
 import clopt
 
-TARGET = "adreno-740 texture=prefer"
+TARGET = "adreno-740 texture=prefer fp16=false"
+"""Without arithmetic in half, which the device has and the runtimes of the tests have not."""
 TOLERANCES = {"f32": 1e-4, "f16-storage": 1e-2}
 
 ILL_CONDITIONED = frozenset({"reciprocal", "log", "product_c"})
@@ -17,6 +18,8 @@ ILL_CONDITIONED = frozenset({"reciprocal", "log", "product_c"})
 DISCRETE = frozenset({"argmax_c", "argmax_of_colours", "cast_int", "where"})
 """Rounding to half moves values across the threshold at which the result jumps."""
 
+VIEWS = frozenset({"unpack_pixels"})
+"""Nothing but other names for the input: no kernel at all."""
 F16_CASES = [name for name in hard_cases.CASES if name not in ILL_CONDITIONED | DISCRETE]
 
 
@@ -27,7 +30,7 @@ def _check(name: str, device: str, precision: str) -> None:
     x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
     expected = session.run(None, {"x": x})
     compiled = clopt.compile(model, target=TARGET, device=device, precision=precision)
-    assert "image" in compiled.source
+    assert "__read_only image" in compiled.source or name in VIEWS
     for got, want in zip(compiled.run({"x": x}), map(np.asarray, expected), strict=True):
         assert got.dtype == want.dtype
         assert got.shape == want.shape
