@@ -114,6 +114,8 @@ def layout_of(value: SSAValue) -> LayoutAttr | None:
 def with_layout(type_: Tensor, layout: LayoutAttr | None) -> Tensor:
     """The same tensor with another layout, None for the plain one."""
     encoding = NoneAttr() if layout is None else layout
+    if type_.encoding == encoding:
+        return type_
     return TensorType(type_.element_type, type_.get_shape(), encoding)
 
 

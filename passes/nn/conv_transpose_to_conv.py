@@ -19,7 +19,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...context import weights_of
-from ...dialects import nn
+from ...dialects import cl, nn
 from ...weights import Weights
 from .rewriting import replace
 
@@ -47,10 +47,15 @@ def phase_weights(w: nn.Array, strides: Sequence[int], groups: int) -> nn.Array:
 
 
 class ConvTransposeToConv(RewritePattern):
-    """conv_transpose(x, w) -> slice(interleave(conv(x, w')))."""
+    """conv_transpose(x, w) -> slice(interleave(conv(x, w'))).
 
-    def __init__(self, weights: Weights):
+    With `phases_first` the channels of a phase lie side by side, where there is one group: four of
+    them are a texel before and after.
+    """
+
+    def __init__(self, weights: Weights, phases_first: bool = False):
         self.weights = weights
+        self.phases_first = phases_first
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvTransposeOp, rewriter: PatternRewriter, /) -> None:
@@ -60,8 +65,15 @@ class ConvTransposeToConv(RewritePattern):
         dilated = any(d != 1 for d in nn.ints(op.dilations))
         if w is None or (op.b is not None and b is None) or dilated or prod(strides) == 1:
             return
-        conv = self._conv(op, phase_weights(w, strides, groups), b)
-        ops = [*conv, *_interleave(conv[-1].results[0], strides)]
+        order, phases = nn.BlockOrder.CRD, prod(strides)
+        w = phase_weights(w, strides, groups)
+        b = None if b is None else np.repeat(b, phases)
+        if self.phases_first and groups == 1 and _is_square(strides):
+            order = nn.BlockOrder.DCR
+            w = _phases_first(w, phases)
+            b = None if b is None else _phases_first(b, phases)
+        conv = self._conv(op, w, b)
+        ops = [*conv, *_interleave(conv[-1].results[0], strides, order)]
         result = ops[-1].results[0]
         pads, shape = nn.ints(op.pads), nn.shape_of(op.result)
         if nn.shape_of(result) != shape or any(pads):
@@ -88,8 +100,7 @@ class ConvTransposeToConv(RewritePattern):
             highs.append(max(0, steps - size))
         constants = [nn.ConstantOp.from_array(w, self.weights, "phases")]
         if b is not None:
-            repeated = np.repeat(b, prod(strides))
-            constants.append(nn.ConstantOp.from_array(repeated, self.weights, "phases"))
+            constants.append(nn.ConstantOp.from_array(b, self.weights, "phases"))
         operands = [constant.result for constant in constants]
         conv = nn.ConvOp(
             op.x,
@@ -101,12 +112,22 @@ class ConvTransposeToConv(RewritePattern):
         return [*constants, conv]
 
 
-def _interleave(value: SSAValue, strides: Sequence[int]) -> list[Operation]:
+def _phases_first(array: nn.Array, phases: int) -> nn.Array:
+    """[O * phases, ..] -> [phases * O, ..]."""
+    rows = array.reshape(-1, phases, *array.shape[1:])
+    return rows.swapaxes(0, 1).reshape(array.shape)
+
+
+def _is_square(strides: Sequence[int]) -> bool:
+    return len(strides) == 2 and strides[0] == strides[1]
+
+
+def _interleave(value: SSAValue, strides: Sequence[int], order: nn.BlockOrder) -> list[Operation]:
     """[N, O * phases, T1..] -> [N, O, T1 * s1, ..]: position t * s + r from phase r."""
     n, channels, *steps = nn.shape_of(value)
     rank = len(strides)
-    if rank == 2 and strides[0] == strides[1]:
-        return [nn.DepthToSpaceOp(value, strides[0], "crd")]
+    if _is_square(strides):
+        return [nn.DepthToSpaceOp(value, strides[0], order)]
     apart = nn.ReshapeOp(value, (n, channels // prod(strides), *strides, *steps))
     pairs = [axis for i in range(rank) for axis in (2 + rank + i, 2 + i)]
     together = nn.TransposeOp(apart.result, (0, 1, *pairs))
@@ -126,5 +147,5 @@ class NNConvTransposeToConvPass(ModulePass):
     name = "nn-conv-transpose-to-conv"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        pattern = ConvTransposeToConv(weights_of(ctx))
+        pattern = ConvTransposeToConv(weights_of(ctx), cl.target_of(op).uses_textures)
         PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

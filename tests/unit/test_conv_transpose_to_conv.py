@@ -9,7 +9,7 @@ from xdsl.ir import Block, Region
 from xdsl.utils.exceptions import VerifyException
 
 from clopt.context import CloptContext
-from clopt.dialects import nn
+from clopt.dialects import cl, nn
 from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.conv_transpose_to_conv import NNConvTransposeToConvPass
 
@@ -31,6 +31,7 @@ def transposed(draw):
         "pads": draw(st.lists(st.integers(0, 2), min_size=2 * rank, max_size=2 * rank)),
         "output_padding": [draw(st.integers(0, s - 1)) for s in strides],
         "bias": draw(st.booleans()),
+        "texture": draw(st.sampled_from(["off", "prefer"])),
     }
 
 
@@ -65,6 +66,7 @@ def test_same_result(case):
     block.add_ops([op, func.ReturnOp(op.result)])
     function = func.FuncOp("main", ((x,), (op.result.type,)), Region(block))
     module = ModuleOp([function])
+    cl.set_target(module, cl.Target(texture=case["texture"], images=True))
     value = rng.standard_normal(x.get_shape()).astype(np.float32)
     (before,) = interpret(function, [value], ctx.weights)
     NNConvTransposeToConvPass().apply(ctx, module)

@@ -62,9 +62,10 @@ def place_constants(regions: Iterable[nn.FusedOp], target: cl.Target) -> list[st
     """
     transforms = Transforms()
     remarks: list[str] = []
+    known: dict[object, dict[int, Candidate]] = {}
     for fused in regions:
         sources = [_constant_of(value) for value in fused.inputs]
-        for i, candidate in _constant_layouts(fused, sources, target).items():
+        for i, candidate in _constant_layouts(fused, sources, target, known).items():
             source = sources[i]
             assert source is not None
             fused.operands[i] = transforms.get(source, candidate.layout, fused)
@@ -81,8 +82,12 @@ def _constant_of(value: SSAValue) -> SSAValue | None:
 
 
 def _constant_layouts(
-    fused: nn.FusedOp, sources: Sequence[SSAValue | None], target: cl.Target
+    fused: nn.FusedOp,
+    sources: Sequence[SSAValue | None],
+    target: cl.Target,
+    known: dict[object, dict[int, Candidate]],
 ) -> dict[int, Candidate]:
+    """The layouts of the operands that have a source; `known` are those of equal regions."""
     work = work_of_region(fused)
     packed = {
         arg: packed_axis(nn.layout_of(value))
@@ -90,12 +95,15 @@ def _constant_layouts(
         if source is None
     }
     lane = lane_of(work, nn.layout_of(fused.outputs[0]))
-    layouts = ConstantLayouts(work, lane, packed, target)
-    return {
-        i: layouts.of(arg)
-        for i, (arg, source) in enumerate(zip(work.inputs, sources, strict=True))
-        if source is not None
-    }
+    key = work.key, lane, tuple(packed.values()), tuple(source is None for source in sources)
+    if key not in known:
+        layouts = ConstantLayouts(work, lane, packed, target)
+        known[key] = {
+            i: layouts.of(arg)
+            for i, (arg, source) in enumerate(zip(work.inputs, sources, strict=True))
+            if source is not None
+        }
+    return known[key]
 
 
 def spare_images(fused: nn.FusedOp, target: cl.Target) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xdsl.ir import Operation, SSAValue
 
@@ -40,6 +41,28 @@ class Work:
     _accesses: dict[int, dict[SSAValue, Access]] = field(
         default_factory=dict[int, dict[SSAValue, Access]]
     )
+
+    def number_of(self, operand: SSAValue) -> int:
+        """Which of its inputs an operand is."""
+        return self._numbers[operand]
+
+    @cached_property
+    def key(self) -> object:
+        """Equal for kernels that differ in their operands and names only."""
+        number = dict(self._numbers)
+        rows: list[object] = [v.type for v in self.inputs]
+        for op in self.ops:
+            operands = tuple(number.setdefault(v, len(number)) for v in op.operands)
+            for result in op.results:
+                number[result] = len(number)
+            properties = () if isinstance(op, nn.ConstantOp) else tuple(op.properties.items())
+            types = tuple(v.type for v in (*op.operands, *op.results))
+            rows.append((op.name, operands, properties, types))
+        return tuple(rows), number[self.result]
+
+    @cached_property
+    def _numbers(self) -> dict[SSAValue, int]:
+        return {value: i for i, value in enumerate(self.inputs)}
 
     @property
     def is_view(self) -> bool:

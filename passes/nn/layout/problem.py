@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 from xdsl.dialects import func
 from xdsl.ir import SSAValue
 
 from ....dialects import cl, nn
 from ....dialects.nn import LayoutAttr
 from ..fuse import Group
-from .candidates import PLAIN, Candidate, candidates
+from .candidates import PLAIN, Candidate
 from .cost import CostModel
 from .kernels import Work, contraction_lane, works_of_group
 from .solver import Problem, Solution, Table, solve
+from .tables import CostTables
 
 
 @dataclass
@@ -49,8 +49,7 @@ class LayoutProblem:
     problem: Problem = field(default_factory=Problem)
 
     def __post_init__(self) -> None:
-        self.model = CostModel.of(self.target)
-        self._transforms: dict[SSAValue, Table] = {}
+        self._tables = CostTables(CostModel.of(self.target))
         self._axes: dict[SSAValue, list[int]] = {}
         works = [work for group in self.groups for work in works_of_group(group)]
         self._find_axes(works)
@@ -87,8 +86,7 @@ class LayoutProblem:
         return variable
 
     def _candidates(self, value: SSAValue) -> list[Candidate]:
-        axes = self._axes.get(value)
-        return candidates(nn.plain_type(value.type), self.target, axes)
+        return self._tables.candidates(nn.plain_type(value.type), self._axes.get(value))
 
     def _find_axes(self, works: Iterable[Work]) -> None:
         """Say which axes may be packed of what contractions and windows read and write."""
@@ -107,63 +105,52 @@ class LayoutProblem:
         value, type_ = work.result, nn.tensor_type(work.result)
         possible = self._candidates(value)
         if (value in self.returned or work.is_view) and PLAIN not in possible:
-            possible.append(PLAIN)
+            possible = [*possible, PLAIN]
         variable = self._add(value, possible)
         variable.work = self.works[value] = work
-        alone = [0.0 if work.is_view else self.model.write(type_, c.layout) for c in possible]
+        alone = self.problem.costs[variable.number]
+        if not work.is_view:
+            alone = alone + self._tables.write(type_, possible)
         if value in self.returned:
-            for i, candidate in enumerate(possible):
-                alone[i] += self.model.transform(type_, candidate.layout, None)
-        self.problem.costs[variable.number] += alone
+            alone = alone + self._tables.transform(type_, possible, [PLAIN])[:, 0]
+        self.problem.costs[variable.number] = alone
         for operand in work.inputs:
             source = self.variables.get(operand)
             if source is not None:
-                if work.is_view and PLAIN not in source.readable:
-                    source.readable = [*source.readable, PLAIN]
-                    self._transforms.pop(operand, None)
-                table = self._pair(work, source, possible)
+                # Read it as it lies, or transform it and read that.
+                table = self._detours(work, source).min(axis=1)
                 self.problem.relate(source.number, variable.number, table)
 
-    def _pair(self, work: Work, source: Variable, results: Sequence[Candidate]) -> Table:
-        """For each layout of an operand and a result: read it so, or transform it and read that."""
-        return np.min(self._detours(work, source, results), axis=1)
-
-    def _detours(self, work: Work, source: Variable, results: Sequence[Candidate]) -> Table:
+    def _detours(self, work: Work, source: Variable) -> Table:
         """The cost for each layout of the operand, each that is read, each of the result."""
-        read = np.array(
-            [
-                [self.model.read(work, source.value, r.layout, c.layout) for c in results]
-                for r in source.readable
-            ]
-        )
-        return self._transform_table(source)[:, :, None] + read[None, :, :]
-
-    def _transform_table(self, source: Variable) -> Table:
-        if source.value not in self._transforms:
-            type_ = nn.plain_type(source.value.type)
-            self._transforms[source.value] = np.array(
-                [
-                    [self.model.transform(type_, c.layout, r.layout) for r in source.readable]
-                    for c in source.candidates
-                ]
-            )
-        return self._transforms[source.value]
+        readable = _readable(work, source)
+        results = self.variables[work.result].candidates
+        type_ = nn.plain_type(source.value.type)
+        transforms = self._tables.transform(type_, source.candidates, readable)
+        reads = self._tables.read(work, source.value, readable, results)
+        return transforms[:, :, None] + reads[None, :, :]
 
     def read_layouts(
         self, work: Work, chosen: dict[SSAValue, Candidate]
     ) -> dict[SSAValue, LayoutAttr | None]:
         """How a kernel reads each of its operands that are no constants; directly if it can be."""
-        result = chosen[work.result]
+        result = self.variables[work.result].candidates.index(chosen[work.result])
         found: dict[SSAValue, LayoutAttr | None] = {}
         for operand in work.inputs:
             source = self.variables.get(operand)
             if source is None:
                 continue
             mine = chosen[operand]
-            costs = self._detours(work, source, [result])[source.candidates.index(mine), :, 0]
-            layouts = [candidate.layout for candidate in source.readable]
+            costs = self._detours(work, source)[source.candidates.index(mine), :, result]
+            layouts = [candidate.layout for candidate in _readable(work, source)]
             best = int(costs.argmin())
             if mine.layout in layouts and costs[layouts.index(mine.layout)] <= costs[best]:
                 best = layouts.index(mine.layout)
             found[operand] = layouts[best]
         return found
+
+
+def _readable(work: Work, source: Variable) -> list[Candidate]:
+    """How a kernel may read a value; a view of a plain one is free wherever it is one."""
+    add_plain = work.is_view and PLAIN not in source.readable
+    return [*source.readable, PLAIN] if add_plain else source.readable

@@ -1,0 +1,79 @@
+"""Costs for all candidates at once, computed once for what a network repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ....dialects import nn
+from .candidates import Candidate, candidates
+from .cost import CostModel
+from .kernels import Work
+from .solver import Table
+
+_Ids = tuple[int, ...]
+
+
+@dataclass
+class CostTables:
+    """The tables of one target. Candidates are compared by identity: they are made here, once."""
+
+    model: CostModel
+    _candidates: dict[object, list[Candidate]] = field(
+        default_factory=dict[object, list[Candidate]]
+    )
+    _tables: dict[object, Table] = field(default_factory=dict[object, Table])
+
+    def candidates(self, type_: nn.Tensor, axes: Sequence[int] | None) -> list[Candidate]:
+        """What a value of a type may be where some of its axes may be packed."""
+        key = (type_, None if axes is None else tuple(axes))
+        if key not in self._candidates:
+            self._candidates[key] = candidates(type_, self.model.target, axes)
+        return self._candidates[key]
+
+    def write(self, type_: nn.Tensor, results: Sequence[Candidate]) -> Table:
+        """The cost of writing a result, for each of its candidates."""
+        key = ("write", type_, _ids(results))
+        if key not in self._tables:
+            costs = [self.model.write(type_, c.layout) for c in results]
+            self._tables[key] = np.array(costs)
+        return self._tables[key]
+
+    def transform(
+        self, type_: nn.Tensor, sources: Sequence[Candidate], targets: Sequence[Candidate]
+    ) -> Table:
+        """The cost of a copy from each candidate to each other."""
+        key = ("transform", type_, _ids(sources), _ids(targets))
+        if key not in self._tables:
+            self._tables[key] = np.array(
+                [
+                    [self.model.transform(type_, a.layout, b.layout) for b in targets]
+                    for a in sources
+                ]
+            )
+        return self._tables[key]
+
+    def read(
+        self,
+        work: Work,
+        operand: SSAValue,
+        readable: Sequence[Candidate],
+        results: Sequence[Candidate],
+    ) -> Table:
+        """The cost of reading an operand, for each of its layouts and those of the result."""
+        key = ("read", work.key, work.number_of(operand), _ids(readable), _ids(results))
+        if key not in self._tables:
+            self._tables[key] = np.array(
+                [
+                    [self.model.read(work, operand, a.layout, b.layout) for b in results]
+                    for a in readable
+                ]
+            )
+        return self._tables[key]
+
+
+def _ids(candidates: Sequence[Candidate]) -> _Ids:
+    return tuple(map(id, candidates))
