@@ -29,12 +29,8 @@ def texel_read(
     """An element of a texel; beyond the border of an image it is zero."""
     if not 0 <= lane < tir.TEXEL:
         raise IndexError(f"lane {lane} of a texel")
-    if border:
-        assert len(coords) > 1, "neither a buffer nor an image over one has a border"
-        if any(not 0 <= i < n for i, n in zip(coords[:2], extents[:2], strict=True)):
-            return buffer.dtype.type(0)
-        layers = zip(coords[2:], extents[2:], strict=True)
-        coords = (*coords[:2], *(min(max(i, 0), n - 1) for i, n in layers))
+    if border and any(not 0 <= i < n for i, n in zip(coords, extents, strict=True)):
+        return buffer.dtype.type(0)
     return _texel(buffer, extents, coords)[lane]
 
 

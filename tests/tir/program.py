@@ -17,7 +17,7 @@ from . import interpreter
 def run_program(
     module: ModuleOp, weights: Weights, inputs: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """What the only program of `module` writes to its outputs; images within its target's limits."""
+    """What the only program of `module` writes to its outputs; images fit on its target."""
     limits = cl.target_of(module) if "cl.target" in module.attributes else None
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
     (program,) = (op for op in module.ops if isinstance(op, cl.ProgramOp))

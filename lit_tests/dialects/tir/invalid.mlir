@@ -38,7 +38,7 @@ tir.func @negative() attributes {outputs = array<i64>} {
 // -----
 
 tir.func @kind() attributes {outputs = array<i64>} {
-  // expected-error@+1 {{Expected `serial`, `parallel`, `unrolled`, `vectorized`}}
+  // expected-error@+1 {{Expected `serial`, `rolled`, `parallel`, `unrolled`, `vectorized`}}
   tir.for magic %i = 0 to 4 {
   }
 }
@@ -103,6 +103,6 @@ tir.func @type(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array
 
 // -----
 
-// expected-error@+1 {{Expected `global`, `local`, `private`, or `constant`}}
-tir.func @scope(%x: memref<4xf32, #tir.scope<texture>>) attributes {outputs = array<i64>} {
+// expected-error@+1 {{Expected `global`, `local`, `private`, `constant`, or `texture`}}
+tir.func @scope(%x: memref<4xf32, #tir.scope<remote>>) attributes {outputs = array<i64>} {
 }

@@ -52,8 +52,11 @@ class Access:
     def is_inside(self, coord: int, known: Knowledge) -> bool:
         """Whether a coordinate is certain to be one of the image's.
 
-        Either as a whole, or because every index that it is made of is one of its axis.
+        Either as a whole, or because every index that it is made of is one of its axis. Memory
+        without elements is never accessed.
         """
+        if 0 in self.extents:
+            return True
         if known.within(self.coords[coord], self.extents[coord]):
             return True
         shape = self.type.get_shape()
