@@ -57,7 +57,7 @@ class Plan:
     @property
     def of_texels(self) -> bool:
         """Whether the four lanes of a texel are rows of their own."""
-        return self.texel in self.rows.divisors
+        return self.texel is not None and self.rows.divisors.get(self.texel) == 1
 
 
 def plan_groups(stages: Sequence[Stage], output: Stage, target: cl.Target) -> Plan | None:
@@ -70,6 +70,8 @@ def plan_groups(stages: Sequence[Stage], output: Stage, target: cl.Target) -> Pl
         return None
     stage = min(reductions, key=_length)
     texel = _texel_variable(stages, output, rows)
+    if texel is not None and rows.divisors.get(texel, 1) % TEXEL not in (0, 1):
+        return None  # the channels of a texel belong to several groups
     bare = Plan(rows, 1, None, 1, columns=False, texel=texel)
     column = _column(stage, bare)
     most = 2 * _MOST if rows.count < target.compute_units else _MOST
@@ -124,7 +126,7 @@ def _even(extent: int, size: int) -> int:
 def _extent(plan: Plan, variable: int) -> int:
     """How many rows differ in a variable, those of a texel counted once."""
     extent = plan.rows.extent(variable)
-    return extent // TEXEL if variable == plan.texel else extent
+    return extent // TEXEL if variable == plan.texel and plan.of_texels else extent
 
 
 def _count(plan: Plan) -> int:
@@ -188,11 +190,8 @@ def _texel_variable(stages: Sequence[Stage], output: Stage, rows: Rows) -> int |
         position = lane_variable(stage)
         if position is not None and any(m[position] in (1, None) for m in _whole_loads(stage)):
             found.append(rows.of[stage.block].get(position))
-    extents, divisors = output.block.iter_extents, rows.divisors
-    for variable in found:
-        if variable is not None and divisors.get(variable, 1) == 1:
-            return variable if extents[variable] % TEXEL == 0 else None
-    return None
+    extents = output.block.iter_extents
+    return next((v for v in found if v is not None and extents[v] % TEXEL == 0), None)
 
 
 def _column(stage: Stage, plan: Plan) -> int | None:

@@ -69,15 +69,18 @@ def _arrange(output: Stage, plan: Plan) -> _Nest:
     member: tir.ForOp | None = None
     texel: tir.ForOp | None = None
     for variable, loop in enumerate(output.loops):
-        if variable == plan.texel:
-            loop, texel = schedule.split(loop, TEXEL)
         divisor = plan.rows.divisors.get(variable)
+        rest = None
+        if divisor is not None and divisor > 1:
+            loop, rest = schedule.split(loop, divisor)
+        if variable == plan.texel:
+            channels, texel = schedule.split(loop if rest is None else rest, TEXEL)
+            loop, rest = (channels, None) if rest is None else (loop, channels)
+        if rest is not None:
+            rests.append(rest)
         if divisor is None:
             inner.append((loop, variable))
             continue
-        if divisor > 1:
-            loop, rest = schedule.split(loop, divisor)
-            rests.append(rest)
         if variable == plan.along and plan.members > 1:
             loop, member = schedule.split(loop, plan.members, ("group", "row"), overlap=True)
         grid.append(loop)
@@ -176,8 +179,9 @@ def _share(stage: Stage, plan: Plan) -> _Parts:
     In local memory, neighbours are next to each other.
     """
     block = stage.block
-    texels = [p for p, variable in plan.rows.of[block].items() if variable == plan.texel]
-    texel = texels[0] if texels else None
+    texel: int | None = None
+    if plan.of_texels:
+        texel = next((p for p, v in plan.rows.of[block].items() if v == plan.texel), None)
     if not block.is_reduction:
         return _Parts([], block, texel)
     _, lane = schedule.split(_shared_loop(stage, plan.lanes), plan.lanes, ("step", "item"))
