@@ -51,9 +51,6 @@ def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
 
     names = SPATIAL_AXES[rank]
     axes = ["n", "o", *names, "c", *(f"k{name}" for name in names)]
-    n, o, *positions = kernel.written_extents(op.result)
-    extents = (n, max(o, kernel.tails.read(op.w, 0)), *positions)
-    c = contracted(kernel, (op.x, 1), (op.w, 1)) if groups == 1 else channels_per_group
     (element,) = kernel.reduction(
         "conv",
         shape,
@@ -61,7 +58,7 @@ def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
         [Accumulator(element_type, 0, sum_type(op))],
         update,
         axes,
-        (*extents, c, *w_shape[2:]),
+        (*_channel_extents(kernel, op, 0, 1), *w_shape[2:]),
     )
     kernel.define(op.result, add_bias(element, op))
 
@@ -76,6 +73,23 @@ def contracted(kernel: Kernel, a: tuple[SSAValue, int], b: tuple[SSAValue, int])
     if kernel.tails.is_zero(*a) and kernel.tails.is_zero(*b):
         return min(kernel.tails.read(*a), kernel.tails.read(*b))
     return nn.shape_of(a[0])[a[1]]
+
+
+def _channel_extents(
+    kernel: Kernel, op: nn.ConvOp | nn.ConvTransposeOp, outputs: int, inputs: int
+) -> list[int]:
+    """How far loops run over the result and the input channels, for these axes of the weights.
+
+    Packed weights have zeros in their tails, so all of them may be computed. Groups have none of
+    their own: what follows a group's last channel is the next group's first.
+    """
+    extents = list(kernel.written_extents(op.result))
+    groups = op.groups.value.data
+    if groups == 1 or outputs == 0:
+        extents[1] = max(extents[1], kernel.tails.read(op.w, outputs))
+    if groups > 1:
+        return [*extents, nn.shape_of(op.x)[1] // groups]
+    return [*extents, contracted(kernel, (op.x, 1), (op.w, inputs))]
 
 
 @dataclass(frozen=True)
@@ -172,11 +186,6 @@ def lower_conv_transpose(kernel: Kernel, op: nn.ConvTransposeOp) -> None:
 
     names = SPATIAL_AXES[len(axes)]
     steps = [axis.steps for axis in axes]
-    extents = list(kernel.written_extents(op.result))
-    depth = channels
-    if groups == 1:
-        extents[1] = max(extents[1], kernel.tails.read(op.w, 1))
-        depth = contracted(kernel, (op.x, 1), (op.w, 0))
     (element,) = kernel.reduction(
         "conv_transpose",
         nn.shape_of(op.result),
@@ -184,6 +193,6 @@ def lower_conv_transpose(kernel: Kernel, op: nn.ConvTransposeOp) -> None:
         [Accumulator(element_type, 0, sum_type(op))],
         update,
         ["n", "o", *names, "c", *(f"k{name}" for name in names)],
-        (*extents, depth, *steps),
+        (*_channel_extents(kernel, op, 1, 0), *steps),
     )
     kernel.define(op.result, add_bias(element, op))
