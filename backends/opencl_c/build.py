@@ -21,6 +21,7 @@ from ...dialects.tir.affine import Linear
 from ...errors import CloptError
 from .builtins import Sign
 from .expressions import Expressions
+from .guards import Guards
 from .index import IndexSpace, constant
 from .index_operations import IndexOperations
 from .memory import Memory
@@ -64,6 +65,7 @@ class Builder:
         self.storages = Storages(func)
         self.memory = Memory(self.ex, self.storages, target)
         self.texels = Texels(func, self.ex, self.memory, target)
+        self.guards = Guards(self.ex, self.texels.coordinates) if target.uses_textures else None
         self.operations = Operations(self.ex, target)
         self.indices = IndexOperations(self.ex, self.operations)
         self.work_items = WorkItems(func, self.graph)
@@ -293,6 +295,11 @@ class Builder:
             return
         then, then_values = self._branch(op, 0)
         other, other_values = self._branch(op, 1)
+        if self.guards is not None and len(op.results) == 1:
+            chosen = self.guards.load(condition, then, then_values[0], other_values[0])
+            if chosen is not None:
+                self._set(op, chosen)
+                return
         if self._fits_expression(op, (then, other), (then_values, other_values)):
             chosen = self.ex.guarded(condition, then_values[0], other_values[0], (then, other))
             self._set(op, chosen)

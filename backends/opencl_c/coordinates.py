@@ -33,14 +33,15 @@ class Coordinates:
     def __call__(self, forms: Sequence[Linear]) -> list[Node]:
         """One integer per coordinate; those that differ in a constant share the rest."""
         hints = _HINTS if len(forms) > 1 else ("at",)
-        return [self._integer(form, hint) for form, hint in zip(forms, hints, strict=False)]
+        return [self.integer(form, hint) for form, hint in zip(forms, hints, strict=False)]
 
     def floats(self, forms: Sequence[Linear]) -> list[Node]:
         """The same texels for a sampler: their centres, and the number of the layer."""
         pairs = zip(forms, _HINTS, strict=False)
         return [self._float(form, hint, 0.0 if hint == "layer" else 0.5) for form, hint in pairs]
 
-    def _integer(self, form: Linear, hint: str) -> Node:
+    def integer(self, form: Linear, hint: str) -> Node:
+        """One coordinate, or an index of memory."""
         variable = Linear(form.terms, 0)
         here = _loops(self.graph.block)
         form = (self._stepped(variable, hint) or self._hoisted(variable, hint, here)) + constant(
@@ -55,13 +56,12 @@ class Coordinates:
         variable = Linear(form.terms, 0)
         variable = self._hoisted(variable, hint, self._loops_around(variable))
         number = self.ex.convert(self.ex.index(variable), _FLOAT)
-        if centre:
-            number = self.ex.binary("+", number, self.ex.constant(centre, _FLOAT))
         number.hint, number.numbered = hint, False
-        if form.constant == 0:
-            return number
-        shift = self.ex.constant(float(abs(form.constant)), _FLOAT)
-        moved = self.ex.binary("-" if form.constant < 0 else "+", number, shift)
+        shift = form.constant + centre
+        if shift == 0 or number.kind == "constant":
+            return self.ex.constant(shift, _FLOAT) if number.kind == "constant" else number
+        amount = self.ex.constant(abs(shift), _FLOAT)
+        moved = self.ex.binary("-" if shift < 0 else "+", number, amount)
         moved.hint, moved.numbered = hint, False
         return moved
 
@@ -69,7 +69,7 @@ class Coordinates:
         """A coordinate that a condition chooses; both are of indices that all lanes share."""
         here = _loops(self.graph.block)
         sides = [self.ex.index(self._hoisted(side, hint, here)) for side in (then, other)]
-        chosen = self.ex.select(self._shortened(condition), *sides)
+        chosen = self.ex.select(self.shortened(condition), *sides)
         if chosen.kind == "select":
             chosen.hint, chosen.numbered = hint, False
         return chosen
@@ -88,9 +88,17 @@ class Coordinates:
         total = constant(form.constant)
         for level in sorted(levels):
             total = total + levels[level]
-            if level < here and not _is_plain(total):
-                total = self.space.of_node(self._sum("hoisted", total, hint))
+            if level < here:
+                total = self._named(total, hint)
         return total
+
+    def _named(self, form: Linear, hint: str) -> Linear:
+        """The form as a variable."""
+        if len(form.terms) != 1 or form.constant or set(form.terms.values()) != {1}:
+            return self.space.of_node(self._sum("hoisted", form, hint))
+        for quotient in self.ex.atoms(form):
+            quotient.is_variable = True
+        return form
 
     def _stepped(self, form: Linear, hint: str) -> Linear | None:
         """The form as a variable that the loop steps, if it has a multiple of the loop's one."""
@@ -120,7 +128,8 @@ class Coordinates:
         return dimension.home if isinstance(dimension, Variable) else None
 
     def _sum(self, kind: str, form: Linear, hint: str) -> Node:
-        key = (frozenset(form.terms.items()), form.constant)
+        terms = frozenset(form.terms.items())
+        key = (terms, form.constant) if form.constant else terms
         node = self.graph.node(
             kind, self.ex.index_type, self.ex.atoms(form), form, key=key, hint=hint,
             needs=self.space.blocks_of(form), is_safe=True,
@@ -135,7 +144,7 @@ class Coordinates:
 
     # Conditions
 
-    def _shortened(self, condition: Node) -> Node:
+    def shortened(self, condition: Node) -> Node:
         """The same with one comparison of unsigned numbers for the two ends of a range."""
         parts = list(_conjuncts(condition))
         for i, low in enumerate(parts):
@@ -145,7 +154,7 @@ class Coordinates:
                     rest = [part for n, part in enumerate(parts) if n not in (i, j)]
                     for part in rest:
                         inside = self.ex.logic("&&", inside, part)
-                    return self._shortened(inside) if rest else inside
+                    return self.shortened(inside) if rest else inside
         return condition
 
     def _inside(self, low: Node, high: Node) -> Node | None:
@@ -190,10 +199,3 @@ def _bound(node: Node) -> tuple[str, Linear, int] | None:
 def _loops(block: Block) -> int:
     """How many loops there are around a block, with itself."""
     return sum(around.is_loop for around in block.chain())
-
-
-def _is_plain(form: Linear) -> bool:
-    """Whether a form is a variable, and no arithmetic."""
-    ((atom, coefficient), *more) = form.terms.items()
-    is_dimension = coefficient == 1 and isinstance(atom, AffineDimExpr)
-    return is_dimension and not more and not form.constant

@@ -323,7 +323,7 @@ class Texts:
         """`x + i`."""
         if not form.terms and form.constant == 0:
             return array.name
-        text = self.linear(form, nodes)[0]
+        text = atom(self.linear(form, nodes), PRECEDENCE["+"])
         return f"{array.name} - {text[1:]}" if text.startswith("-") else f"{array.name} + {text}"
 
 

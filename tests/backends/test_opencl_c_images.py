@@ -23,6 +23,7 @@ from texel_kernels import (
     TWO_ROLLED,
     convolution,
     doubled,
+    guarded,
     lookup,
     shifted,
     widened,
@@ -147,12 +148,12 @@ def test_rows_of_a_convolution_read_each_texel_once() -> None:
     source = emit(parse(convolution()), ADRENO)
     assert "__read_only image2d_t image,\n" in source
     assert "__write_only image2d_t result,\n    const int kh_end) {" in source
-    before, body = source.split("kh < kh_end; kh++, column5 += 12) {\n")
-    assert before.endswith("int column5 = c4 * 36;\n        for (int kh = 0; ")
+    before, body = source.split("kh < kh_end; kh++, column6 += 12) {\n")
+    assert before.endswith("int column6 = c4 * 36;\n        for (int kh = 0; ")
     body = body.split("\n        }\n")[0]
     kinds = {
         r"const float4 image\d = read_imagef\(image, border, \(float2\)\(column\d?, row1\)\);": 6,
-        r"const float4 weights\d+ = read_imagef\(weights, \(int2\)\(column5( .*)?, o\)\);": 12,
+        r"const float4 weights\d+ = read_imagef\(weights, \(int2\)\(column6( .*)?, o\)\);": 12,
         r"acc_(\d) = mad\(weights\d+, \(float4\)\(image\d\.s[0-3]\), acc_\1\);": 48,
         r"const float row1 = \(float\)\(\(uint\)\(row \+ kh\) < 16u \? .* : -1\) \+ 0\.5f;": 1,
     }
@@ -187,6 +188,26 @@ def test_buffer_of_texels_and_elements(device: str) -> None:
     x = normal(6, 4)
     found = run(device, ALSO_BY_ELEMENT, [x, x * 0], (6,))[1]
     np.testing.assert_array_equal(found, x * x[:, 2:3])
+
+
+@pytest.mark.parametrize("kind", ["unrolled", "vectorized"])
+@pytest.mark.parametrize("element", ["f32", "f16"])
+def test_borders_in_buffers_do_not_branch(device: str, kind: str, element: str) -> None:
+    target = target_for(find_device(device)).with_facts({"texture": "prefer", "images": True})
+    x = normal(6, 16, dtype=f"f{int(element[1:]) // 8}")
+    found = run(device, guarded(kind, element), [x, x * 0], (4, 6), target=target)[1]
+    expected = np.full_like(x, 0.5)
+    expected[1:, 4:] = x[:-1, :-4]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_borders_in_buffers_are_read_once() -> None:
+    source = emit(parse(guarded("unrolled", "f32")), ADRENO)
+    assert "const int inside0 = (r >= 1) & (c >= 1);" in source
+    assert "const float loaded0 = x[inside0 ? " in source
+    source = emit(parse(guarded("vectorized", "f32")), ADRENO)
+    assert "const float2 loaded0 = vload2(0, x + (inside0 ? at - 20 : 0));" in source
+    assert emit(parse(guarded("unrolled", "f32"))).count(" ? x[") == 4
 
 
 IMAGE = "memref<6x6x4xf32, #tir.scope<texture, [1]>>"

@@ -263,6 +263,37 @@ tir.func @also_by_element(%x: memref<6x4xf32>, %y: memref<6x4xf32>)
 }
 """
 
+
+def guarded(kind: str, element: str) -> str:
+    """`y[r, c] = x[r - 1, c - 4]`, a constant where that is outside; four columns at a time."""
+    x = f"memref<6x16x{element}>"
+    return f"""
+tir.func @guarded_{kind}_{element}(%x: {x}, %y: {x})
+    attributes {{outputs = array<i64: 1>, global_size = array<i64: 4, 6>}} {{
+  %c0 = arith.constant 0 : index
+  tir.for global_y %r = 0 to 6 {{ tir.for global_x %c = 0 to 4 {{
+    tir.for unrolled %part = 0 to 2 {{ tir.for {kind} %l = 0 to 2 {{
+      %row = affine.apply affine_map<(d0) -> (d0 - 1)> (%r)
+      %from = affine.apply affine_map<(d0, d1, d2) -> (d0 * 4 + d1 * 2 + d2 - 4)> (%c, %part, %l)
+      %to = affine.apply affine_map<(d0, d1, d2) -> (d0 * 4 + d1 * 2 + d2)> (%c, %part, %l)
+      %c1 = arith.constant 1 : index
+      %below = arith.cmpi sge, %row, %c0 : index
+      %right = arith.cmpi sge, %c, %c1 : index
+      %inside = arith.andi %below, %right : i1
+      %v = scf.if %inside -> ({element}) {{
+        %loaded = memref.load %x[%row, %from] : {x}
+        scf.yield %loaded : {element}
+      }} else {{
+        %fill = arith.constant 0.5 : {element}
+        scf.yield %fill : {element}
+      }}
+      memref.store %v, %y[%r, %to] : {x}
+    }} }}
+  }} }}
+}}
+"""
+
+
 ELEMENTS = ("f32", "f16", "i8", "i16", "i32")
 EVERY_KERNEL = [
     *(doubled(kind, kind, element, "vector") for kind in SCOPES for element in ELEMENTS),
@@ -272,6 +303,7 @@ EVERY_KERNEL = [
     *(lookup(kind) for kind in SCOPES),
     *(widened(kind) for kind in SCOPES),
     convolution(),
+    *(guarded(kind, element) for kind in ("unrolled", "vectorized") for element in ("f32", "f16")),
     TWO_ROLLED,
     PARTS,
     ALSO_BY_ELEMENT,
