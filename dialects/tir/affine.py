@@ -224,64 +224,89 @@ def _constant(expr: AffineExpr) -> int:
 def _bounds(form: Linear, extents: Extents) -> Bounds:
     low: int | None = form.constant
     high: int | None = form.constant
-    for part in _independent(form, extents):
-        first, last = _part_bounds(part, extents)
+    for base, part in _independent(form, extents).items():
+        first, last = _part_bounds(base, part, extents)
         low = None if low is None or first is None else low + first
         high = None if high is None or last is None else high + last
     return low, high
 
 
-def _independent(form: Linear, extents: Extents) -> list[dict[AffineExpr, int]]:
-    """The terms, grouped: `k x + l (x floordiv c)` moves with one atom and stays together."""
-    groups: dict[AffineExpr, dict[AffineExpr, int]] = {}
+_Part = list[tuple[int, int]]
+"""A sum of `k (x floordiv c)` over one x, as the pairs of k and c; c is 1 for x itself."""
+
+
+def _independent(form: Linear, extents: Extents) -> dict[AffineExpr, _Part]:
+    """The terms by the atom that they move with: those of `k x + l (x floordiv c)` by x."""
+    parts: dict[AffineExpr, _Part] = {}
     for atom, k in form.terms.items():
-        stepped = _stepped(atom, extents)
-        groups.setdefault(atom if stepped is None else stepped, {})[atom] = k
-    return list(groups.values())
+        base, divisor = _base_of(atom, form, extents)
+        parts.setdefault(base, []).append((k, divisor))
+    return parts
 
 
 _MOST_STEPS = 16
 
 
-def _stepped(atom: AffineExpr, extents: Extents) -> AffineExpr | None:
-    """The atom x of `x floordiv c` where that takes few values."""
+def _base_of(atom: AffineExpr, form: Linear, extents: Extents) -> tuple[AffineExpr, int]:
+    """The x and c of an atom `x floordiv c` that takes few values, or the atom itself and 1.
+
+    x is another atom of the form, or what is divided.
+    """
     if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is _Kind.FloorDiv):
+        return atom, 1
+    inner = linear(atom.lhs, extents)
+    candidates = [
+        (other, divisor)
+        for other in form.terms
+        if other is not atom and (divisor := _steps(atom, inner, other, extents)) is not None
+    ]
+    if not inner.constant and list(inner.terms.values()) == [1]:
+        candidates.append((next(iter(inner.terms)), _constant(atom.rhs)))
+    for base, divisor in candidates:
+        low, high = _atom_bounds(base, extents)
+        if low is not None and high is not None and high - low < _MOST_STEPS * divisor:
+            return base, divisor
+    return atom, 1
+
+
+def _steps(
+    atom: AffineBinaryOpExpr, inner: Linear, other: AffineExpr, extents: Extents
+) -> int | None:
+    """The c with which an atom `inner floordiv b` is `other floordiv c`.
+
+    Of a fused loop, `(128 g + l) floordiv 24` and `g floordiv 6` are such a pair: c is 32.
+    """
+    if not (isinstance(other, AffineBinaryOpExpr) and other.kind is _Kind.FloorDiv):
         return None
-    form = linear(atom.lhs, extents)
-    if form.constant or list(form.terms.values()) != [1]:
+    whole = linear(other.lhs, extents)
+    factor = 1
+    if inner != whole:
+        if inner.constant or list(inner.terms.values()) != [1]:
+            return None
+        factor = whole.terms.get(next(iter(inner.terms)), 0)
+    divisor, rest = divmod(factor * _constant(atom.rhs), _constant(other.rhs))
+    if rest or divisor < 2:
         return None
-    (base,) = form.terms
+    found = _floordiv(Linear({other: 1}, 0), divisor, extents)
+    return divisor if found == Linear({atom: 1}, 0) else None
+
+
+def _part_bounds(base: AffineExpr, part: _Part, extents: Extents) -> Bounds:
     low, high = _atom_bounds(base, extents)
-    few = low is not None and high is not None and high - low < _MOST_STEPS * _constant(atom.rhs)
-    return base if few else None
-
-
-def _part_bounds(part: dict[AffineExpr, int], extents: Extents) -> Bounds:
     if len(part) == 1:
-        ((atom, k),) = part.items()
-        first, last = _atom_bounds(atom, extents)
-        if k < 0:
-            first, last = last, first
-        return (
-            None if first is None else k * first,
-            None if last is None else k * last,
-        )
+        ((k, divisor),) = part
+        first = None if low is None else k * (low // divisor)
+        last = None if high is None else k * (high // divisor)
+        return (first, last) if k > 0 else (last, first)
     # Linear between the steps of its quotients, so the extremes are at the ends of the pieces.
-    base = next(base for atom in part if (base := _stepped(atom, extents)) is not None)
-    low, high = _atom_bounds(base, extents)
     assert low is not None, "few values have bounds"
     assert high is not None, "few values have bounds"
-    # Each term as a factor and the divisor of the base, 1 for the base itself.
-    terms = [
-        (k, 1 if atom == base or not isinstance(atom, AffineBinaryOpExpr) else _constant(atom.rhs))
-        for atom, k in part.items()
-    ]
     ends = {low, high}
-    for _, divisor in terms:
+    for _, divisor in part:
         if divisor > 1:
             for step in range(-(-low // divisor) * divisor, high + 1, divisor):
                 ends |= {max(step - 1, low), step}
-    totals = [sum(k * (end // divisor) for k, divisor in terms) for end in ends]
+    totals = [sum(k * (end // divisor) for k, divisor in part) for end in ends]
     return min(totals), max(totals)
 
 

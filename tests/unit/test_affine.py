@@ -117,3 +117,20 @@ def test_bounds_of_an_overlapped_tile_of_a_fused_loop() -> None:
     start = tile * 4 + (tile // 8) * -1
     assert bounds(start, [5040]) == (0, 31)
     assert bounds(start + AffineExpr.dimension(1), [5040, 4]) == (0, 34)
+
+
+def test_bounds_of_an_overlapped_tile_of_padded_groups() -> None:
+    """33 tiles for 197 rows, 24 times each, by groups of 128 of which the last overlaps."""
+    item = D0 * 128 + D1 + (D0 // 6) * -104
+    assert bounds(item, [7, 128]) == (0, 791)
+    row = (item // 24) * 6 + (item // 768) * -1 + AffineExpr.dimension(2)
+    assert bounds(row, [7, 128, 6]) == (0, 196)
+
+
+def test_quotients_of_groups_move_with_those_of_their_items() -> None:
+    """Where groups are exact, `item floordiv 96` has become `group floordiv 3`."""
+    item = D0 * 32 + D1
+    row = (item // 24) * 6 + (item // 96) * -5
+    assert bounds(row, [6, 32]) == (0, 32)
+    exact = {(g * 32 + i) // 24 * 6 - (g * 32 + i) // 96 * 5 for g in range(6) for i in range(32)}
+    assert (min(exact), max(exact)) == (0, 32)
