@@ -103,20 +103,21 @@ def _schedule_shared(stages: Sequence[Stage], output: Stage, target: cl.Target) 
     needed = {loop for stage in stages for loop in read_loops(stage, around)}
     loops.sort(key=lambda loop: loop not in needed)
     schedule.reorder(*loops, *([] if lanes is None else [lanes]))
-    shared = len(loops)
-    for stage in reversed(stages):
-        depth = min(needed_depth(stage, loops), len(loops))
-        if lanes is not None and not depth and lanes in read_loops(stage, output):
-            depth = 1
-        shared = min(shared, depth)
+    depths = [min(needed_depth(stage, loops), len(loops)) for stage in stages]
+    if lanes is not None:
+        depths = [
+            max(depth, 1) if lanes in read_loops(stage, output) else depth
+            for stage, depth in zip(stages, depths, strict=True)
+        ]
+    shared = min(depths)
+    if shared:
+        loops[:shared] = [bind_items(loops[:shared], target)]
+    for stage, depth in zip(reversed(stages), reversed(depths), strict=True):
         if depth:
-            placed = schedule.compute_at(stage.block, loops[depth - 1])
-            _vectorize_texels(stage, placed)
+            _vectorize_texels(stage, schedule.compute_at(stage.block, loops[depth - shared]))
         keep_private(stage.block)
     if lanes is not None:
         schedule.vectorize(lanes)
-    if shared:
-        bind_items(loops[:shared], target)
 
 
 def _vectorize_texels(stage: Stage, loops: list[tir.ForOp]) -> None:

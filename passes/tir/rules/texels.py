@@ -72,7 +72,7 @@ def _lane_of(index: AffineExpr | None, extents: Sequence[int]) -> int | None:
 
 @dataclass(frozen=True)
 class TexelTile:
-    """What a work-item computes: `blocks` texels along `lane`, at `columns` positions of `column`."""
+    """What a work-item computes: `blocks` texels along `lane`, at `columns` points of `column`."""
 
     lane: int
     column: int | None
@@ -212,12 +212,13 @@ def split_channels(stage: Stage, reduce: list[tir.ForOp]) -> list[tir.ForOp]:
 def bind_items(loops: Sequence[tir.ForOp], target: cl.Target) -> tir.ForOp:
     """One work-item for each iteration of nested loops, in groups of the device's liking.
 
-    The items of a group compute neighbouring columns, then rows: what they read overlaps. Returns
-    the loop of the items.
+    The items of a group compute neighbouring columns, then rows: what they read overlaps. The last
+    group starts early enough to end with the items, so that none needs a guard. Returns the loop of
+    the items.
     """
     items = fuse_all(list(loops), "item")
-    size = min(target.preferred_work_group, target.max_work_group_size)
-    group, local = schedule.split(items, size, ("group", "item"))
+    size = min(target.preferred_work_group, target.max_work_group_size, items.size)
+    group, local = schedule.split(items, size, ("group", "item"), overlap=True)
     schedule.bind(group, tir.LoopKind.GroupX)
     schedule.bind(local, tir.LoopKind.LocalX)
     return local
