@@ -131,6 +131,5 @@ def test_quotients_of_groups_move_with_those_of_their_items() -> None:
     """Where groups are exact, `item floordiv 96` has become `group floordiv 3`."""
     item = D0 * 32 + D1
     row = (item // 24) * 6 + (item // 96) * -5
-    assert bounds(row, [6, 32]) == (0, 32)
     exact = {(g * 32 + i) // 24 * 6 - (g * 32 + i) // 96 * 5 for g in range(6) for i in range(32)}
-    assert (min(exact), max(exact)) == (0, 32)
+    assert bounds(row, [6, 32]) == (min(exact), max(exact)) == (0, 37)
