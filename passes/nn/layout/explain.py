@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
@@ -18,9 +16,6 @@ from .candidates import is_texture
 from .cost import bytes_of
 from .problem import LayoutProblem, Variable
 from .solver import Solution
-
-_WIDTH = 160
-"""Columns of a table that goes to a file."""
 
 
 @dataclass(frozen=True)
@@ -88,17 +83,21 @@ def name_of(value: SSAValue) -> str:
 
 def print_choices(problem: LayoutProblem, solution: Solution) -> None:
     """The chosen layout of each value, the next best one, and the sums."""
-    table = _table("value", "shape", "layout", "µs", "next best", "µs", "remark")
     around = problem.problem.neighbours()
+    rows: list[list[str]] = []
     for variable in problem.variables.values():
         if variable.work is not None:
             costs = problem.problem.local_costs(
                 variable.number, solution.choice, around[variable.number]
             )
-            table.add_row(*_row(variable, costs.tolist(), solution.choice[variable.number]))
+            rows.append(_row(variable, costs.tolist(), solution.choice[variable.number]))
     exact = "nothing is cheaper" if solution.exact else "the best found"
-    table.caption = f"{solution.cost:.1f} µs in all by the model, {exact}"
-    _show(f"layouts of {problem.function.sym_name.data}", table)
+    _print_table(
+        f"layouts of {problem.function.sym_name.data}",
+        ("value", "shape", "layout", "us", "next best", "us", "remark"),
+        rows,
+        f"{solution.cost:.1f} us in all by the model, {exact}",
+    )
 
 
 def _row(variable: Variable, costs: Sequence[float], choice: int) -> list[str]:
@@ -109,9 +108,9 @@ def _row(variable: Variable, costs: Sequence[float], choice: int) -> list[str]:
         name_of(variable.value),
         "x".join(map(str, nn.shape_of(variable.value))),
         layout_text(chosen.layout),
-        f"{costs[choice]:.1f}",
+        f"{costs[choice]:.2f}",
         "" if best is None else layout_text(variable.candidates[best].layout),
-        "" if best is None else f"{costs[best]:.1f}",
+        "" if best is None else f"{costs[best]:.2f}",
         chosen.remark,
     ]
 
@@ -119,25 +118,28 @@ def _row(variable: Variable, costs: Sequence[float], choice: int) -> list[str]:
 def print_transforms(module: ModuleOp) -> None:
     """The layout transforms that are left, and the bytes they move."""
     found = layout_transforms(module)
-    table = _table("value", "shape", "from", "to", "bytes")
-    for transform in found:
-        shape = "x".join(map(str, transform.shape))
-        table.add_row(
-            transform.name, shape, transform.source, transform.target, f"{transform.bytes:,}"
-        )
+    rows = [
+        [t.name, "x".join(map(str, t.shape)), t.source, t.target, f"{t.bytes:,}"] for t in found
+    ]
     total = sum(transform.bytes for transform in found)
-    table.caption = f"{len(found)} layout transforms are left, which move {total:,} bytes"
-    _show("layout transforms", table)
+    _print_table(
+        "layout transforms",
+        ("value", "shape", "from", "to", "bytes"),
+        rows,
+        f"{len(found)} layout transforms are left, which move {total:,} bytes",
+    )
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE, title_justify="left", caption_justify="left")
-    for column in columns:
-        table.add_column(column, justify="right" if column in ("µs", "bytes") else "left")
-    return table
-
-
-def _show(title: str, table: Table) -> None:
-    table.title = title
-    width = None if Console(stderr=True).is_terminal else _WIDTH
-    Console(stderr=True, width=width, markup=False, highlight=False).print(table)
+def _print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str
+) -> None:
+    """Columns as wide as their cells, numbers to the right."""
+    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
+    lines = [title]
+    for row in (columns, *rows):
+        cells = [
+            cell.rjust(width) if column in ("us", "bytes") else cell.ljust(width)
+            for cell, width, column in zip(row, widths, columns, strict=True)
+        ]
+        lines.append("  " + "  ".join(cells).rstrip())
+    print(*lines, caption, sep="\n", file=sys.stderr)
