@@ -120,8 +120,10 @@ class Knowledge:
         """The same where `conditions` hold, too."""
         ends = dict(self.ends)
         for expr, _, high in conditions:
+            if high is None:
+                continue
             form = linear(expr, self.extents)
-            for atom, factor in form.terms.items() if high is not None else ():
+            for atom, factor in form.terms.items():
                 rest = Linear({a: k for a, k in form.terms.items() if a != atom}, form.constant)
                 least, _ = bounds(rest.expr(), self.extents)
                 if factor < 1 or least is None:
