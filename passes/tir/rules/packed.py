@@ -11,10 +11,11 @@ from ..schedule.analysis import driven
 from ..schedule.errors import refuse
 from .elementwise import schedule_border
 from .fallback import needed_depth, read_loops
-from .group_plan import plan_groups
+from .group_plan import Plan, plan_groups
 from .group_reduction import schedule_groups
 from .stages import Stage, keep_private
-from .texels import apply_texel_tile, bind_items, lane_variable, split_channels, texel_tile
+from .texels import apply_texel_tile, lane_variable, split_channels, texel_tile
+from .work_items import bind_items
 
 
 def schedule_packed_kernel(
@@ -26,8 +27,12 @@ def schedule_packed_kernel(
             schedule_texels(stage, target)
         return
     output = main_output(func, outputs, producers)
-    plan = plan_groups(producers, output, target) if target.device_type == "gpu" else None
     tile = texel_tile(producers[0], output, target) if len(producers) == 1 else None
+    plan: Plan | None = None
+    if target.device_type == "gpu":
+        # A tile of one texel says that there are too few texels for the device.
+        few = tile is not None and tile.columns * tile.blocks == 1
+        plan = plan_groups(producers, output, target, contraction=few)
     if plan is not None:
         schedule_groups(producers, output, plan)
     elif tile is not None:

@@ -19,8 +19,8 @@ from ....dialects.tir import TEXEL
 from ....dialects.tir.affine import simplify
 from .. import schedule
 from ..schedule.analysis import accesses, memref_of, temporary, written
-from .elementwise import fuse_all
 from .stages import Stage, keep_private
+from .work_items import bind_items
 
 _ACCUMULATORS = 16
 """Accumulators of a work-item, each a texel: as many as leave a mobile GPU two waves to switch to.
@@ -207,18 +207,3 @@ def split_channels(stage: Stage, reduce: list[tir.ForOp]) -> list[tir.ForOp]:
         return []
     reduce[position], channels = schedule.split(reduce[position], TEXEL)
     return [channels]
-
-
-def bind_items(loops: Sequence[tir.ForOp], target: cl.Target) -> tir.ForOp:
-    """One work-item for each iteration of nested loops, in groups of the device's liking.
-
-    The items of a group compute neighbouring columns, then rows: what they read overlaps. The last
-    group starts early enough to end with the items, so that none needs a guard. Returns the loop of
-    the items.
-    """
-    items = fuse_all(list(loops), "item")
-    size = min(target.preferred_work_group, target.max_work_group_size, items.size)
-    group, local = schedule.split(items, size, ("group", "item"), overlap=True)
-    schedule.bind(group, tir.LoopKind.GroupX)
-    schedule.bind(local, tir.LoopKind.LocalX)
-    return local
