@@ -20,7 +20,7 @@ def compile_in_process(folder: Path, hash_seed: str, target: str) -> dict[str, b
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
-@pytest.mark.parametrize("target", ["pocl", "nvidia"])
+@pytest.mark.parametrize("target", ["pocl", "nvidia", "adreno-740"])
 def test_two_compilations_give_the_same_bytes(tmp_path: Path, target: str):
     first = compile_in_process(tmp_path / "first", "1", target)
     assert first["kernels.cl"]

@@ -31,7 +31,8 @@ class NNChooseLayoutPass(ModulePass):
 
     It forms kernels as `nn-fuse` does, for texels, and solves one problem over all of them. Kernels
     that read or write texels become regions, `nn.relayout` stands where a layout must change, and
-    for constants. Kernels that stay plain stay operations, for the passes of plain layouts.
+    for constants. Kernels that stay plain stay operations, for the passes of plain layouts; regions
+    that are there already keep their layouts.
     """
 
     name: ClassVar[str] = "nn-choose-layout"
