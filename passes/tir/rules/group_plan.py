@@ -34,6 +34,8 @@ _LANES = 16
 """Work-items that read a cache line of 64 bytes together."""
 _COLUMNS = 32
 """Rows that a group takes where neighbouring work-items take neighbouring rows."""
+_MOST_STRIDE = 4
+"""Steps between the windows of neighbouring results of a convolution that share cache lines."""
 _SHORT = 32
 """Steps of a row that are not worth a barrier."""
 
@@ -60,13 +62,20 @@ class Plan:
         return self.texel is not None and self.rows.divisors.get(self.texel) == 1
 
 
-def plan_groups(stages: Sequence[Stage], output: Stage, target: cl.Target) -> Plan | None:
-    """A plan for a kernel of reductions; None where one work-item for each result does as well."""
+def plan_groups(
+    stages: Sequence[Stage], output: Stage, target: cl.Target, *, contraction: bool = False
+) -> Plan | None:
+    """A plan for a kernel of reductions; None where one work-item for each result does as well.
+
+    With `contraction`, also where a tile of results would share loads: there may be too few tiles.
+    """
     rows = rows_of(stages, output)
     reductions = [stage for stage in stages if stage.reduce]
     if rows is None or rows.count == 0 or not reductions:
         return None
     if not all(_can_share(stage, rows) for stage in reductions):
+        return None
+    if not contraction and not all(any(True for _ in _whole_loads(s)) for s in reductions):
         return None
     stage = min(reductions, key=_length)
     texel = _texel_variable(stages, output, rows)
@@ -149,23 +158,21 @@ def _local_bytes(stages: Sequence[Stage], plan: Plan) -> int:
 
 
 def _can_share(stage: Stage, rows: Rows) -> bool:
-    """Whether partial results can be combined, and no tile of results would share loads.
-
-    A load that moves with every row and every step of the reduction reads each element once (or, in
-    a window, close to the others that do): there is nothing for a tile to keep.
-    """
+    """Whether partial results of the stage can be combined, and every row needs it."""
     try:
         Update.of(stage.block)
     except schedule.ScheduleError:
         return False
     mine = set(rows.of[stage.block].values())
-    if any(rows.extent(variable) > 1 for variable in rows.divisors if variable not in mine):
-        return False
-    return any(True for _ in _whole_loads(stage))
+    return all(rows.extent(variable) == 1 or variable in mine for variable in rows.divisors)
 
 
 def _whole_loads(stage: Stage) -> list[list[int | None]]:
-    """How the loads move that read another element for every row and step."""
+    """How the loads move that read another element for every row and step.
+
+    They read each element once (or, in a window, close to the others that do): there is nothing for
+    a tile of results to share.
+    """
     stored = written(stage.block)
     extents = stage.block.iter_extents
     return [
@@ -188,7 +195,8 @@ def _texel_variable(stages: Sequence[Stage], output: Stage, rows: Rows) -> int |
         found.append(position)
     for stage in stages:
         position = lane_variable(stage)
-        if position is not None and any(m[position] in (1, None) for m in _whole_loads(stage)):
+        moves = _whole_loads(stage) or strides(stage.block).values()
+        if position is not None and any(m[position] in (1, None) for m in moves):
             found.append(rows.of[stage.block].get(position))
     extents = output.block.iter_extents
     return next((v for v in found if v is not None and extents[v] % TEXEL == 0), None)
@@ -197,9 +205,16 @@ def _texel_variable(stages: Sequence[Stage], output: Stage, rows: Rows) -> int |
 def _column(stage: Stage, plan: Plan) -> int | None:
     """The variable of the output whose neighbours are neighbours in memory; None for none."""
     texels = plan.of_texels or lane_variable(stage, reduce=True) is not None
-    for steps in _whole_loads(stage):
+    neighbours = range(1, 2) if (whole := _whole_loads(stage)) else range(1, _MOST_STRIDE + 1)
+    unit = TEXEL if texels else 1
+    stored = written(stage.block)
+    moves = whole or [
+        steps for op, steps in strides(stage.block).items() if op.memref not in stored
+    ]
+    for steps in moves:
         for position, variable in plan.rows.of[stage.block].items():
-            neighbours = steps[position] == (TEXEL if texels else 1)
-            if neighbours and variable != plan.texel and plan.rows.extent(variable) > 1:
+            step, rest = divmod(steps[position] or 0, unit)
+            near = step in neighbours and not rest
+            if near and variable != plan.texel and plan.rows.extent(variable) > 1:
                 return variable
     return None

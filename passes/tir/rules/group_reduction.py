@@ -23,7 +23,7 @@ from ..schedule.analysis import driven, temporary, written
 from .elementwise import bind_axes
 from .group_plan import FAN_IN, Plan
 from .stages import Stage, keep_private, strides
-from .texels import split_channels
+from .texels import lane_variable, split_channels
 
 
 def schedule_groups(stages: Sequence[Stage], output: Stage, plan: Plan) -> None:
@@ -195,9 +195,15 @@ def _shared_loop(stage: Stage, lanes: int) -> tir.ForOp:
     """The loop over reduce variables that the lanes share; the lanes of texels stay inside."""
     moves = list(strides(stage.block).values())
     reduce = [stage.loops[i] for i in stage.reduce]
+    walked = lane_variable(stage, reduce=True)
     channels = split_channels(stage, reduce)
     if channels:
         schedule.reorder(*reduce, *channels)
+    if channels and walked is not None:
+        # The taps of a window stay with their channels: no division tells them apart.
+        blocks = reduce[stage.reduce.index(walked)]
+        if blocks.size >= lanes:
+            return blocks
     return _walk(list(zip(reduce, stage.reduce, strict=True)), moves, lanes)
 
 
