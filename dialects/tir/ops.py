@@ -128,8 +128,11 @@ class FuncOp(IRDLOperation):
         args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
         attrs = parser.parse_optional_attr_dict_with_keyword(("sym_name",))
         region = parser.parse_region(args)
+        given = dict(attrs.data) if attrs else {}
+        known = cls.get_irdl_definition().properties
+        properties = {key: given.pop(key) for key in list(given) if key in known}
         return cls.create(
-            properties={"sym_name": name, **(attrs.data if attrs else {})}, regions=[region]
+            properties={"sym_name": name, **properties}, attributes=given, regions=[region]
         )
 
     def print(self, printer: Printer) -> None:
