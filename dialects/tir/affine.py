@@ -8,7 +8,7 @@ is applied.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -236,10 +236,22 @@ _Part = list[tuple[int, int]]
 
 
 def _independent(form: Linear, extents: Extents) -> dict[AffineExpr, _Part]:
-    """The terms by the atom that they move with: those of `k x + l (x floordiv c)` by x."""
+    """The terms by what they move with: those of `k x + l (x floordiv c)` by x.
+
+    x may be a sum, such as the index in a loop that has been split.
+    """
     parts: dict[AffineExpr, _Part] = {}
-    for atom, k in form.terms.items():
-        base, divisor = _base_of(atom, form, extents)
+    terms = dict(form.terms)
+    for atom in form.terms:
+        if (inner := _stepped(atom, extents)) is None or len(inner.terms) < 2:
+            continue
+        factors = {divmod(terms.get(x, 0), k) for x, k in inner.terms.items()}
+        factor, rest = next(iter(factors))
+        if len(factors) == 1 and factor and not rest:
+            parts[inner.expr()] = [(factor, 1)]
+            terms = {x: k for x, k in terms.items() if x not in inner.terms}
+    for atom, k in terms.items():
+        base, divisor = _base_of(atom, form, extents, parts)
         parts.setdefault(base, []).append((k, divisor))
     return parts
 
@@ -247,23 +259,33 @@ def _independent(form: Linear, extents: Extents) -> dict[AffineExpr, _Part]:
 _MOST_STEPS = 16
 
 
-def _base_of(atom: AffineExpr, form: Linear, extents: Extents) -> tuple[AffineExpr, int]:
+def _stepped(atom: AffineExpr, extents: Extents) -> Linear | None:
+    """The sum x without a constant of an atom `x floordiv c`."""
+    if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is _Kind.FloorDiv):
+        return None
+    inner = linear(atom.lhs, extents)
+    return None if inner.constant else inner
+
+
+def _base_of(
+    atom: AffineExpr, form: Linear, extents: Extents, sums: Container[AffineExpr]
+) -> tuple[AffineExpr, int]:
     """The x and c of an atom `x floordiv c` that takes few values, or the atom itself and 1.
 
-    x is another atom of the form, or what is divided.
+    x is another atom of the form, one of the `sums` in it, or the one that is divided.
     """
-    if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is _Kind.FloorDiv):
+    inner = _stepped(atom, extents)
+    if inner is None or not isinstance(atom, AffineBinaryOpExpr):
         return atom, 1
-    inner = linear(atom.lhs, extents)
     candidates = [
         (other, divisor)
         for other in form.terms
         if other is not atom and (divisor := _steps(atom, inner, other, extents)) is not None
     ]
-    if not inner.constant and list(inner.terms.values()) == [1]:
-        candidates.append((next(iter(inner.terms)), _constant(atom.rhs)))
+    if list(inner.terms.values()) == [1] or inner.expr() in sums:
+        candidates.append((inner.expr(), _constant(atom.rhs)))
     for base, divisor in candidates:
-        low, high = _atom_bounds(base, extents)
+        low, high = _base_bounds(base, extents)
         if low is not None and high is not None and high - low < _MOST_STEPS * divisor:
             return base, divisor
     return atom, 1
@@ -292,7 +314,7 @@ def _steps(
 
 
 def _part_bounds(base: AffineExpr, part: _Part, extents: Extents) -> Bounds:
-    low, high = _atom_bounds(base, extents)
+    low, high = _base_bounds(base, extents)
     if len(part) == 1:
         ((k, divisor),) = part
         first = None if low is None else k * (low // divisor)
@@ -308,6 +330,12 @@ def _part_bounds(base: AffineExpr, part: _Part, extents: Extents) -> Bounds:
                 ends |= {max(step - 1, low), step}
     totals = [sum(k * (end // divisor) for k, divisor in part) for end in ends]
     return min(totals), max(totals)
+
+
+def _base_bounds(base: AffineExpr, extents: Extents) -> Bounds:
+    """Bounds of an atom, or of a sum of several."""
+    is_sum = isinstance(base, AffineBinaryOpExpr) and base.kind in (_Kind.Add, _Kind.Mul)
+    return _bounds(linear(base, extents), extents) if is_sum else _atom_bounds(base, extents)
 
 
 def _atom_bounds(atom: AffineExpr, extents: Extents) -> Bounds:

@@ -133,3 +133,13 @@ def test_quotients_of_groups_move_with_those_of_their_items() -> None:
     row = (item // 24) * 6 + (item // 96) * -5
     exact = {(g * 32 + i) // 24 * 6 - (g * 32 + i) // 96 * 5 for g in range(6) for i in range(32)}
     assert bounds(row, [6, 32]) == (min(exact), max(exact)) == (0, 37)
+
+
+def test_bounds_of_an_overlapped_tile_in_a_split_loop() -> None:
+    """33 tiles of 6 for 197 rows, in groups of 11 and in overlapping groups of 16."""
+    tile = D0 * 11 + D1
+    start = tile * 6 + (tile // 32) * -1
+    assert bounds(start + AffineExpr.dimension(2), [3, 11, 6]) == (0, 196)
+    tile = D0 * 16 + (D0 // 2) * -15 + D1
+    start = tile * 6 + (tile // 32) * -1
+    assert bounds(start + AffineExpr.dimension(2), [3, 16, 6]) == (0, 196)
