@@ -113,7 +113,7 @@ def _plan_columns(
     lanes = _lanes(_count(bare), length, target, 1, most // members)
     if lanes < FAN_IN:
         return None
-    members = max(members, _even(extent, min(_GROUP, most) // lanes))
+    members = max(members, _even(extent, max(1, min(_GROUP, most) // lanes)))
     return Plan(bare.rows, lanes, column, members, columns=True, texel=bare.texel)
 
 
