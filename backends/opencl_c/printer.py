@@ -10,6 +10,7 @@ from xdsl.ir.affine import AffineBinaryOpKind
 
 from ...dialects import tir
 from ...dialects.cl.target import Target
+from ...dialects.tir.affine import Linear
 from ...errors import CloptError
 from .build import Builder
 from .names import Names, is_identifier
@@ -159,10 +160,15 @@ class KernelPrinter:
         array, value = store.array, store.value
         if array.storage == "half" and value.ctype.base == "float":
             width = value.ctype.width
+            if value.kind == "broadcast" and value.operands[0].kind == "constant":
+                # PoCL 3.1 writes a constant vector of halves as if it were aligned: a crash.
+                width, value = 1, value.operands[0]
             text = self.texts(value)[0]
             if width == 1:
-                index = self.texts.linear(store.index, store.address)[0]
-                self._line(f"vstore_half({text}, {index}, {array.name});")
+                for lane in range(store.value.ctype.width):
+                    at = store.index + Linear({}, lane)
+                    index = self.texts.linear(at, store.address)[0]
+                    self._line(f"vstore_half({text}, {index}, {array.name});")
             else:
                 pointer = self.texts.pointer(array, store.index, store.address)
                 self._line(f"vstore_half{width}({text}, 0, {pointer});")
