@@ -32,6 +32,7 @@ PASSES: dict[str, str] = {
     "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",
     "nn-split-padding": "passes.nn.split_padding:NNSplitPaddingPass",
     "nn-split-transposes": "passes.nn.split_transposes:NNSplitTransposesPass",
+    "nn-winograd": "passes.nn.winograd:NNWinogradPass",
     "tir-apply-schedule": "passes.tir.apply_schedule:TIRApplySchedulePass",
     "tir-auto-schedule": "passes.tir.auto_schedule:TIRAutoSchedulePass",
     "tir-lower-blocks": "passes.tir.lower_blocks:TIRLowerBlocksPass",

@@ -25,6 +25,7 @@ from .nn.mixed_precision import NNMixedPrecisionPass
 from .nn.sink_reshapes import NNSinkReshapesPass
 from .nn.split_padding import NNSplitPaddingPass
 from .nn.split_transposes import NNSplitTransposesPass
+from .nn.winograd import NNWinogradPass
 from .tir.auto_schedule import TIRAutoSchedulePass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
@@ -58,6 +59,8 @@ PRECISION: tuple[ModulePass, ...] = (
 FUSE: tuple[ModulePass, ...] = (
     # A transposed convolution is an ordinary one with interleaved outputs: one kind of kernel less.
     NNConvTransposeToConvPass(),
+    # Where it pays, 3x3 convolutions are batches of matrix products between two transforms.
+    NNWinogradPass(),
     # On devices with textures, kernels and what lies between them in texels. What stays plain here,
     # on other devices all of it, is what the rest is about.
     NNChooseLayoutPass(),

@@ -26,6 +26,7 @@ ATTRIBUTE_NAME = "cl.target"
 Fact: TypeAlias = str | bool | int | float
 
 TEXTURE_CHOICES = ("off", "auto", "prefer")
+WINOGRAD_CHOICES = ("off", "auto", "prefer")
 
 # Up to this cost an image is the better memory: its unit computes addresses and borders.
 _AFFORDABLE_IMAGE_COST = 1.25
@@ -81,6 +82,12 @@ class Target:
     image_cost: float = 8.0
     """Cost of reading a texel of four floats from an image, in units of reading the same four
     floats from a buffer with the address arithmetic of that."""
+    winograd: str = "auto"
+    """Whether 3x3 convolutions are computed by Winograd's transforms: wherever these take fewer
+    products (`prefer`), nowhere (`off`), or as `winograd_transform_cost` says (`auto`)."""
+    winograd_transform_cost: float = 0.0
+    """Cost of an element that a transform of Winograd's writes or reads, in units of a product of
+    a convolution; 0 where it was not measured or never pays, which `auto` takes for `off`."""
     images: bool = False
     """Whether kernels may read and write images."""
     max_image_width: int = 0
@@ -120,6 +127,9 @@ class Target:
                 raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
         if not 0 < self.image_cost < math.inf:
             raise ValueError(f"image_cost is a positive number, not {self.image_cost}")
+        if not 0 <= self.winograd_transform_cost < math.inf:
+            cost = self.winograd_transform_cost
+            raise ValueError(f"winograd_transform_cost is a number from 0, not {cost}")
 
     @property
     def uses_textures(self) -> bool:
@@ -145,6 +155,7 @@ class Target:
 _CHOICES: dict[str, tuple[str, ...]] = {
     "device_type": ("cpu", "gpu"),
     "texture": TEXTURE_CHOICES,
+    "winograd": WINOGRAD_CHOICES,
 }
 _POSITIVE = (
     "vector_width",

@@ -144,6 +144,10 @@ from .types import (
     tensor_type,
     with_shape,
 )
+from .winograd import (
+    WinogradInputOp,
+    WinogradOutputOp,
+)
 
 NN = Dialect(
     "nn",
@@ -186,6 +190,8 @@ NN = Dialect(
         TransposeOp,
         UnaryOp,
         WhereOp,
+        WinogradInputOp,
+        WinogradOutputOp,
         YieldOp,
     ],
     [*ATTRIBUTES, LayoutAttr],
@@ -272,6 +278,8 @@ __all__ = [
     "WeightAttr",
     "WeightStore",
     "WhereOp",
+    "WinogradInputOp",
+    "WinogradOutputOp",
     "YieldOp",
     "array_type",
     "attr_array",

@@ -90,6 +90,8 @@ ROLES: dict[type[Operation], Role] = {
     nn.ConvOp: Role.CONTRACTION,
     nn.ConvTransposeOp: Role.CONTRACTION,
     nn.MatmulOp: Role.CONTRACTION,
+    nn.WinogradInputOp: Role.CONTRACTION,
+    nn.WinogradOutputOp: Role.CONTRACTION,
     nn.ConcatOp: Role.PIECES,
 }
 

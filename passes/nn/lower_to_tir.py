@@ -33,6 +33,9 @@ from .lowering.layouts import (
     packed_array,
 )
 
+_STEMS = ("conv", "matmul", "conv_transpose", "softmax", "winograd_input", "winograd_output")
+"""Operations that a kernel is called after, whatever else it computes."""
+
 _MOST_NODES = 4
 """How many node names a kernel's comment spells out."""
 
@@ -48,7 +51,7 @@ def kernel_stem(fused: nn.FusedOp) -> str:
             stem = stem or op.kind.data.value
         elif isinstance(op, nn.ReduceOp | nn.PoolOp):
             return f"{name}_{op.kind.data.value}"
-        elif name in ("conv", "matmul", "conv_transpose", "softmax") or name.endswith("_norm"):
+        elif name in _STEMS or name.endswith("_norm"):
             return name
         else:
             stem = name

@@ -17,6 +17,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...dialects import nn
+from ...dialects.nn.winograd import KERNEL
 from .rewriting import in_kernel, replace
 
 
@@ -47,6 +48,22 @@ class SplitConvPadding(RewritePattern):
             accumulate_half=op.accumulate is not None,
         )
         replace(rewriter, op, pad, conv)
+
+
+class SplitWinogradPadding(RewritePattern):
+    """winograd_input with pads, or tiles that stand over -> pad, winograd_input of whole tiles."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: nn.WinogradInputOp, rewriter: PatternRewriter, /) -> None:
+        tile, pads, sizes = op.tile.value.data, nn.ints(op.pads), nn.shape_of(op.x)[2:]
+        low, high = pads[:2], list(pads[2:])
+        for i, size in enumerate(sizes):
+            beyond = size + low[i] + high[i] - KERNEL + 1
+            high[i] += -beyond % tile
+        if in_kernel(op) or not any((*low, *high)):
+            return
+        pad = _pad(op.x, low, tuple(high), 0)
+        replace(rewriter, op, pad, nn.WinogradInputOp(pad.result, tile))
 
 
 class SplitPoolPadding(RewritePattern):
@@ -94,6 +111,10 @@ class NNSplitPaddingPass(ModulePass):
     name = "nn-split-padding"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        patterns: list[RewritePattern] = [SplitConvPadding(), SplitPoolPadding()]
+        patterns: list[RewritePattern] = [
+            SplitConvPadding(),
+            SplitWinogradPadding(),
+            SplitPoolPadding(),
+        ]
         applier = GreedyRewritePatternApplier(patterns, dce_enabled=False)
         PatternRewriteWalker(applier, apply_recursively=False).rewrite_module(op)

@@ -14,7 +14,16 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ... import nn
 from .. import Array
-from . import elementwise, indexing, movement, normalization, reduction, resize, window
+from . import (
+    elementwise,
+    indexing,
+    movement,
+    normalization,
+    reduction,
+    resize,
+    window,
+    winograd,
+)
 
 Evaluator = Callable[[Any, Sequence[Array]], Array | tuple[Array, ...]]
 """Computes the results of an operation from its operands' arrays."""
@@ -27,6 +36,7 @@ EVALUATORS: dict[type[Operation], Evaluator] = {
     **reduction.EVALUATORS,
     **resize.EVALUATORS,
     **window.EVALUATORS,
+    **winograd.EVALUATORS,
 }
 
 

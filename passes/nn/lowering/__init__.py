@@ -19,6 +19,7 @@ from . import (
     reduction,
     resize,
     shape,
+    winograd,
 )
 from .kernel import Kernel
 from .memory import buffer_type
@@ -64,5 +65,7 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     nn.ScatterElementsOp: indexing.lower_scatter_elements,
     nn.ScatterNDOp: indexing.lower_scatter_nd,
     nn.ResizeOp: resize.lower_resize,
+    nn.WinogradInputOp: winograd.lower_winograd_input,
+    nn.WinogradOutputOp: winograd.lower_winograd_output,
 }
 """How each operation states the elements of its results (see `Kernel`)."""

@@ -58,6 +58,16 @@ class Part:
     shape: tuple[int, ...]
     element: Element
     place: Place = list
+    others: Sequence[tuple[Element, Place]] = ()
+    """More elements that are computed and stored at the same place of the loops."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """Elements of a tensor that are computed together: for each index of `grid` those at `places`."""
+
+    grid: tuple[int, ...]
+    places: Sequence[Place]
 
 
 @dataclass(frozen=True)
@@ -99,6 +109,7 @@ class Kernel:
         self._elements: dict[SSAValue, Element] = {}
         self._parts: dict[SSAValue, Sequence[Part]] = {}
         self._placements: dict[SSAValue, Placement] = {}
+        self._together: Sequence[Together] = ()
         self._outputs = list(zip(outputs, params[len(inputs) :], strict=True))
         self._labels: set[str] = set()
         self._last_alloca: AllocaOp | None = None
@@ -124,6 +135,10 @@ class Kernel:
     def define_placement(self, value: SSAValue, placement: Placement) -> None:
         """State where the elements of another tensor are stored in `value`."""
         self._placements[value] = placement
+
+    def compute_together(self, pieces: Sequence[Together]) -> None:
+        """State which elements of the kernel's results share what they are computed from."""
+        self._together = pieces
 
     def element(self, body: Body, value: SSAValue, index: tuple[Index, ...]) -> Scalar:
         """The element of `value` at `index`, computed at the current place of `body`."""
@@ -205,13 +220,20 @@ class Kernel:
         placement = self._placements.get(value)
         if value in self._parts:
             return self._parts[value]
-        if placement is None or (self._last_alloca is None and not placement.borders):
+        in_order = self._last_alloca is None and not self._together
+        if placement is None and self._together:
+            return [self._shared(value, piece) for piece in self._together]
+        if placement is None or (in_order and not placement.borders):
             return [Part(nn.shape_of(value), self._elements[value])]
-        moved = [
-            replace(part, place=_composed(placement.place, part.place))
-            for part in self._pieces(placement.source)
-        ]
+        moved = [_moved(part, placement.place) for part in self._pieces(placement.source)]
         return [*moved, *placement.borders]
+
+    def _shared(self, value: SSAValue, piece: Together) -> Part:
+        def at(place: Place) -> tuple[Element, Place]:
+            return lambda body, index: body.read(value, place(index)), place
+
+        (element, place), *others = map(at, piece.places)
+        return Part(piece.grid, element, place, others)
 
     def _store_nest(
         self, value: SSAValue, memory: Memory, part: Part, extents: Sequence[int]
@@ -219,8 +241,9 @@ class Kernel:
         block = self._nest("out", extents, [tir.IterKind.Spatial] * len(extents), (), ())
         body = self._body(block, part.shape)
         dims = [AffineExpr.dimension(i) for i in range(len(extents))]
-        element = part.element(body, dims)
-        memory.store(body, element, part.place(dims), lambda axis: self.tails.is_zero(value, axis))
+        for element, place in ((part.element, part.place), *part.others):
+            result = element(body, dims)
+            memory.store(body, result, place(dims), lambda axis: self.tails.is_zero(value, axis))
 
     def _nest(
         self,
@@ -282,6 +305,11 @@ def _default_names(kinds: Sequence[tir.IterKind]) -> list[str]:
 
 def _constant(accumulator: Accumulator) -> Element:
     return lambda body, _: body.constant(accumulator.start, accumulator.element_type)
+
+
+def _moved(part: Part, place: Place) -> Part:
+    others = [(element, _composed(place, inner)) for element, inner in part.others]
+    return replace(part, place=_composed(place, part.place), others=others)
 
 
 def _composed(outer: Place, inner: Place) -> Place:

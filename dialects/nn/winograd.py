@@ -1,0 +1,151 @@
+"""The transforms around the products of a 3x3 convolution by Winograd's minimal filtering.
+
+A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks", 2015 (arXiv 1509.09308):
+F(m x m, 3 x 3) computes a tile of m x m results from one of T x T inputs, T = m + 2, as
+`A^T [(G g G^T) * (B^T d B)] A`, with T^2 products in place of 9 m^2. Summed over channels, the
+products of all tiles are T^2 matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+
+from .attributes import I64, I64_ARRAY, int_array, integer, ints
+from .base import FORMAT, NNOp, Properties, require, require_float, require_lengths
+from .types import Tensor, with_shape
+
+Matrix: TypeAlias = tuple[tuple[float, ...], ...]
+
+KERNEL = 3
+"""Rows and columns of the filter that the transforms are for."""
+
+
+@dataclass(frozen=True)
+class Transform:
+    """The matrices of F(m x m, 3 x 3)."""
+
+    input: Matrix
+    """B^T, [T, T]"""
+    weight: Matrix
+    """G, [T, 3]"""
+    output: Matrix
+    """A^T, [m, T]"""
+
+
+TRANSFORMS: dict[int, Transform] = {
+    # Section 4.1, "F(2x2, 3x3)".
+    2: Transform(
+        input=((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1)),
+        weight=((1, 0, 0), (0.5, 0.5, 0.5), (0.5, -0.5, 0.5), (0, 0, 1)),
+        output=((1, 1, 1, 0), (0, 1, -1, -1)),
+    ),
+    # Section 4.3, "F(4x4, 3x3)".
+    4: Transform(
+        input=(
+            (4, 0, -5, 0, 1, 0),
+            (0, -4, -4, 1, 1, 0),
+            (0, 4, -4, -1, 1, 0),
+            (0, -2, -1, 2, 1, 0),
+            (0, 2, -1, -2, 1, 0),
+            (0, 4, 0, -5, 0, 1),
+        ),
+        weight=(
+            (1 / 4, 0, 0),
+            (-1 / 6, -1 / 6, -1 / 6),
+            (-1 / 6, 1 / 6, -1 / 6),
+            (1 / 24, 1 / 12, 1 / 6),
+            (1 / 24, -1 / 12, 1 / 6),
+            (0, 0, 1),
+        ),
+        output=((1, 1, 1, 1, 1, 0), (0, 1, -1, 2, -2, 0), (0, 1, 1, 4, 4, 0), (0, 1, -1, 8, -8, 1)),
+    ),
+}
+"""The matrices by m."""
+
+
+def tile_counts(sizes: Sequence[int], tile: int) -> tuple[int, ...]:
+    """How many tiles cover each dimension of a result; the last may stand over."""
+    return tuple(-(-size // tile) for size in sizes)
+
+
+def _tile(properties: Properties) -> int:
+    (tile,) = ints(properties["tile"])
+    require(tile in TRANSFORMS, f"tile is {' or '.join(map(str, TRANSFORMS))} but is {tile}")
+    return tile
+
+
+@irdl_op_definition
+class WinogradInputOp(NNOp):
+    """`B^T d B` of every tile d of x [N, C, H, W]: [T * T, C, N * tiles], tiles row by row.
+
+    Tiles start `tile` elements apart and cover the results of a 3x3 convolution of x with `pads`
+    (begins, then ends); what they hold beyond x is zero.
+    """
+
+    name = "nn.winograd_input"
+    x = operand_def(TensorType)
+    tile = prop_def(I64)
+    pads = prop_def(I64_ARRAY)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, x: SSAValue, tile: int, pads: Sequence[int] = (0, 0, 0, 0)):
+        super().__init__([x], {"tile": integer(tile), "pads": int_array(pads)})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        (x,) = operand_types
+        tile, pads = _tile(properties), ints(properties["pads"])
+        require_float(x)
+        require(len(x.get_shape()) == 4, f"input must have rank 4 but has {len(x.get_shape())}")
+        require_lengths(4, pads=pads)
+        require(min(pads) >= 0, f"pads {list(pads)} must not be negative")
+        n, c, h, w = x.get_shape()
+        sizes = (h + pads[0] + pads[2] - KERNEL + 1, w + pads[1] + pads[3] - KERNEL + 1)
+        require(min(sizes) >= 1, "the padded input is smaller than the 3x3 window")
+        rows, cols = tile_counts(sizes, tile)
+        return [with_shape(x, ((tile + KERNEL - 1) ** 2, c, n * rows * cols))]
+
+
+@irdl_op_definition
+class WinogradOutputOp(NNOp):
+    """`A^T m A` of every tile m of x [T * T, O, N * tiles]: [N, O, H, W] of `sizes` [N, H, W].
+
+    The rows and columns in which the last tiles stand over are dropped.
+    """
+
+    name = "nn.winograd_output"
+    x = operand_def(TensorType)
+    tile = prop_def(I64)
+    sizes = prop_def(I64_ARRAY)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, x: SSAValue, tile: int, sizes: Sequence[int]):
+        super().__init__([x], {"tile": integer(tile), "sizes": int_array(sizes)})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        (x,) = operand_types
+        tile, sizes = _tile(properties), ints(properties["sizes"])
+        require_float(x)
+        require(len(x.get_shape()) == 3, f"input must have rank 3 but has {len(x.get_shape())}")
+        require_lengths(3, sizes=sizes)
+        require(min(sizes) >= 1, f"sizes {list(sizes)} must be positive")
+        n, h, w = sizes
+        elements, channels, tiles = x.get_shape()
+        rows, cols = tile_counts((h, w), tile)
+        expected = ((tile + KERNEL - 1) ** 2, n * rows * cols)
+        if (elements, tiles) != expected:
+            require(
+                False,
+                f"sizes {list(sizes)} take {expected[0]} elements of {expected[1]} tiles but got "
+                f"{elements} of {tiles}",
+            )
+        return [with_shape(x, (n, channels, h, w))]

@@ -1,0 +1,118 @@
+"""Lowering of Winograd's transforms: small matrices as sums, a whole tile at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from ....dialects import nn
+from ....dialects.nn.winograd import KERNEL, TRANSFORMS, Matrix, tile_counts
+from .body import Body, Index
+from .kernel import Kernel, Together
+from .scalar import Scalar
+
+Cell = Callable[[int, int], Scalar]
+"""An element of a tile by row and column."""
+
+
+def combine(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
+    """The sum of `factor * term(i)`: no zeros, no products with one, what is added first."""
+    used = sorted((i for i, k in enumerate(factors) if k), key=lambda i: factors[i] < 0)
+    total: Scalar | None = None
+    for i in used:
+        size = abs(factors[i])
+        value = term(i) if size == 1 else term(i) * size
+        if total is None:
+            total = value if factors[i] > 0 else -value
+        else:
+            total = total + value if factors[i] > 0 else total - value
+    assert total is not None, "no row of a transform is zero"
+    return total
+
+
+def transformed(body: Body, key: object, matrix: Matrix, cell: Cell, row: int, col: int) -> Scalar:
+    """Element (row, col) of `M d M^T`; the elements of `M d` are shared by those of their row."""
+
+    def half(k: int) -> Scalar:
+        return body.remember(
+            ("rows", key, row, k), lambda: combine(matrix[row], lambda i: cell(i, k))
+        )
+
+    return combine(matrix[col], half)
+
+
+def constant(index: Index) -> int:
+    """The number that an index is in a kernel that computes whole tiles."""
+    assert isinstance(index, AffineConstantExpr), "a tile's elements are computed one by one"
+    return index.value
+
+
+def lower_winograd_input(kernel: Kernel, op: nn.WinogradInputOp) -> None:
+    """`v[i T + j, c, tile] = (B^T d B)[i, j]`."""
+    m, pads, shape = op.tile.value.data, nn.ints(op.pads), nn.shape_of(op.x)
+    size, matrix = m + KERNEL - 1, TRANSFORMS[op.tile.value.data].input
+    sizes = [s + pads[i] + pads[i + 2] - KERNEL + 1 for i, s in enumerate(shape[2:])]
+    rows, cols = tile_counts(sizes, m)
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        at, c, tile = index
+        n, rest = body.simplify(tile // (rows * cols)), tile % (rows * cols)
+        th, tw = body.simplify(rest // cols), body.simplify(rest % cols)
+
+        def cell(i: int, j: int) -> Scalar:
+            position = [n, c, th * m + (i - pads[0]), tw * m + (j - pads[1])]
+            return body.read_or(op.x, position, shape, 0)
+
+        row, col = divmod(constant(body.simplify(at)), size)
+        return transformed(body, (op.x, c, tile), matrix, cell, row, col)
+
+    def place(at: int) -> Callable[[Sequence[Index]], list[Index]]:
+        number = AffineExpr.constant(at)
+        return lambda i: [number, i[1], (i[0] * rows + i[2]) * cols + i[3]]
+
+    kernel.define(op.result, element)
+    grid = (shape[0], shape[1], rows, cols)
+    kernel.compute_together([Together(grid, [place(at) for at in range(size * size)])])
+
+
+def lower_winograd_output(kernel: Kernel, op: nn.WinogradOutputOp) -> None:
+    """`y[n, o, h m + i, w m + j] = (A^T m A)[i, j]`, the last rows and columns by themselves."""
+    m, (n_tiles, *sizes) = op.tile.value.data, nn.ints(op.sizes)
+    size, matrix = m + KERNEL - 1, TRANSFORMS[op.tile.value.data].output
+    rows, cols = tile_counts(sizes, m)
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        n, o, h, w = index
+        th, tw = body.simplify(h // m), body.simplify(w // m)
+        tile = (n * rows + th) * cols + tw
+
+        def cell(i: int, j: int) -> Scalar:
+            return body.read(op.x, [AffineExpr.constant(i * size + j), o, tile])
+
+        row, col = (constant(body.simplify(i % m)) for i in (h, w))
+        return transformed(body, (op.x, o, tile), matrix, cell, row, col)
+
+    kernel.define(op.result, element)
+    channels = nn.shape_of(op.result)[1]
+    pieces = [
+        Together(
+            (n_tiles, channels, h_count, w_count),
+            [_shifted(m, h_first + i, w_first + j) for i, j in product(range(hs), range(ws))],
+        )
+        for (h_first, h_count, hs), (w_first, w_count, ws) in product(
+            _strips(sizes[0], m), _strips(sizes[1], m)
+        )
+    ]
+    kernel.compute_together(pieces)
+
+
+def _strips(size: int, m: int) -> list[tuple[int, int, int]]:
+    """Whole tiles along a dimension and what is left: first element, tiles, elements of each."""
+    strips = [(0, size // m, m), (size // m * m, 1, size % m)]
+    return [strip for strip in strips if strip[1] and strip[2]]
+
+
+def _shifted(m: int, row: int, col: int) -> Callable[[Sequence[Index]], list[Index]]:
+    return lambda i: [i[0], i[1], i[2] * m + row, i[3] * m + col]

@@ -1,0 +1,130 @@
+"""Compute 3x3 convolutions with fewer products, where the target's costs say that it pays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, f16, f32
+from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from ...dialects import cl, nn
+from ...dialects.cl.target import WINOGRAD_CHOICES
+from ...dialects.nn import Array, ints, shape_of
+from ...dialects.nn.winograd import KERNEL, TRANSFORMS, tile_counts
+from ...weights import Weights
+from .rewriting import in_kernel, replace, store_of
+
+TILES: dict[Attribute, tuple[int, ...]] = {f32: (4, 2), f16: (2,)}
+"""Which F(m x m, 3 x 3) may be used. The larger one adds up terms 100 times as large as the
+result: halves have too few bits for that.
+"""
+
+
+def direct_cost(op: nn.ConvOp, transform_cost: float) -> float:
+    """The cost of a convolution as it is, in products: these, and its weights once from memory."""
+    outputs, inputs = shape_of(op.w)[:2]
+    n, _, h, w = shape_of(op.result)
+    return outputs * inputs * KERNEL**2 * (n * h * w + transform_cost)
+
+
+def cost(op: nn.ConvOp, tile: int, transform_cost: float) -> float:
+    """The cost of the same by transforms: the products of the tiles, and `transform_cost` for each
+    element that a transform writes or reads, and for each of the weights, of which there are more.
+    """
+    outputs, inputs = shape_of(op.w)[:2]
+    n, _, *sizes = shape_of(op.result)
+    rows, cols = tile_counts(sizes, tile)
+    tiles, elements = n * rows * cols, (tile + KERNEL - 1) ** 2
+    moved = tiles * (outputs + inputs) + outputs * inputs
+    return elements * (tiles * outputs * inputs + transform_cost * moved)
+
+
+@dataclass(frozen=True)
+class NNWinogradPass(ModulePass):
+    """Turns 3x3 convolutions of stride 1 into input transform, matrix products, output transform.
+
+    `mode` is `off`, `auto` (where the cost of the transforms, a fact of the target, leaves a gain)
+    or `prefer` (where there are fewer products); without one, the target's `winograd` decides.
+    """
+
+    name: ClassVar[str] = "nn-winograd"
+    mode: str = ""
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("", *WINOGRAD_CHOICES):
+            raise ValueError(f"mode is one of {', '.join(WINOGRAD_CHOICES)}, not {self.mode}")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = cl.target_of(op)
+        mode = self.mode or target.winograd
+        transform_cost = 0.0 if mode == "prefer" else target.winograd_transform_cost
+        if mode == "off" or (mode == "auto" and not transform_cost):
+            return
+        pattern = ConvByTransforms(store_of(ctx), transform_cost)
+        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+
+
+@dataclass
+class ConvByTransforms(RewritePattern):
+    """conv -> winograd_input, matmul, winograd_output, bias as a broadcast add."""
+
+    weights: Weights | None
+    transform_cost: float
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
+        w = nn.constant_value(op.w, self.weights)
+        tile = None if w is None or not _is_eligible(op) else self._tile(op)
+        if w is None or tile is None or in_kernel(op):
+            return
+        matrices = nn.ConstantOp.from_array(
+            transformed_weights(w, tile), self.weights, nn.hint_of(op.w)
+        )
+        tiles = nn.WinogradInputOp(op.x, tile, ints(op.pads))
+        half = op.accumulate is not None
+        product = nn.MatmulOp(matrices.result, tiles.result, accumulate_half=half)
+        n, _, h, width = shape_of(op.result)
+        result = nn.WinogradOutputOp(product.result, tile, (n, h, width))
+        replace(rewriter, op, matrices, tiles, product, result, *self._bias(op, result))
+
+    def _tile(self, op: nn.ConvOp) -> int | None:
+        """The cheapest m of F(m x m, 3 x 3), if one is cheaper than the convolution itself."""
+        allowed = TILES.get(nn.tensor_type(op.x).element_type, ())
+        best = min(allowed, key=lambda m: cost(op, m, self.transform_cost), default=None)
+        direct = direct_cost(op, self.transform_cost)
+        return None if best is None or cost(op, best, self.transform_cost) >= direct else best
+
+    def _bias(self, op: nn.ConvOp, result: nn.WinogradOutputOp) -> Sequence[Operation]:
+        if op.b is None:
+            return ()
+        shape = (*shape_of(op.b), 1, 1)
+        array = nn.constant_value(op.b, self.weights)
+        if array is None:
+            bias: Operation = nn.ReshapeOp(op.b, shape)
+        else:
+            hint = nn.hint_of(op.b)
+            bias = nn.ConstantOp.from_array(array.reshape(shape), self.weights, hint)
+        return bias, nn.BinaryOp(result.result, bias.results[0], nn.BinaryKind.ADD)
+
+
+def _is_eligible(op: nn.ConvOp) -> bool:
+    steps = {*ints(op.strides), *ints(op.dilations), *ints(op.groups)}
+    return shape_of(op.w)[2:] == (KERNEL, KERNEL) and steps == {1}
+
+
+def transformed_weights(w: Array, tile: int) -> Array:
+    """`G g G^T` of every filter g of w [O, C, 3, 3]: [T * T, O, C], computed in double."""
+    g = np.array(TRANSFORMS[tile].weight, np.float64)
+    changed = np.einsum("ik,ockl,jl->ijoc", g, w.astype(np.float64), g)
+    return changed.reshape(-1, *w.shape[:2]).astype(w.dtype)
