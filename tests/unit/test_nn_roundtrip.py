@@ -77,6 +77,8 @@ CASES: list[tuple[Build, list[Attribute], list[Attribute]]] = [
         [_t(2, 4, 18, 21)],
     ),
     (nn.MatmulOp, [_t(5, 1, 2, 3), _t(4, 3, 7)], [_t(5, 4, 2, 7)]),
+    (lambda x: nn.WinogradInputOp(x, 4, (1, 1, 1, 1)), [_t(2, 3, 7, 6)], [_t(36, 3, 8)]),
+    (lambda m: nn.WinogradOutputOp(m, 2, (1, 5, 4)), [_t(16, 3, 6)], [_t(1, 3, 5, 4)]),
     (
         lambda a, b: nn.MatmulOp(a, b, transpose_a=True, transpose_b=True),
         [_t(3, 2), _t(7, 3)],
