@@ -19,16 +19,23 @@ from ....dialects.tir import TEXEL
 from ....dialects.tir.affine import simplify
 from .. import schedule
 from ..schedule.analysis import accesses, memref_of, temporary, written
-from .stages import Stage, keep_private
+from .stages import Stage, keep_private, strides
 from .work_items import bind_items
 
 _ACCUMULATORS = 16
-"""Accumulators of a work-item, each a texel: as many as leave a mobile GPU two waves to switch to.
-"""
-_ACCUMULATORS_OF_WINDOW = 4
-"""The same where a step of the reduction covers several taps, whose texels want registers, too."""
+"""Texels that a work-item computes at the most."""
+_REGISTERS = 96
+"""Registers of a target that does not say, as `cl.Target.registers` counts them."""
 _READ_COST = 4.5
 """Issue slots of a texel read with what it takes, in multiply-adds of four lanes."""
+_CROWDED = 1.25
+"""What the slots of a window's tap cost with two waves in flight instead of four."""
+_ALONE = 2.0
+"""What any slot costs with one wave in flight."""
+_MOST_COLUMNS = 8
+"""Columns of the result for a work-item at the most."""
+_MOST_COLUMNS_OF_WINDOW = 4
+"""The same where a work-item multiplies by a whole window at once."""
 _MOST_TAPS = 16
 """Columns of a window that are worth unrolling."""
 _MOST_COPIES = 1024
@@ -100,16 +107,50 @@ def texel_tile(stage: Stage, output: Stage, target: cl.Target) -> TexelTile | No
 def _candidates(
     stage: Stage, extents: Sequence[int], lane: int, column: int | None
 ) -> Iterator[TexelTile]:
-    """The tiles whose accumulators fit into the registers."""
-    most = _ACCUMULATORS_OF_WINDOW if _taps(stage) > 1 else _ACCUMULATORS
+    """The tiles there are, of which one is always possible."""
     texels = -(-extents[lane] // TEXEL)
-    reused = lane_variable(stage, reduce=True) is not None
-    for columns in range(1, 1 if column is None else min(most, extents[column], 8) + 1):
-        for blocks in (1, 2, 4) if reused else (1,):
-            if texels % blocks == 0 and columns * blocks <= most:
+    most = _MOST_COLUMNS_OF_WINDOW if _is_depthwise(stage, lane) else _MOST_COLUMNS
+    most = 1 if column is None else min(extents[column], most)
+    for columns in range(1, most + 1):
+        for blocks in (1, 2, 4) if _shares_texels(stage, lane) else (1,):
+            if texels % blocks == 0 and columns * blocks <= _ACCUMULATORS:
                 yield TexelTile(lane, column, columns, blocks)
-    if column is None:
-        yield TexelTile(lane, None, 1)
+
+
+def _shares_texels(stage: Stage, lane: int) -> bool:
+    """Whether other lanes of the result read some of the same: a contraction, no depthwise one."""
+    stored = written(stage.block)
+    return any(
+        moves[lane] == 0 for op, moves in strides(stage.block).items() if op.memref not in stored
+    )
+
+
+def _is_depthwise(stage: Stage, lane: int) -> bool:
+    """Whether a reduction multiplies the elements of each channel by those of another operand."""
+    stored = written(stage.block)
+    operands = {op.memref for op in stage.block.loads() if op.memref not in stored}
+    return len(operands) > 1 and not _shares_texels(stage, lane)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What a work-item reads in one step of a reduction, in texels, and adds up."""
+
+    activations: int
+    weights: int
+    products: int
+
+    @staticmethod
+    def of(stage: Stage, tile: TexelTile) -> _Step:
+        taps = _taps(stage)
+        channels = TEXEL if lane_variable(stage, reduce=True) is not None else 1
+        columns = (tile.columns - 1) * min(_stride(stage, tile.column), taps) + taps
+        weights = channels * taps * tile.blocks
+        return _Step(columns, weights, weights * tile.columns)
+
+    def slots(self) -> float:
+        """Issue slots for each multiply-add."""
+        return 1 + _READ_COST * (self.activations + self.weights) / (TEXEL * self.products)
 
 
 def _taps(stage: Stage) -> int:
@@ -119,19 +160,41 @@ def _taps(stage: Stage) -> int:
     return running[-1] if len(running) > 1 and running[-1] <= _MOST_TAPS else 1
 
 
+def _stride(stage: Stage, column: int | None) -> int:
+    """How many columns of the operand there are between two of the result."""
+    extents = stage.block.iter_extents
+    taps = [i for i in stage.reduce if extents[i] > 1]
+    for moves in strides(stage.block).values():
+        if column is not None and taps:
+            step, tap = moves[column], moves[taps[-1]]
+            if step and tap and step % tap == 0:
+                return step // tap
+    return 1
+
+
 def _cost(stage: Stage, extents: Sequence[int], tile: TexelTile, target: cl.Target) -> float:
-    """Issue slots per useful multiply-add, times what too few work-items leave idle."""
-    taps = _taps(stage)
+    """Issue slots per useful multiply-add, times what few waves and few work-items leave idle."""
+    step = _Step.of(stage, tile)
     width = 1 if tile.column is None else extents[tile.column]
     tiles = -(-width // tile.columns)
-    channels = TEXEL if lane_variable(stage, reduce=True) is not None else 1
-    reads = tile.columns + taps - 1 + channels * taps * tile.blocks
-    accumulated = tile.columns * taps * channels * tile.blocks
-    slots = 1 + _READ_COST * reads / (TEXEL * accumulated)
     texels = -(-extents[tile.lane] // TEXEL)
     items = prod(extents) // (extents[tile.lane] * width) * tiles * texels // tile.blocks
     wanted = target.compute_units * target.preferred_work_group
-    return slots * tiles * tile.columns / width * max(1.0, wanted / items)
+    idle = max(1.0, wanted / items)
+    registers = tile.columns * tile.blocks + step.activations + step.weights
+    return step.slots() * tiles * tile.columns / width * idle * _crowd(stage, registers, target)
+
+
+def _crowd(stage: Stage, registers: int, target: cl.Target) -> float:
+    """What it costs that a work-item with so many registers leaves room for few others.
+
+    Where a step reads one tap only, two waves keep the device as busy as four.
+    """
+    available = target.registers or _REGISTERS
+    if registers >= available // 2:
+        return _ALONE
+    # What is read last needs no register of its own: it can take that of what is not needed again.
+    return _CROWDED if registers - 1 > available // 4 and _taps(stage) > 1 else 1.0
 
 
 def _aligned(stage: Stage, output: Stage) -> bool:
@@ -177,7 +240,9 @@ def _tile_reduction(
     single = [loop for i, loop in enumerate(spatial) if i not in (tile.lane, tile.column)]
     channels = split_channels(stage, reduce)
     tiled = [blocks, *columns, *channels]
-    window = _window_columns(reduce, prod(loop.size for loop in (*tiled, lanes)))
+    depthwise = _is_depthwise(stage, tile.lane)
+    copies = prod(loop.size for loop in (*tiled, lanes))
+    window = _window_columns(reduce, copies, depthwise=depthwise)
     serial = [loop for loop in reduce if loop not in window]
     expanded = [*window, *tiled]
     schedule.reorder(*single, *serial, *expanded, lanes)
@@ -189,12 +254,18 @@ def _tile_reduction(
         schedule.roll(running[-1])
 
 
-def _window_columns(reduce: Sequence[tir.ForOp], copies: int) -> list[tir.ForOp]:
-    """The innermost loop of a reduction over a window: its taps share what they read."""
+def _window_columns(
+    reduce: Sequence[tir.ForOp], copies: int, *, depthwise: bool
+) -> list[tir.ForOp]:
+    """The innermost loop of a reduction over a window: its taps share what they read.
+
+    All loops of a small window of one channel: that is too little work for a loop.
+    """
     running = [loop for loop in reduce if loop.size > 1]
-    if len(running) > 1 and running[-1].size <= min(_MOST_TAPS, _MOST_COPIES // copies):
-        return running[-1:]
-    return []
+    most = min(_MOST_TAPS, _MOST_COPIES // copies)
+    if depthwise and prod(loop.size for loop in running) <= most:
+        return running
+    return running[-1:] if len(running) > 1 and running[-1].size <= most else []
 
 
 def split_channels(stage: Stage, reduce: list[tir.ForOp]) -> list[tir.ForOp]:

@@ -16,6 +16,8 @@ from .elementwise import fuse_all
 
 _MOST_GROUPS = 65535
 """Groups along y and z: what CUDA devices have there at the most."""
+_DIVISION = 0.15
+"""What it costs a work-item to divide an index, as a share of a short kernel."""
 _SPARE = 4
 """A group is up to a quarter larger than the device likes best."""
 
@@ -26,19 +28,17 @@ _ITEMS = (tir.LoopKind.LocalX, tir.LoopKind.LocalY, tir.LoopKind.LocalZ)
 def bind_items(loops: Sequence[tir.ForOp], target: cl.Target) -> tir.ForOp:
     """One work-item for each iteration of directly nested loops, outermost first.
 
-    The last loop is x, the one before it y, the others together z. The last group of an axis starts
-    early enough to end with the axis, so that none needs a guard. Returns the innermost loop.
+    The last loop is x, the one before it y, the others together z; fewer axes where that leaves
+    much less idle. The last group of an axis starts early enough to end with the axis, so that none
+    needs a guard. Returns the innermost loop.
     """
     single = [loop for loop in loops if loop.size == 1]
     running = [loop for loop in loops if loop.size > 1] or [single.pop()]
     schedule.reorder(*single, *running)
-    axes = running if len(running) < 3 else [fuse_all(running[:-2]), *running[-2:]]
-    shape = group_shape(_sizes(axes), target)
-    counts = [-(-n // size) for n, size in zip(_sizes(axes), shape, strict=True)]
-    if any(count > _MOST_GROUPS for count in counts[1:]):
-        axes = [fuse_all(axes)]
-        shape = group_shape(_sizes(axes), target)
-    names = [("group", "item")] if len(axes) == 1 else [(f"group_{a}", f"item_{a}") for a in "xyz"]
+    count, shape = _grid([loop.size for loop in reversed(running)], target)
+    kept = running[len(running) - count + 1 :]
+    axes = [fuse_all(running[: len(running) - count + 1]), *kept]
+    names = [("group", "item")] if count == 1 else [(f"group_{a}", f"item_{a}") for a in "xyz"]
     groups: list[tir.ForOp] = []
     items: list[tir.ForOp] = []
     for loop, size, pair in zip(reversed(axes), shape, names, strict=False):
@@ -52,9 +52,18 @@ def bind_items(loops: Sequence[tir.ForOp], target: cl.Target) -> tir.ForOp:
     return items[-1]
 
 
-def _sizes(axes: Sequence[tir.ForOp]) -> list[int]:
-    """The extents, x first."""
-    return [loop.size for loop in reversed(axes)]
+def _grid(sizes: Sequence[int], target: cl.Target) -> tuple[int, tuple[int, ...]]:
+    """How many axes there are for loops of some sizes, x first, and the shape of a group."""
+    found: list[tuple[float, int, tuple[int, ...]]] = []
+    for count in range(1, min(3, len(sizes)) + 1):
+        extents = [*sizes[: count - 1], prod(sizes[count - 1 :])]
+        shape = group_shape(extents, target)
+        groups = [-(-n // size) for n, size in zip(extents, shape, strict=True)]
+        if all(group <= _MOST_GROUPS for group in groups[1:]):
+            cost = 1 + _DIVISION * (len(sizes) > count)
+            found.append((_share_of_use(extents, shape, target) / cost, count, shape))
+    _, count, shape = max(found)
+    return count, shape
 
 
 def group_shape(extents: Sequence[int], target: cl.Target) -> tuple[int, ...]:
@@ -71,7 +80,7 @@ def group_shape(extents: Sequence[int], target: cl.Target) -> tuple[int, ...]:
         for shape in product(*(_chunks(extent, most) for extent in extents))
         if wanted // 2 <= prod(shape) <= most
     ]
-    return max(shapes, key=lambda shape: (_share_of_use(extents, shape, wanted), shape))
+    return max(shapes, key=lambda shape: (_share_of_use(extents, shape, target), shape))
 
 
 def _chunks(extent: int, most: int) -> list[int]:
@@ -83,8 +92,9 @@ def _chunks(extent: int, most: int) -> list[int]:
     ]
 
 
-def _share_of_use(extents: Sequence[int], shape: Sequence[int], wanted: int) -> float:
+def _share_of_use(extents: Sequence[int], shape: Sequence[int], target: cl.Target) -> float:
     """Which share of the lanes computes something that no other does."""
+    wanted = min(target.preferred_work_group, target.max_work_group_size, prod(extents))
     items = prod(shape)
     covered = prod(-(-n // size) * size for n, size in zip(extents, shape, strict=True))
     wave = max(wanted // 2, 1)
