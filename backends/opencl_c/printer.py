@@ -54,7 +54,7 @@ class KernelPrinter:
         self.builder = Builder(func, target)
         self.builder.build()
         self.placement = Placement(self.builder.graph)
-        self.texts = Texts(self.builder.space, target.mad)
+        self.texts = Texts(self.builder.space, mad=target.mad, select=target.select)
         self.names = Names()
         self.lines: list[str] = []
         self.indent = 0

@@ -29,9 +29,10 @@ def atom(text: Text, precedence: int) -> str:
 class Texts:
     """Renders the nodes of one kernel; one method per kind of node."""
 
-    def __init__(self, space: IndexSpace, mad: bool = False):
+    def __init__(self, space: IndexSpace, *, mad: bool = False, select: bool = False):
         self.space = space
         self.mad = mad
+        self.select = select
         self._renderers: dict[str, Callable[[Node], Text]] = {
             "constant": self._constant,
             "index": lambda node: self.linear(node.payload, node.operands),
@@ -251,6 +252,8 @@ class Texts:
 
     def _select(self, node: Node) -> Text:
         condition, then, other = (self(operand) for operand in node.operands)
+        if self.select and node.operands[0].ctype.width > 1:
+            return f"select({other[0]}, {then[0]}, {condition[0]})", PRIMARY
         text = (
             f"{atom(condition, PRECEDENCE['=='])} ? {atom(then, CONDITIONAL + 1)}"
             f" : {atom(other, CONDITIONAL)}"

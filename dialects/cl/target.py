@@ -71,6 +71,8 @@ class Target:
     """Whether kernels may compute in `double`."""
     mad: bool = False
     """Whether kernels write `mad(a, b, c)` and do not leave `a * b + c` to the compiler."""
+    select: bool = False
+    """Whether kernels choose between vectors by `select(b, a, c)` and not by `c ? a : b`."""
     rolled_loops: bool = False
     """Whether a loop that is to stay a loop gets its bound as an argument: the device's compiler
     unrolls what it can count, and loses work-items in flight to the registers that takes."""
