@@ -2,9 +2,12 @@
 
 `python benchmarks/texture_forms.py resnet50 mobilenet_v2 --device nvidia`: for each different
 convolution of the networks, with its activation, the time of the kernels that compute it when
-values lie in images (`texture=prefer`), when they lie in buffers (`texture=off`), and which of the
-two the whole network gets with `texture=auto`. Packing the input and unpacking the output are not
-counted: in a network the neighbours do that. The forms alternate; times are medians.
+values lie in images, packed in buffers or plain in buffers, and which of these the whole network
+gets with `texture=auto`. Packing the input and unpacking the output are not counted: in a network
+the neighbours do that. The forms alternate; times are medians.
+
+`--list FILE` only writes the convolutions and the choices for `--target`; `--from FILE` measures
+those of such a file, on a machine that needs neither the networks nor their weights.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ import json
 import statistics
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 import models
 import numpy as np
@@ -28,14 +32,29 @@ from xdsl.dialects.builtin import ModuleOp
 
 import clopt
 from clopt.backends.pyopencl_runtime import Device, find_device, target_for
+from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import nn, tir
-from clopt.dialects.cl import set_target
+from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.pipelines import run_pipeline
 from clopt.weights import Weights
 
-FORMS = ("prefer", "off")
+NO_IMAGE = dict.fromkeys(
+    (
+        "max_image_width",
+        "max_image_height",
+        "max_image_layers",
+        "max_image_buffer_texels",
+    ),
+    1,
+)
+FORMS: dict[str, dict[str, Any]] = {
+    "image": {"texture": "prefer"},
+    # Where no image fits, packed values lie in buffers.
+    "packed": {"texture": "prefer", **NO_IMAGE},
+    "plain": {"texture": "off"},
+}
 
 
 @dataclass(frozen=True)
@@ -93,34 +112,31 @@ class Convolution:
 
 @dataclass
 class Row:
-    """One convolution: microseconds in both forms, and what `auto` chose."""
+    """One convolution: microseconds in each form, and what `auto` chose."""
 
     network: str
     name: str
     macs: int
-    texture: float
-    buffer: float
+    times: dict[str, float]
     auto: str
 
     @property
     def loss(self) -> float:
-        """How much longer the chosen form takes than the better one."""
-        chosen = self.texture if self.auto == "texture" else self.buffer
-        return chosen / min(self.texture, self.buffer) - 1
+        """How much longer the chosen form takes than the best one."""
+        return self.times[self.auto] / min(self.times.values()) - 1
 
 
-def convolutions(module: ModuleOp) -> Iterator[tuple[Convolution, bool]]:
-    """The convolutions of a fused module, each with whether it writes an image."""
+def convolutions(module: ModuleOp) -> Iterator[tuple[Convolution, str]]:
+    """The convolutions of a fused module, each with the form of its result."""
     for op in module.walk():
         if not isinstance(op, nn.ConvOp):
             continue
         fused = op.parent_op()
-        textured = isinstance(fused, nn.FusedOp) and any(
-            (layout := nn.layout_of(value)) is not None
-            and isinstance(layout.memory, tir.ScopeAttr)
-            and layout.memory.scope is tir.Scope.Texture
-            for value in fused.outputs
-        )
+        layouts = map(nn.layout_of, fused.outputs) if isinstance(fused, nn.FusedOp) else ()
+        form = "plain"
+        for layout in layouts:
+            if layout is not None:
+                form = "image" if isinstance(layout.memory, tir.ScopeAttr) else "packed"
         yield (
             Convolution(
                 nn.shape_of(op.x),
@@ -129,25 +145,37 @@ def convolutions(module: ModuleOp) -> Iterator[tuple[Convolution, bool]]:
                 nn.ints(op.pads),
                 op.groups.value.data,
             ),
-            textured,
+            form,
         )
 
 
-def chosen_forms(path: Path, device: Device) -> dict[Convolution, str]:
-    """Each different convolution of a network, and the form it gets with `texture=auto`."""
+def chosen_forms(path: Path, target: Target) -> dict[Convolution, str]:
+    """Each different convolution of a network, and the form it gets with `texture=auto`.
+
+    A convolution that became a matrix product has no other form than the plain one.
+    """
     found: dict[Convolution, str] = {}
     for texture in ("prefer", "auto"):
         context = CloptContext(weights=Weights())
         module = import_onnx(path, context.weights)
-        set_target(module, target_for(device).with_facts({"texture": texture}))
+        set_target(module, target.with_facts({"texture": texture}))
         for name in ("simplify", "fuse"):
             run_pipeline(context, module, name)
-        for convolution, textured in convolutions(module):
+        for convolution, form in convolutions(module):
             if texture == "prefer":
-                found[convolution] = "buffer"
-            elif textured:
-                found[convolution] = "texture"
+                found[convolution] = "plain"
+            elif form != "plain":
+                found[convolution] = form
     return found
+
+
+def listed(networks: list[str], target: Target) -> list[tuple[str, list[Any], str]]:
+    """Network, fields of the convolution and chosen form of everything there is to measure."""
+    return [
+        (path.stem, list(astuple(convolution)), form)
+        for path in (models.export(n) if n in models.NAMES else Path(n) for n in networks)
+        for convolution, form in chosen_forms(path, target).items()
+    ]
 
 
 def launches(compiled: clopt.CompiledModel) -> list:
@@ -181,12 +209,13 @@ def measure(convolution: Convolution, device: Device, rounds: int) -> dict[str, 
     results: dict[str, np.ndarray] = {}
     kept = []
     for form in FORMS:
-        facts = target.with_facts({"texture": form})
+        facts = target.with_facts(FORMS[form])
         compiled = clopt.compile(model, target=facts, context=context, queue=queue)
         results[form] = compiled.run({"x": x})[0]
         commands[form] = launches(compiled)
         kept.append(compiled)
-    worst = np.abs(results["prefer"] - results["off"]).max() / np.abs(results["off"]).max()
+    plain = results["plain"]
+    worst = max(np.abs(result - plain).max() / np.abs(plain).max() for result in results.values())
     if worst > 1e-4:
         raise RuntimeError(f"{convolution}: the forms differ by {worst:.1e}")
     samples: dict[str, list[float]] = {form: [] for form in FORMS}
@@ -202,41 +231,46 @@ def show(rows: list[Row]) -> None:
     """Print the rows and how often the choice was good."""
     console = Console(width=120)
     table = Table()
-    for heading in ("network", "convolution", "MMAC", "image us", "buffer us", "ratio", "auto"):
+    for heading in ("network", "convolution", "MMAC", *(f"{form} us" for form in FORMS), "auto"):
         table.add_column(heading, no_wrap=True)
     for row in rows:
         table.add_row(
             row.network,
             row.name,
             f"{row.macs / 1e6:.1f}",
-            f"{row.texture:.1f}",
-            f"{row.buffer:.1f}",
-            f"{row.texture / row.buffer:.2f}",
+            *(f"{row.times[form]:.1f}" for form in FORMS),
             row.auto,
         )
     console.print(table)
     good = sum(row.loss <= 0.05 for row in rows)
-    console.print(f"auto within 5 % of the better form: {good} of {len(rows)}")
+    console.print(f"auto within 5 % of the best form: {good} of {len(rows)}")
 
 
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("networks", nargs="+", help="names from models.py, or paths of ONNX files")
+    parser.add_argument("networks", nargs="*", help="names from models.py, or paths of ONNX files")
     parser.add_argument("--device", default="nvidia")
+    parser.add_argument("--target", default="nvidia", help="for whom --list chooses")
+    parser.add_argument("--list", type=Path, help="write what there is to measure to this file")
+    parser.add_argument("--from", type=Path, dest="source", help="a file that --list wrote")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, help="write all rows to this file")
     args = parser.parse_args()
+    if args.list is not None:
+        args.list.write_text(json.dumps(listed(args.networks, load_target(args.target))) + "\n")
+        return
     device = find_device(args.device)
+    work = (
+        json.loads(args.source.read_text())
+        if args.source
+        else listed(args.networks, target_for(device))
+    )
     rows: list[Row] = []
-    for network in args.networks:
-        path = models.export(network) if network in models.NAMES else Path(network)
-        for convolution, auto in chosen_forms(path, device).items():
-            times = measure(convolution, device, args.rounds)
-            row = Row(
-                path.stem, str(convolution), convolution.macs, times["prefer"], times["off"], auto
-            )
-            rows.append(row)
+    for network, fields, auto in work:
+        convolution = Convolution(*(tuple(f) if isinstance(f, list) else f for f in fields))
+        times = measure(convolution, device, args.rounds)
+        rows.append(Row(network, str(convolution), convolution.macs, times, auto))
     show(rows)
     if args.json is not None:
         args.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
