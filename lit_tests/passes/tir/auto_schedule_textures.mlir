@@ -105,15 +105,16 @@ module attributes {cl.target = #cl.target<"phone", {device_type = "gpu", preferr
 // A pool has no second operand.
 // CHECK-LABEL: tir.func @pool_max_1(
 // CHECK:   tir.for group_y %group_y = 0 to 7 {
+// CHECK:   tir.for group_x %group_x = 0 to 2 {
 // CHECK:   tir.for local_z %item_z = 0 to 8 {
 // CHECK:   tir.for local_y %item_y = 0 to 4 {
 // CHECK:   tir.for local_x %item_x = 0 to 4 {
 // CHECK:   tir.for rolled %kh = 0 to 2 {
 // CHECK:   tir.for unrolled %kw = 0 to 2 {
-// CHECK:   tir.for unrolled %w = 0 to 7 {
+// CHECK:   tir.for unrolled %w = 0 to 4 {
 // CHECK:   tir.for vectorized %ci = 0 to 4 {
 // CHECK:     tir.block "max_pool"
-// CHECK:   tir.for unrolled %i3i = 0 to 7 {
+// CHECK:   tir.for unrolled %i3i = 0 to 4 {
 // CHECK:   tir.for vectorized %i1i = 0 to 4 {
 // CHECK:     tir.block "out"
 module attributes {cl.target = #cl.target<"phone", {device_type = "gpu", preferred_work_group = 128 : i64, registers = 96 : i64, rolled_loops = true, texture = "prefer", images = true, max_image_width = 16384 : i64, max_image_height = 16384 : i64}>} {

@@ -34,8 +34,9 @@ _ALONE = 2.0
 """What any slot costs with one wave in flight."""
 _MOST_COLUMNS = 8
 """Columns of the result for a work-item at the most."""
-_MOST_COLUMNS_OF_WINDOW = 4
-"""The same where a work-item multiplies by a whole window at once."""
+_MOST_COLUMNS_OF_CHANNEL = 4
+"""The same for windows over one channel, in pools and depthwise convolutions: they have so little
+to do for each texel they read that work-items in flight matter more."""
 _MOST_TAPS = 16
 """Columns of a window that are worth unrolling."""
 _MOST_COPIES = 1024
@@ -109,10 +110,11 @@ def _candidates(
 ) -> Iterator[TexelTile]:
     """The tiles there are, of which one is always possible."""
     texels = -(-extents[lane] // TEXEL)
-    most = _MOST_COLUMNS_OF_WINDOW if _is_depthwise(stage, lane) else _MOST_COLUMNS
+    shares = _shares_texels(stage, lane)
+    most = _MOST_COLUMNS if shares else _MOST_COLUMNS_OF_CHANNEL
     most = 1 if column is None else min(extents[column], most)
     for columns in range(1, most + 1):
-        for blocks in (1, 2, 4) if _shares_texels(stage, lane) else (1,):
+        for blocks in (1, 2, 4) if shares else (1,):
             if texels % blocks == 0 and columns * blocks <= _ACCUMULATORS:
                 yield TexelTile(lane, column, columns, blocks)
 
