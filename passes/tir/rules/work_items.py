@@ -16,6 +16,8 @@ from .elementwise import fuse_all
 
 _MOST_GROUPS = 65535
 """Groups along y and z: what CUDA devices have there at the most."""
+_MOST_DEEP = 64
+"""Work-items of a group along z: what CUDA devices have there at the most."""
 _DIVISION = 0.15
 """What it costs a work-item to divide an index, as a share of a short kernel."""
 _SPARE = 4
@@ -72,13 +74,13 @@ def group_shape(extents: Sequence[int], target: cl.Target) -> tuple[int, ...]:
     Of equally good shapes the one whose items are neighbours in x, then in y.
     """
     wanted = min(target.preferred_work_group, target.max_work_group_size)
-    if prod(extents) <= wanted:
+    if prod(extents) <= wanted and all(extent <= _MOST_DEEP for extent in extents[2:]):
         return tuple(extents)
     most = min(wanted + wanted // _SPARE, target.max_work_group_size)
     shapes = [
         shape
         for shape in product(*(_chunks(extent, most) for extent in extents))
-        if wanted // 2 <= prod(shape) <= most
+        if wanted // 2 <= prod(shape) <= most and all(size <= _MOST_DEEP for size in shape[2:])
     ]
     return max(shapes, key=lambda shape: (_share_of_use(extents, shape, target), shape))
 
