@@ -90,6 +90,10 @@ class Target:
     winograd_transform_cost: float = 0.0
     """Cost of an element that a transform of Winograd's writes or reads, in units of a product of
     a convolution; 0 where it was not measured or never pays, which `auto` takes for `off`."""
+    weight_images: bool = True
+    """Whether the weights of contractions lie in images, too, where values do. Buffers are better
+    on devices that read an element for all work-items of a wave at once from one, not from an
+    image."""
     images: bool = False
     """Whether kernels may read and write images."""
     max_image_width: int = 0

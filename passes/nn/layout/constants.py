@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
@@ -52,7 +53,13 @@ class ConstantLayouts:
         blocks = [(0, LANES)]
         if self.packed.get(op.x) == 1 and (groups == 1 or inputs % LANES == 0):
             blocks = [(1, LANES), (0, LANES)]
-        return texture_for(type_, blocks, 1, self.target)
+        return self._weights(type_, blocks, 1)
+
+    def _weights(self, type_: nn.Tensor, blocks: Sequence[tuple[int, int]], row: int) -> Candidate:
+        """Weights in blocks, in an image where the device likes that."""
+        if not self.target.weight_images:
+            return Candidate(LayoutAttr(blocks))
+        return texture_for(type_, blocks, row, self.target)
 
     def _matmul_weights(self, op: nn.MatmulOp, access: Access) -> Candidate:
         """[.., K, N]: four columns a texel, after four rows where these are whole texels of a."""
@@ -66,7 +73,7 @@ class ConstantLayouts:
         a_packed = self.packed.get(op.a) == len(nn.shape_of(op.a)) - 1
         if op.transpose_a is None and (a_packed or shape[rows] % LANES == 0):
             blocks = [(rows, LANES), (columns, LANES)]
-        return texture_for(type_, blocks, last, self.target)
+        return self._weights(type_, blocks, last)
 
 
 def lane_of(work: Work, result: LayoutAttr | None) -> int | None:

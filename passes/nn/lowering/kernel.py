@@ -64,7 +64,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Together:
-    """Elements of a tensor that are computed together: of each index of `grid`, those at `places`."""
+    """Elements of a tensor computed together: for each index of `grid` those at `places`."""
 
     grid: tuple[int, ...]
     places: Sequence[Place]

@@ -205,16 +205,16 @@ def _texel_variable(stages: Sequence[Stage], output: Stage, rows: Rows) -> int |
 def _column(stage: Stage, plan: Plan) -> int | None:
     """The variable of the output whose neighbours are neighbours in memory; None for none."""
     texels = plan.of_texels or lane_variable(stage, reduce=True) is not None
-    neighbours = range(1, 2) if (whole := _whole_loads(stage)) else range(1, _MOST_STRIDE + 1)
-    unit = TEXEL if texels else 1
+    whole = _whole_loads(stage)
+    units = {TEXEL if texels else 1} if whole else {1, TEXEL}
+    near = {unit * n for unit in units for n in range(1, 2 if whole else _MOST_STRIDE + 1)}
     stored = written(stage.block)
     moves = whole or [
         steps for op, steps in strides(stage.block).items() if op.memref not in stored
     ]
     for steps in moves:
         for position, variable in plan.rows.of[stage.block].items():
-            step, rest = divmod(steps[position] or 0, unit)
-            near = step in neighbours and not rest
-            if near and variable != plan.texel and plan.rows.extent(variable) > 1:
+            neighbours = steps[position] in near
+            if neighbours and variable != plan.texel and plan.rows.extent(variable) > 1:
                 return variable
     return None
