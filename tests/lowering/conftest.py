@@ -1,6 +1,7 @@
-"""Lets the tests of this folder import `harness`."""
+"""Lets the tests of this folder import `harness`, and the interpreter as `tir.interpreter`."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+here = Path(__file__).parent
+sys.path[:0] = [str(here), str(here.parent)]

@@ -10,11 +10,11 @@ import onnx
 from hypothesis import HealthCheck, Phase, settings
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from tir import interpreter
 from xdsl.ir import Block, Operation, SSAValue
 
 from clopt.dialects import nn
 from clopt.passes.nn.lowering import LOWERINGS, Kernel
-from clopt.tests.tir import interpreter
 
 
 def examples(count: int) -> settings:

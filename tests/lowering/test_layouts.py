@@ -9,13 +9,13 @@ import pytest
 from harness import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from tir import interpreter
 from xdsl.ir import Block, Operation
 
 from clopt.dialects import nn
 from clopt.dialects.nn.evaluation import evaluate
 from clopt.passes.nn.lowering import LOWERINGS, Kernel
 from clopt.passes.nn.lowering.layouts import packed_array
-from clopt.tests.tir import interpreter
 
 Build = Callable[..., Operation | Sequence[Operation]]
 Layouts = Sequence[nn.LayoutAttr | None]

@@ -9,6 +9,7 @@ import pytest
 from harness import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from tir.program import run_program
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -19,7 +20,6 @@ from clopt.dialects import nn, tir
 from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
-from clopt.tests.tir.program import run_program
 
 
 class Net:
