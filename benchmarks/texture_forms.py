@@ -121,10 +121,9 @@ class Row:
     times: dict[str, float]
     auto: str
 
-    @property
-    def loss(self) -> float:
-        """How much longer the chosen form takes than the best one."""
-        return self.times[self.auto] / min(self.times.values()) - 1
+    def loss(self, *forms: str) -> float:
+        """How much longer the chosen form takes than the best of `forms`."""
+        return self.times[self.auto] / min(self.times[form] for form in forms) - 1
 
 
 def convolutions(module: ModuleOp) -> Iterator[tuple[Convolution, str]]:
@@ -243,8 +242,13 @@ def show(rows: list[Row]) -> None:
             row.auto,
         )
     console.print(table)
-    good = sum(row.loss <= 0.05 for row in rows)
-    console.print(f"auto within 5 % of the best form: {good} of {len(rows)}")
+    for form in FORMS:
+        total = sum(row.times[form] for row in rows)
+        console.print(f"all from {form}: {total / 1e3:.2f} ms")
+    for forms in (("image", "plain"), tuple(FORMS)):
+        good = sum(row.loss(*forms) <= 0.05 for row in rows)
+        names = ", ".join(forms)
+        console.print(f"auto within 5 % of the best of {names}: {good} of {len(rows)}")
 
 
 def main() -> None:

@@ -21,8 +21,8 @@ DISCRETE = frozenset({"argmax_c", "argmax_of_colours", "cast_int", "where"})
 VIEWS = frozenset({"unpack_pixels"})
 """Nothing but other names for the input: no kernel at all."""
 OF_ARITHMETIC = frozenset(
-    "softmax_w log_softmax max_c min_c max_hw instance_norm resize_nearest resize_linear pad_border "
-    "prelu channel_scale row_scale transpose flatten_dense".split()
+    "softmax_w log_softmax max_c min_c max_hw instance_norm resize_nearest resize_linear "
+    "pad_border prelu channel_scale row_scale transpose flatten_dense".split()
 )
 """Their kernels differ in what they compute; how halves are read and written, the others show."""
 F16_CASES = [
