@@ -53,7 +53,10 @@ def run(
         warnings.simplefilter("ignore", cl.CompilerWarning)
         program = cl.Program(context, source).build()
     log = program.get_build_info(queue.device, cl.program_build_info.LOG)
-    assert "warning" not in log, log + source
+    # PoCL's builtins pass vectors that a processor without AVX-512 has no registers for; clang says
+    # so of its own calls, which says nothing of our code.
+    ours = [line for line in log.splitlines() if "warning" in line and "AVX vector" not in line]
+    assert not ours, log + source
     (func,) = (op for op in module.body.block.ops if isinstance(op, tir.FuncOp))
     pairs = zip(arrays, func.params, strict=True)
     memories = [_memory(context, array, param.type) for array, param in pairs]
