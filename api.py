@@ -35,8 +35,6 @@ from .dialects.cl.program import Port
 from .dialects.cl.target import Fact
 from .dialects.nn.types import numpy_dtype
 from .errors import CloptError
-from .passes.nn.mixed_precision import PRECISIONS
-from .passes.remarks import remarks_of
 from .saved import load_model, save_model
 from .weights import Weights
 
@@ -99,6 +97,8 @@ class CompiledModel:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the compiler did otherwise than asked, one sentence each."""
+        from .passes.remarks import remarks_of
+
         return remarks_of(self.module)
 
     @property
@@ -155,6 +155,8 @@ def compile(
     With `use_cache` the built kernels are kept on disk for the next process. Raises CloptError for
     a mistake in the model or the arguments.
     """
+    from .passes.nn.mixed_precision import PRECISIONS
+
     if precision not in PRECISIONS:
         raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{precision}".')
     choice = TargetChoice.parse(target) if isinstance(target, str) else TargetChoice(None, {})

@@ -32,6 +32,6 @@ def test_float(name: str, device: str) -> None:
     _check(name, device, "f32")
 
 
-@pytest.mark.parametrize("name", ["mobilenet_v2", "resnet18", "vit_tiny", "yolo", "unet"])
+@pytest.mark.parametrize("name", ["mobilenet_v2", "vit_tiny", "unet"])
 def test_half_storage(name: str, device: str) -> None:
     _check(name, device, "f16-storage")

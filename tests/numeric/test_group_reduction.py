@@ -14,7 +14,7 @@ from single_node import Case, by_onnxruntime, ints, node
 
 import clopt
 
-TARGETS = ["adreno-7xx", "nvidia"]
+TARGETS = ["nvidia"]
 
 
 def check(case: Case, target: str, device: str) -> None:
