@@ -90,7 +90,15 @@ from .indexing import (
     ScatterElementsOp,
     ScatterNDOp,
 )
-from .layout import LayoutAttr, RelayoutOp, layout_of, plain_type, with_layout
+from .layout import (
+    LayoutAttr,
+    RelayoutOp,
+    constant_of,
+    layout_of,
+    plain_type,
+    source_of,
+    with_layout,
+)
 from .linear import (
     MatmulOp,
 )
@@ -285,6 +293,7 @@ __all__ = [
     "attr_array",
     "broadcast",
     "constant_attr",
+    "constant_of",
     "constant_value",
     "count",
     "dense",
@@ -312,6 +321,7 @@ __all__ = [
     "real",
     "scalar",
     "shape_of",
+    "source_of",
     "tensor_type",
     "with_layout",
     "with_shape",

@@ -27,6 +27,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from .constant import ConstantOp
 from .types import Tensor, tensor_type
 
 
@@ -148,3 +149,16 @@ class RelayoutOp(IRDLOperation):
             layout, rank = layout_of(value), len(tensor_type(value).get_shape())
             if layout is not None and any(axis >= rank for axis, _ in layout.blocks):
                 raise VerifyException(f"a layout divides an axis that {value.type} does not have")
+
+
+def source_of(value: SSAValue) -> SSAValue:
+    """The value that changes of layout start from: the same numbers, laid out as they were made."""
+    while isinstance(value.owner, RelayoutOp):
+        value = value.owner.x
+    return value
+
+
+def constant_of(value: SSAValue) -> ConstantOp | None:
+    """The constant that a value is, in whatever layout."""
+    owner = source_of(value).owner
+    return owner if isinstance(owner, ConstantOp) else None

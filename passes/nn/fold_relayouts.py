@@ -86,9 +86,7 @@ class _Folding:
         for op in list(self.block.ops):
             if not isinstance(op, nn.RelayoutOp):
                 continue
-            source, layout = op.x, nn.layout_of(op.result)
-            while isinstance(source.owner, nn.RelayoutOp):
-                source = source.owner.x
+            source, layout = nn.source_of(op.x), nn.layout_of(op.result)
             op.operands[0] = source
             if layout == nn.layout_of(source):
                 op.result.replace_all_uses_with(source)

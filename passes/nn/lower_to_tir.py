@@ -26,7 +26,6 @@ from ...weights import Weights
 from ..locations import node_name
 from .lowering import LOWERINGS, Kernel, buffer_type
 from .lowering.layouts import (
-    constant_of,
     copy_comment,
     is_packed_view,
     outline_relayouts,
@@ -64,7 +63,7 @@ def structure(fused: nn.FusedOp) -> tuple[object, ...]:
     rows: list[object] = []
     for value, arg in zip(fused.inputs, fused.body.block.args, strict=True):
         number[arg] = len(number)
-        rows.append((value.type, constant_of(value) is not None))
+        rows.append((value.type, nn.constant_of(value) is not None))
     for op in fused.body.block.ops:
         operands = tuple(number[operand] for operand in op.operands)
         properties = tuple(sorted(op.properties.items(), key=lambda item: item[0]))
@@ -126,7 +125,7 @@ class _Lowering:
             self.nodes[kernel].names += names
             return kernel
         kernel = build_kernel(fused, f"{kernel_stem(fused)}_{len(self.kernels)}")
-        constants = [i for i, value in enumerate(fused.inputs) if constant_of(value) is not None]
+        constants = [i for i, value in enumerate(fused.inputs) if nn.constant_of(value) is not None]
         if constants:
             kernel.properties["constants"] = DenseArrayBase.from_list(i64, constants)
         self.kernels[key] = kernel
@@ -249,7 +248,7 @@ class _ProgramBody:
     def _packed_constant(self, op: nn.RelayoutOp) -> None:
         if not op.result.uses:
             return
-        constant = constant_of(op.result)
+        constant = nn.constant_of(op.result)
         assert constant is not None, "a relayout of anything else has become a region"
         type_ = _buffer_type(op.result)
         if (constant, type_) not in self.packed:

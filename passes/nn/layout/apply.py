@@ -64,44 +64,37 @@ def place_constants(regions: Iterable[nn.FusedOp], target: cl.Target) -> list[st
     remarks: list[str] = []
     known: dict[object, dict[int, Candidate]] = {}
     for fused in regions:
-        sources = [_constant_of(value) for value in fused.inputs]
-        for i, candidate in _constant_layouts(fused, sources, target, known).items():
-            source = sources[i]
-            assert source is not None
-            fused.operands[i] = transforms.get(source, candidate.layout, fused)
+        constants = [nn.constant_of(value) for value in fused.inputs]
+        for i, candidate in _constant_layouts(fused, constants, target, known).items():
+            constant = constants[i]
+            assert constant is not None
+            fused.operands[i] = transforms.get(constant.result, candidate.layout, fused)
             if candidate.remark:
                 remarks.append(f"{node_name(fused)}: weights: {candidate.remark}")
     return remarks
 
 
-def _constant_of(value: SSAValue) -> SSAValue | None:
-    """The constant behind an operand, whatever its layout."""
-    while isinstance(value.owner, nn.RelayoutOp):
-        value = value.owner.x
-    return value if isinstance(value.owner, nn.ConstantOp) else None
-
-
 def _constant_layouts(
     fused: nn.FusedOp,
-    sources: Sequence[SSAValue | None],
+    constants: Sequence[nn.ConstantOp | None],
     target: cl.Target,
     known: dict[object, dict[int, Candidate]],
 ) -> dict[int, Candidate]:
-    """The layouts of the operands that have a source; `known` are those of equal regions."""
+    """The layouts of the operands that are constants; `known` are those of equal regions."""
     work = work_of_region(fused)
     packed = {
         arg: packed_axis(nn.layout_of(value))
-        for arg, value, source in zip(work.inputs, fused.inputs, sources, strict=True)
-        if source is None
+        for arg, value, constant in zip(work.inputs, fused.inputs, constants, strict=True)
+        if constant is None
     }
     lane = lane_of(work, nn.layout_of(fused.outputs[0]))
-    key = work.key, lane, tuple(packed.values()), tuple(source is None for source in sources)
+    key = work.key, lane, tuple(packed.values()), tuple(constant is None for constant in constants)
     if key not in known:
         layouts = ConstantLayouts(work, lane, packed, target)
         known[key] = {
             i: layouts.of(arg)
-            for i, (arg, source) in enumerate(zip(work.inputs, sources, strict=True))
-            if source is not None
+            for i, (arg, constant) in enumerate(zip(work.inputs, constants, strict=True))
+            if constant is not None
         }
     return known[key]
 
@@ -113,10 +106,10 @@ def spare_images(fused: nn.FusedOp, target: cl.Target) -> str:
     transforms = Transforms()
     for i in excess:
         value = fused.inputs[i]
-        layout = nn.layout_of(value)
+        layout, constant = nn.layout_of(value), nn.constant_of(value)
         assert layout is not None
-        buffer = LayoutAttr(layout.blocks)
-        fused.operands[i] = transforms.get(_constant_of(value) or value, buffer, fused)
+        source = value if constant is None else constant.result
+        fused.operands[i] = transforms.get(source, LayoutAttr(layout.blocks), fused)
     if not excess:
         return ""
     return (

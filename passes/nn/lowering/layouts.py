@@ -13,13 +13,6 @@ from ...locations import node_name
 from .tails import kept_axis
 
 
-def constant_of(value: SSAValue) -> nn.ConstantOp | None:
-    """The constant that a value is, in whatever layout."""
-    while isinstance(value.owner, nn.RelayoutOp):
-        value = value.owner.x
-    return value.owner if isinstance(value.owner, nn.ConstantOp) else None
-
-
 def packed_array(array: nn.Array, layout: nn.LayoutAttr | None) -> nn.Array:
     """The array as it lies in memory: blocked axes taken apart, tails zero."""
     if layout is None:
@@ -46,7 +39,7 @@ def outline_relayouts(function: func.FuncOp) -> None:
     One that changes nothing is forwarded.
     """
     for op in list(function.body.block.ops):
-        if not isinstance(op, nn.RelayoutOp) or constant_of(op.x) is not None:
+        if not isinstance(op, nn.RelayoutOp) or nn.constant_of(op.x) is not None:
             continue
         if op.x.type == op.result.type:
             copied: SSAValue = op.x
