@@ -27,6 +27,8 @@ NAMES = (
     "text_encoder",
     "yolo",
     "unet",
+    "densenet121",
+    "inception_v3",
 )
 
 

@@ -10,188 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import classifiers
 import torch
+from classifiers import conv_bn
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 IMAGE_SIZE = 224
 TOKENS = 128
-
-
-def conv_bn(
-    cin: int,
-    cout: int,
-    kernel: int = 3,
-    stride: int = 1,
-    groups: int = 1,
-    act: type[nn.Module] | None = nn.ReLU,
-) -> nn.Sequential:
-    """A convolution with `same` padding for odd kernels, a batch norm and an activation."""
-    layers: list[nn.Module] = [
-        nn.Conv2d(cin, cout, kernel, stride, kernel // 2, groups=groups, bias=False),
-        nn.BatchNorm2d(cout),
-    ]
-    if act is not None:
-        layers.append(act())
-    return nn.Sequential(*layers)
-
-
-class Classifier(nn.Module):
-    """Global average pooling and a linear layer on top of a feature extractor."""
-
-    def __init__(self, features: nn.Module, channels: int, classes: int = 1000) -> None:
-        super().__init__()
-        self.features = features
-        self.head = nn.Linear(channels, classes)
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = F.adaptive_avg_pool2d(self.features(x), 1)
-        return self.head(torch.flatten(x, 1))
-
-
-def mobilenet_v1() -> nn.Module:
-    """MobileNetV1, width 1.0 (arXiv 1704.04861, table 1)."""
-    rows = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)]
-    rows += [(512, 1)] * 5 + [(1024, 2), (1024, 1)]
-    layers: list[nn.Module] = [conv_bn(3, 32, 3, 2)]
-    cin = 32
-    for cout, stride in rows:
-        layers += [conv_bn(cin, cin, 3, stride, groups=cin), conv_bn(cin, cout, 1)]
-        cin = cout
-    return Classifier(nn.Sequential(*layers), cin)
-
-
-class InvertedResidual(nn.Module):
-    """Expand, depthwise, project; with the identity added where the shapes agree."""
-
-    def __init__(self, cin: int, cout: int, stride: int, expand: int, kernel: int = 3) -> None:
-        super().__init__()
-        hidden = cin * expand
-        self.residual = stride == 1 and cin == cout
-        layers: list[nn.Module] = []
-        if expand != 1:
-            layers.append(conv_bn(cin, hidden, 1, act=nn.ReLU6))
-        layers.append(conv_bn(hidden, hidden, kernel, stride, groups=hidden, act=nn.ReLU6))
-        layers.append(conv_bn(hidden, cout, 1, act=None))
-        self.body = nn.Sequential(*layers)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.body(x) if self.residual else self.body(x)
-
-
-def inverted_residuals(rows: list[tuple[int, int, int, int, int]]) -> nn.Module:
-    """A network of inverted residuals; a row is (expansion, channels, repeats, stride, kernel)."""
-    layers: list[nn.Module] = [conv_bn(3, 32, 3, 2, act=nn.ReLU6)]
-    cin = 32
-    for expand, cout, repeats, stride, kernel in rows:
-        for i in range(repeats):
-            layers.append(InvertedResidual(cin, cout, stride if i == 0 else 1, expand, kernel))
-            cin = cout
-    layers.append(conv_bn(cin, 1280, 1, act=nn.ReLU6))
-    return Classifier(nn.Sequential(*layers), 1280)
-
-
-def mobilenet_v2() -> nn.Module:
-    """MobileNetV2, width 1.0 (arXiv 1801.04381, table 2)."""
-    return inverted_residuals(
-        [
-            (1, 16, 1, 1, 3),
-            (6, 24, 2, 2, 3),
-            (6, 32, 3, 2, 3),
-            (6, 64, 4, 2, 3),
-            (6, 96, 3, 1, 3),
-            (6, 160, 3, 2, 3),
-            (6, 320, 1, 1, 3),
-        ]
-    )
-
-
-def efficientnet_lite0() -> nn.Module:
-    """EfficientNet-lite0: EfficientNet-B0 without squeeze-and-excite, with ReLU6."""
-    return inverted_residuals(
-        [
-            (1, 16, 1, 1, 3),
-            (6, 24, 2, 2, 3),
-            (6, 40, 2, 2, 5),
-            (6, 80, 3, 2, 3),
-            (6, 112, 3, 1, 5),
-            (6, 192, 4, 2, 5),
-            (6, 320, 1, 1, 3),
-        ]
-    )
-
-
-class ResidualBlock(nn.Module):
-    """A basic (two 3x3) or bottleneck (1x1, 3x3, 1x1) residual block."""
-
-    def __init__(self, cin: int, width: int, stride: int, bottleneck: bool) -> None:
-        super().__init__()
-        cout = width * 4 if bottleneck else width
-        if bottleneck:
-            self.body = nn.Sequential(
-                conv_bn(cin, width, 1),
-                conv_bn(width, width, 3, stride),
-                conv_bn(width, cout, 1, act=None),
-            )
-        else:
-            self.body = nn.Sequential(
-                conv_bn(cin, width, 3, stride), conv_bn(width, cout, 3, act=None)
-            )
-        same = stride == 1 and cin == cout
-        self.shortcut = nn.Identity() if same else conv_bn(cin, cout, 1, stride, act=None)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return F.relu(self.body(x) + self.shortcut(x))
-
-
-def resnet(repeats: tuple[int, int, int, int], bottleneck: bool) -> nn.Module:
-    """ResNet (arXiv 1512.03385, table 1), stride on the 3x3 of a bottleneck."""
-    layers: list[nn.Module] = [conv_bn(3, 64, 7, 2), nn.MaxPool2d(3, 2, 1)]
-    cin = 64
-    for stage, count in enumerate(repeats):
-        for i in range(count):
-            stride = 2 if stage > 0 and i == 0 else 1
-            layers.append(ResidualBlock(cin, 64 << stage, stride, bottleneck))
-            cin = (64 << stage) * (4 if bottleneck else 1)
-    return Classifier(nn.Sequential(*layers), cin)
-
-
-class Fire(nn.Module):
-    """SqueezeNet's fire module: a 1x1 squeeze, then 1x1 and 3x3 side by side."""
-
-    def __init__(self, cin: int, squeeze: int, expand: int) -> None:
-        super().__init__()
-        self.squeeze = nn.Conv2d(cin, squeeze, 1)
-        self.expand1 = nn.Conv2d(squeeze, expand, 1)
-        self.expand3 = nn.Conv2d(squeeze, expand, 3, padding=1)
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = F.relu(self.squeeze(x))
-        return torch.cat([F.relu(self.expand1(x)), F.relu(self.expand3(x))], 1)
-
-
-def squeezenet1_1() -> nn.Module:
-    """SqueezeNet 1.1 (arXiv 1602.07360); its poolings use ceil_mode."""
-    pool: Callable[[], nn.Module] = lambda: nn.MaxPool2d(3, 2, ceil_mode=True)  # noqa: E731
-    return nn.Sequential(
-        nn.Conv2d(3, 64, 3, 2),
-        nn.ReLU(),
-        pool(),
-        Fire(64, 16, 64),
-        Fire(128, 16, 64),
-        pool(),
-        Fire(128, 32, 128),
-        Fire(256, 32, 128),
-        pool(),
-        Fire(256, 48, 192),
-        Fire(384, 48, 192),
-        Fire(384, 64, 256),
-        Fire(512, 64, 256),
-        nn.Conv2d(512, 1000, 1),
-        nn.ReLU(),
-        nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(1),
-    )
 
 
 class Attention(nn.Module):
@@ -376,6 +202,8 @@ class Network:
 
     build: Callable[[int], nn.Module]
     text: bool = False
+    calibration_size: int = 64
+    """Images that the batch norms are measured on; what has no padding needs larger ones."""
 
     def inputs(self, size: int, batch: int = 1, seed: int = 0) -> dict[str, Tensor]:
         """Seeded inputs by name."""
@@ -388,16 +216,18 @@ class Network:
 
 
 NETWORKS: dict[str, Network] = {
-    "mobilenet_v1": Network(lambda _: mobilenet_v1()),
-    "mobilenet_v2": Network(lambda _: mobilenet_v2()),
-    "resnet18": Network(lambda _: resnet((2, 2, 2, 2), bottleneck=False)),
-    "resnet50": Network(lambda _: resnet((3, 4, 6, 3), bottleneck=True)),
-    "squeezenet1_1": Network(lambda _: squeezenet1_1()),
-    "efficientnet_lite0": Network(lambda _: efficientnet_lite0()),
+    "mobilenet_v1": Network(lambda _: classifiers.mobilenet_v1()),
+    "mobilenet_v2": Network(lambda _: classifiers.mobilenet_v2()),
+    "resnet18": Network(lambda _: classifiers.resnet((2, 2, 2, 2), bottleneck=False)),
+    "resnet50": Network(lambda _: classifiers.resnet((3, 4, 6, 3), bottleneck=True)),
+    "squeezenet1_1": Network(lambda _: classifiers.squeezenet1_1()),
+    "efficientnet_lite0": Network(lambda _: classifiers.efficientnet_lite0()),
     "vit_tiny": Network(VisionTransformer),
     "text_encoder": Network(lambda _: TextEncoder(), text=True),
     "yolo": Network(lambda _: Yolo()),
     "unet": Network(lambda _: UNet()),
+    "densenet121": Network(lambda _: classifiers.densenet121()),
+    "inception_v3": Network(lambda _: classifiers.inception_v3(), calibration_size=299),
 }
 
 
@@ -427,7 +257,8 @@ def build(name: str, size: int = IMAGE_SIZE, seed: int = 0) -> nn.Module:
         for norm in norms:
             norm.momentum = None
         with torch.no_grad():
-            model.train()(network.inputs(64, batch=8, seed=seed + 1)["image"])
+            images = network.inputs(network.calibration_size, batch=8, seed=seed + 1)
+            model.train()(images["image"])
             for norm in norms:
                 mean, var = norm.running_mean, norm.running_var
                 assert mean is not None
