@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from clopt.errors import CloptError
-from clopt.passes.cl.pack_constants import pack
+from clopt.passes.packing import pack
 
 D0, D1, D2 = map(AffineExpr.dimension, range(3))
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....dialects import nn
 from ...locations import node_name
+from ...packing import pack
 from .tails import kept_axis
 
 
@@ -17,20 +18,9 @@ def packed_array(array: nn.Array, layout: nn.LayoutAttr | None) -> nn.Array:
     """The array as it lies in memory: blocked axes taken apart, tails zero."""
     if layout is None:
         return array
-    padded = layout.padded_shape(array.shape)
-    array = np.pad(array, [(0, to - size) for size, to in zip(array.shape, padded, strict=True)])
-    blocks = dict(layout.blocks)
-    split: list[int] = []
-    position: dict[int, int] = {}
-    for axis, size in enumerate(padded):
-        block = blocks.get(axis, 1)
-        split.append(size // block)
-        if axis in blocks:
-            position[axis] = len(split)
-            split.append(block)
-    inner = [position[axis] for axis, _ in layout.blocks]
-    order = [i for i in range(len(split)) if i not in inner] + inner
-    return np.ascontiguousarray(array.reshape(split).transpose(order))
+    dims = [AffineExpr.dimension(axis) for axis in range(array.ndim)]
+    physical = AffineMap(array.ndim, 0, layout.physical_index(dims))
+    return pack(array, physical, layout.physical_shape(array.shape))
 
 
 def outline_relayouts(function: func.FuncOp) -> None:
