@@ -116,6 +116,7 @@ def _declaration(kernel: tir.FuncOp) -> KernelOp:
         tuple(kernel.global_size.iter_values()),
         tuple(kernel.local_size.iter_values()),
         tir.rolled_bounds(kernel),
+        kernel.in_place_pairs,
     )
 
 

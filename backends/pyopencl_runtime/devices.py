@@ -119,6 +119,7 @@ def target_for(device: Device) -> Target:
         family,
         vector_registers=32 if wide else family.vector_registers,
         compute_units=max(1, handle.max_compute_units),
+        max_alloc_bytes=handle.max_mem_alloc_size,
         max_work_group_size=max(1, handle.max_work_group_size),
         local_memory_bytes=max(1, handle.local_mem_size),
         fp16="cl_khr_fp16" in extensions,

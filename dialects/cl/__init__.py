@@ -2,6 +2,9 @@
 
 from xdsl.ir import Dialect
 
+from .image_pool import image_objects
+from .liveness import Lifetime, Part, commands, lifetimes, parts, roots
+from .memory import ArenaOp, BufferViewOp, ImageViewOp, stored_bytes
 from .ops import (
     AllocOp,
     ConstantOp,
@@ -11,23 +14,36 @@ from .ops import (
     ReturnOp,
     ViewOp,
 )
-from .program import Port, ProgramOp
+from .program import Kernel, Port, ProgramOp, kernels_of
 from .target import Target, TargetAttr, set_target, target_of
 
 __all__ = [
     "CL",
     "AllocOp",
+    "ArenaOp",
+    "BufferViewOp",
     "ConstantOp",
     "EnqueueCopyOp",
     "EnqueueKernelOp",
+    "ImageViewOp",
+    "Kernel",
     "KernelOp",
+    "Lifetime",
+    "Part",
     "Port",
     "ProgramOp",
     "ReturnOp",
     "Target",
     "TargetAttr",
     "ViewOp",
+    "commands",
+    "image_objects",
+    "kernels_of",
+    "lifetimes",
+    "parts",
+    "roots",
     "set_target",
+    "stored_bytes",
     "target_of",
 ]
 
@@ -35,9 +51,12 @@ CL = Dialect(
     "cl",
     [
         AllocOp,
+        ArenaOp,
+        BufferViewOp,
         ConstantOp,
         EnqueueCopyOp,
         EnqueueKernelOp,
+        ImageViewOp,
         KernelOp,
         ProgramOp,
         ReturnOp,

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     FixedBitwidthType,
     FlatSymbolRefAttrConstr,
+    IntegerAttr,
     IntegerType,
     MemRefType,
     StringAttr,
@@ -33,6 +34,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from .. import tir
 from .images import image_of, is_over_buffer
 
 
@@ -48,6 +50,26 @@ def byte_count(type_: Attribute) -> int:
         raise VerifyException(f"a buffer cannot hold elements of type {element}")
     image_of(buffer)  # refuses a shape that no image has
     return buffer.element_count() * element.size
+
+
+def parse_offset(parser: Parser) -> int:
+    """The bytes in square brackets behind a value of which something is a part."""
+    with parser.in_square_brackets():
+        return parser.parse_integer()
+
+
+def parse_optional_offset(parser: Parser) -> int | None:
+    """The bytes in square brackets, None where there are no brackets."""
+    if parser.parse_optional_punctuation("[") is None:
+        return None
+    offset = parser.parse_integer()
+    parser.parse_punctuation("]")
+    return offset
+
+
+def print_offset(printer: Printer, offset: int) -> None:
+    """What `parse_offset` reads."""
+    printer.print_string(f"[{offset}]")
 
 
 @irdl_op_definition
@@ -88,23 +110,38 @@ class AllocOp(IRDLOperation):
 class ViewOp(IRDLOperation):
     """The same bytes under another type: `cl.view %t : memref<4x4xf32> to memref<16xf32>`.
 
+    With an offset in bytes, a part of them: `cl.view %t[32] : memref<4x4xf32> to memref<2x4xf32>`.
     An `image1d_buffer` is a view of a buffer, and has its bytes; other images have none to share.
     """
 
     name = "cl.view"
     source = operand_def(MemRefType)
+    at = opt_prop_def(IntegerAttr)
     result = result_def(MemRefType)
-    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
 
-    def __init__(self, source: SSAValue, type: MemRefType):
-        super().__init__(operands=[source], result_types=[type])
+    def __init__(self, source: SSAValue, type: Attribute, offset: int | None = None):
+        super().__init__(
+            operands=[source],
+            properties={"at": None if offset is None else IntegerAttr(offset, i64)},
+            result_types=[type],
+        )
+
+    @property
+    def offset(self) -> int:
+        """The byte of the source at which the result starts."""
+        return 0 if self.at is None else self.at.value.data
 
     def verify_(self) -> None:
         before, after = byte_count(self.source.type), byte_count(self.result.type)
-        if before != after:
+        if self.at is None and before != after:
             raise VerifyException(
                 f"a view has the bytes of its source, but {self.source.type} has {before} "
                 f"and {self.result.type} has {after}"
+            )
+        if self.at is not None and (after == 0 or not 0 <= self.offset <= before - after):
+            raise VerifyException(
+                f"the {after} bytes of {self.result.type} from byte {self.offset} on are no part "
+                f"of the {before} bytes of {self.source.type}"
             )
         for value in (self.source, self.result):
             if not is_over_buffer(value.type):
@@ -112,6 +149,29 @@ class ViewOp(IRDLOperation):
                     f"{value.type} does not lie in a buffer, so it shares its bytes with no other "
                     "value; copy it, or give it a scope without separators"
                 )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ViewOp:
+        source = parser.parse_unresolved_operand()
+        offset = parse_optional_offset(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        before = parser.parse_type()
+        parser.parse_keyword("to")
+        op = cls(parser.resolve_operand(source, before), parser.parse_type(), offset)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        if self.at is not None:
+            print_offset(printer, self.offset)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.result.type)
 
 
 @irdl_op_definition
@@ -208,7 +268,8 @@ class KernelOp(IRDLOperation):
     `cl.kernel @conv(memref<4xf32>, memref<4xf32>) outputs [1] global [64] local [8]`
 
     `bounds [3]` behind that are arguments after the buffers: how often its rolled loops run
-    (`tir.rolled_bounds`).
+    (`tir.rolled_bounds`). `in_place [[0, 1]]` are the inputs and outputs that a launch may give the
+    same bytes, as in `tir.func`.
     """
 
     name = "cl.kernel"
@@ -218,6 +279,7 @@ class KernelOp(IRDLOperation):
     global_size = prop_def(DenseArrayBase)
     local_size = prop_def(DenseArrayBase)
     bounds = opt_prop_def(DenseArrayBase)
+    in_place = opt_prop_def(ArrayAttr)
     traits = traits_def(SymbolOpInterface())
 
     def __init__(
@@ -228,6 +290,7 @@ class KernelOp(IRDLOperation):
         global_size: Sequence[int],
         local_size: Sequence[int],
         bounds: Sequence[int] = (),
+        in_place: Sequence[tuple[int, int]] = (),
     ):
         super().__init__(
             properties={
@@ -237,6 +300,7 @@ class KernelOp(IRDLOperation):
                 "global_size": DenseArrayBase.from_list(i64, global_size),
                 "local_size": DenseArrayBase.from_list(i64, local_size),
                 "bounds": DenseArrayBase.from_list(i64, bounds) if bounds else None,
+                "in_place": tir.in_place_attribute(in_place),
             }
         )
 
@@ -246,22 +310,30 @@ class KernelOp(IRDLOperation):
         for i in ints(self.outputs):
             if not 0 <= i < len(self.arg_types):
                 raise VerifyException(f"output {i} is not one of {len(self.arg_types)} parameters")
+        tir.verify_in_place(self.in_place, self.arg_types.data, set(ints(self.outputs)))
         verify_ndrange(ints(self.global_size), ints(self.local_size))
 
     @classmethod
     def parse(cls, parser: Parser) -> KernelOp:
         name = parser.parse_symbol_name().data
         arg_types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-        lists: list[list[int]] = []
-        for keyword in ("outputs", "global", "local", "bounds"):
-            if keyword != "bounds":
-                parser.parse_keyword(keyword)
-            elif parser.parse_optional_keyword(keyword) is None:
-                break
-            lists.append(
-                parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-            )
-        op = cls(name, arg_types, *lists)
+
+        def integers() -> list[int]:
+            return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+
+        def required(keyword: str) -> list[int]:
+            parser.parse_keyword(keyword)
+            return integers()
+
+        outputs, global_size, local_size = map(required, ("outputs", "global", "local"))
+        bounds = integers() if parser.parse_optional_keyword("bounds") else []
+        pairs: list[list[int]] = []
+        if parser.parse_optional_keyword("in_place"):
+            pairs = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, integers)
+        if any(len(pair) != 2 for pair in pairs):
+            parser.raise_error("in_place lists pairs of an input and an output")
+        in_place = [(input_, output) for input_, output in pairs]
+        op = cls(name, arg_types, outputs, global_size, local_size, bounds, in_place)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
@@ -275,6 +347,9 @@ class KernelOp(IRDLOperation):
         printer.print_string(f" local {list(ints(self.local_size))}")
         if self.bounds is not None:
             printer.print_string(f" bounds {list(ints(self.bounds))}")
+        if self.in_place is not None:
+            pairs = tir.in_place_pairs(self.in_place)
+            printer.print_string(f" in_place {[list(pair) for pair in pairs]}")
         printer.print_op_attributes(self.attributes)
 
 

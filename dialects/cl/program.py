@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
 from .images import verify_image, verify_image_arguments
+from .memory import ArenaOp, BufferViewOp, ImageViewOp
 from .ops import (
     AllocOp,
     ConstantOp,
@@ -199,6 +200,8 @@ class Kernel:
     """Constants that the kernel wants in another layout; `cl-pack-constants` provides it."""
     bounds: tuple[int, ...] = ()
     """How often its rolled loops run: 32-bit integers, arguments behind the buffers."""
+    in_place: frozenset[tuple[int, int]] = frozenset()
+    """Pairs (input, output) of arguments that may be the same bytes."""
 
     @classmethod
     def of(cls, op: tir.FuncOp | KernelOp) -> Kernel:
@@ -219,6 +222,7 @@ class Kernel:
             None if op.local_size is None else ints(op.local_size),
             packed,
             bounds,
+            frozenset(tir.in_place_pairs(op.in_place)),
         )
 
     def accepts(self, types: Sequence[Attribute]) -> bool:
@@ -277,12 +281,14 @@ class _QueueOrder:
                         f"{_label(op.result)} is an image over the parameter {_label(root)}, whose "
                         "buffer the user may change with every inference; copy it"
                     )
+            case BufferViewOp() | ImageViewOp():
+                pass
             case EnqueueCopyOp():
                 self._read(op, op.source)
                 self._write(op, op.destination)
             case EnqueueKernelOp():
                 self._launch(op)
-            case AllocOp() | ReturnOp():
+            case AllocOp() | ArenaOp() | ReturnOp():
                 pass
             case _:
                 raise VerifyException(f"{op.name} is no command of a queue program")

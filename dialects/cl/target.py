@@ -59,6 +59,8 @@ class Target:
     n waves are in flight on it while a work-item takes at most `registers // n` of them."""
     compute_units: int = 2
     """How many work-groups run side by side."""
+    max_alloc_bytes: int = 0
+    """Bytes of the largest buffer, 0 where unknown: larger arenas become several."""
     max_work_group_size: int = 1024
     """Work-items of the largest group."""
     preferred_work_group: int = 64

@@ -6,6 +6,7 @@ from xdsl.ir import Dialect
 
 from .attributes import BOUND_AXIS, IterKind, LoopKind, LoopKindAttr, Scope, ScopeAttr
 from .block import BlockOp, enclosing_block
+from .in_place import in_place_attribute, in_place_pairs, verify_in_place
 from .ops import BarrierOp, CallOp, ForOp, FuncOp, enclosing_loops, rolled_bounds, rolled_loops
 from .texel import TexelReadOp, TexelWriteOp
 from .texture import TEXEL, Image, ImageKind, coordinates, image_of, is_texel_type, is_texture
@@ -32,10 +33,13 @@ __all__ = [
     "enclosing_block",
     "enclosing_loops",
     "image_of",
+    "in_place_attribute",
+    "in_place_pairs",
     "is_texel_type",
     "is_texture",
     "rolled_bounds",
     "rolled_loops",
+    "verify_in_place",
 ]
 
 TIR = Dialect(

@@ -33,6 +33,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import LoopKind, LoopKindAttr
+from .in_place import in_place_attribute, in_place_pairs, verify_in_place
 
 __all__ = [
     "BarrierOp",
@@ -54,7 +55,10 @@ class FuncOp(IRDLOperation):
     `outputs` numbers the parameters that the kernel writes; `constants` those that every launch
     binds to a constant, whose layout a schedule may choose: `layouts` maps the position of such a
     parameter to the affine map from the constant's indices to the parameter's. `comment` is printed
-    above the kernel and names the nodes it computes. `schedule` holds steps for
+    above the kernel and names the nodes it computes. `in_place = [array<i64: 0, 3>]` are pairs of
+    an input and an output that a launch may give the same bytes: every work-item reads an element
+    of the input only before it, and nobody else, writes that element of the output; both are
+    buffers. `schedule` holds steps for
     `tir-apply-schedule`, which take the place of a rule's choice. `global_size` and `local_size`
     are the NDRange, known once every bound loop is final (`tir-lower-blocks`).
     """
@@ -66,6 +70,7 @@ class FuncOp(IRDLOperation):
     layouts = opt_prop_def(DictionaryAttr)
     schedule = opt_prop_def(ArrayAttr[StringAttr])
     comment = opt_prop_def(StringAttr)
+    in_place = opt_prop_def(ArrayAttr)
     global_size = opt_prop_def(DenseArrayBase[I64])
     local_size = opt_prop_def(DenseArrayBase[I64])
     body = region_def("single_block")
@@ -81,6 +86,7 @@ class FuncOp(IRDLOperation):
         comment: str | None = None,
         global_size: Sequence[int] | None = None,
         local_size: Sequence[int] | None = None,
+        in_place: Sequence[tuple[int, int]] = (),
     ):
         def ints(values: Sequence[int] | None) -> DenseArrayBase[I64] | None:
             return None if values is None else DenseArrayBase.from_list(i64, values)
@@ -93,6 +99,7 @@ class FuncOp(IRDLOperation):
                 "comment": None if comment is None else StringAttr(comment),
                 "global_size": ints(global_size),
                 "local_size": ints(local_size),
+                "in_place": in_place_attribute(in_place),
             },
             regions=[body],
         )
@@ -113,6 +120,11 @@ class FuncOp(IRDLOperation):
         array = self.constants
         return () if array is None else tuple(array.iter_values())
 
+    @property
+    def in_place_pairs(self) -> tuple[tuple[int, int], ...]:
+        """Positions of inputs and outputs that may be the same bytes."""
+        return in_place_pairs(self.in_place)
+
     def verify_(self) -> None:
         count = len(self.body.block.args)
         for i in self.output_indices:
@@ -121,6 +133,8 @@ class FuncOp(IRDLOperation):
         for arg in self.body.block.args:
             if not isinstance(arg.type, MemRefType):
                 raise VerifyException(f"a kernel parameter is a memref, not {arg.type}")
+        types = [arg.type for arg in self.body.block.args]
+        verify_in_place(self.in_place, types, set(self.output_indices))
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:

@@ -80,6 +80,7 @@ def test_a_gpu_is_known_by_its_model(version: str, name: str) -> None:
         "max_write_image_args": 4,
         "mem_base_addr_align": 4096,
         "max_compute_units": 5,
+        "max_mem_alloc_size": 2**30,
         "max_work_group_size": 512,
         "local_mem_size": 1024,
     }
@@ -99,6 +100,7 @@ def test_a_gpu_is_known_by_its_model(version: str, name: str) -> None:
         image_from_buffer=True,
         image_base_alignment_bytes=512,
         compute_units=5,
+        max_alloc_bytes=2**30,
         max_work_group_size=512,
         local_memory_bytes=1024,
     )

@@ -54,3 +54,34 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
     cl.return
   }
 }
+
+// Planned memory: views of an arena; parts of values; kernels that compute in place.
+// CHECK:      cl.kernel @relu(memref<2x8x4xf32>, memref<2x8x4xf32>) outputs [1] global [64] local [1] in_place [[0, 1]]
+// CHECK-NEXT: cl.kernel @add(memref<64xf32>, memref<64xf32>, memref<64xf32>) outputs [2] global [64] local [1] bounds [4] in_place [[0, 2], [1, 2]] {note = "sum"}
+// CHECK:      %arena = cl.arena : memref<1024xi8>
+// CHECK-NEXT: %t = cl.buffer_view %arena[0] : memref<2x8x4xf32>
+// CHECK-NEXT: %u = cl.buffer_view %arena[0] {note = "over t"} : memref<2x8x4xf32>
+// CHECK-NEXT: %i = cl.image_view %arena[256] pitch 192 : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+// CHECK-NEXT: %j = cl.image_view %arena[768] : memref<2x8x4xf32, #tir.scope<texture, []>>
+// CHECK-NEXT: %head = cl.view %u[0] : memref<2x8x4xf32> to memref<8x4xf32>
+// CHECK-NEXT: %tail = cl.view %u[128] : memref<2x8x4xf32> to memref<8x4xf32>
+builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 8 : i64, max_image_height = 2 : i64, max_image_buffer_texels = 16 : i64, image1d_buffer = true, image_from_buffer = true, image_pitch_alignment_bytes = 64 : i64, max_alloc_bytes = 4096 : i64}>} {
+  cl.kernel @relu(memref<2x8x4xf32>, memref<2x8x4xf32>) outputs [1] global [64] local [1] in_place [[0, 1]]
+  cl.kernel @add(memref<64xf32>, memref<64xf32>, memref<64xf32>) outputs [2] global [64] local [1] bounds [4] in_place [[1, 2], [0, 2]] {note = "sum"}
+  cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<8x4xf32> {cl.name = "y"}) inputs 1 {
+    %arena = cl.arena : memref<1024xi8>
+    %t = cl.buffer_view %arena[0] : memref<2x8x4xf32>
+    %u = cl.buffer_view %arena[0] {note = "over t"} : memref<2x8x4xf32>
+    %i = cl.image_view %arena[256] pitch 192 : memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    %j = cl.image_view %arena[768] : memref<2x8x4xf32, #tir.scope<texture, []>>
+    %head = cl.view %u[0] : memref<2x8x4xf32> to memref<8x4xf32>
+    %tail = cl.view %u[128] : memref<2x8x4xf32> to memref<8x4xf32>
+    cl.enqueue_copy %x, %t : memref<2x8x4xf32>
+    cl.enqueue_kernel @relu(%t, %u) : memref<2x8x4xf32>, memref<2x8x4xf32>
+    cl.enqueue_copy %u, %i : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
+    cl.enqueue_copy %u, %j : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, []>>
+    cl.enqueue_copy %tail, %head : memref<8x4xf32>
+    cl.enqueue_copy %head, %y : memref<8x4xf32>
+    cl.return
+  }
+}
