@@ -31,6 +31,7 @@ from .lowering.layouts import (
     outline_relayouts,
     packed_array,
 )
+from .structure import structure
 
 _STEMS = ("conv", "matmul", "conv_transpose", "softmax", "winograd_input", "winograd_output")
 """Operations that a kernel is called after, whatever else it computes."""
@@ -57,20 +58,11 @@ def kernel_stem(fused: nn.FusedOp) -> str:
     return stem or "relayout"
 
 
-def structure(fused: nn.FusedOp) -> tuple[object, ...]:
+def _kernel_key(fused: nn.FusedOp) -> tuple[object, ...]:
     """A key that two regions share exactly when one kernel serves both."""
-    number: dict[SSAValue, int] = {}
-    rows: list[object] = []
-    for value, arg in zip(fused.inputs, fused.body.block.args, strict=True):
-        number[arg] = len(number)
-        rows.append((value.type, nn.constant_of(value) is not None))
-    for op in fused.body.block.ops:
-        operands = tuple(number[operand] for operand in op.operands)
-        properties = tuple(sorted(op.properties.items(), key=lambda item: item[0]))
-        for result in op.results:
-            number[result] = len(number)
-        rows.append((op.name, operands, properties, tuple(r.type for r in op.results)))
-    return (*rows, *(value.type for value in fused.outputs))
+    rows, _ = structure(fused.body.block.args, fused.body.block.ops)
+    inputs = tuple((value.type, nn.constant_of(value) is not None) for value in fused.inputs)
+    return rows, inputs, tuple(value.type for value in fused.outputs)
 
 
 def build_kernel(fused: nn.FusedOp, name: str) -> tir.FuncOp:
@@ -118,7 +110,7 @@ class _Lowering:
     def kernel(self, fused: nn.FusedOp) -> tir.FuncOp:
         """The kernel of a region, shared with equal regions."""
         names = _node_names(fused)
-        key = structure(fused)
+        key = _kernel_key(fused)
         if key in self.kernels:
             kernel = self.kernels[key]
             self.nodes[kernel].launches += 1

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn
 from ..fuse import Group, Role, is_literal, role_of
+from ..structure import structure
 from .access import Access, operand_accesses
 
 _NEVER = Access(0.0)
@@ -49,16 +50,8 @@ class Work:
     @cached_property
     def key(self) -> object:
         """Equal for kernels that differ in their operands and names only."""
-        number = dict(self._numbers)
-        rows: list[object] = [v.type for v in self.inputs]
-        for op in self.ops:
-            operands = tuple(number.setdefault(v, len(number)) for v in op.operands)
-            for result in op.results:
-                number[result] = len(number)
-            properties = () if isinstance(op, nn.ConstantOp) else tuple(op.properties.items())
-            types = tuple(v.type for v in (*op.operands, *op.results))
-            rows.append((op.name, operands, properties, types))
-        return tuple(rows), number[self.result]
+        rows, number = structure(self.inputs, self.ops)
+        return rows, number[self.result]
 
     @cached_property
     def _numbers(self) -> dict[SSAValue, int]:

@@ -1,0 +1,27 @@
+"""When two rows of operations compute the same: equal keys whatever the values are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.ir import Operation, SSAValue
+
+
+def structure(
+    inputs: Iterable[SSAValue], ops: Iterable[Operation]
+) -> tuple[tuple[object, ...], dict[SSAValue, int]]:
+    """A key that is equal for rows of operations that differ in their values and names only.
+
+    Values are numbered as they come: inputs, then what else is read, and results. The numbers are
+    returned, too, so that a key can say more about one of them.
+    """
+    number = {value: i for i, value in enumerate(inputs)}
+    rows: list[object] = [value.type for value in number]
+    for op in ops:
+        operands = tuple(number.setdefault(value, len(number)) for value in op.operands)
+        for result in op.results:
+            number[result] = len(number)
+        properties = tuple(sorted(op.properties.items(), key=lambda item: item[0]))
+        types = tuple(value.type for value in (*op.operands, *op.results))
+        rows.append((op.name, operands, properties, types))
+    return tuple(rows), number
