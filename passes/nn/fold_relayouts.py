@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import cl, nn
 from ...dialects.nn import LayoutAttr
 from ..remarks import add_remarks
-from .fuse import Role, role_of
+from .fuse import STARTS_KERNEL, role_of
 from .layout.apply import Transforms, place_constants, retype, spare_images
 from .layout.candidates import is_texture
 from .layout.cost import CostModel
@@ -144,7 +144,7 @@ class _Folding:
 
     def _write_also(self, fused: nn.FusedOp, index: int, value: SSAValue) -> None:
         """Let a kernel without stages write the other layouts, too: that is no launch."""
-        if any(role_of(op) in _STAGED for op in fused.body.block.ops):
+        if any(role_of(op) in STARTS_KERNEL for op in fused.body.block.ops):
             return
         for op in [use.operation for use in value.uses]:
             if not isinstance(op, nn.RelayoutOp):
@@ -182,9 +182,6 @@ class _Folding:
                 self.changed[user] = None
         op.detach()
         op.erase()
-
-
-_STAGED = (Role.WINDOW, Role.CONTRACTION, Role.PIECES)
 
 
 def _wanted(value: SSAValue) -> list[LayoutAttr | None]:

@@ -95,7 +95,8 @@ ROLES: dict[type[Operation], Role] = {
     nn.ConcatOp: Role.PIECES,
 }
 
-_STARTS_KERNEL = (Role.WINDOW, Role.CONTRACTION, Role.PIECES)
+STARTS_KERNEL = (Role.WINDOW, Role.CONTRACTION, Role.PIECES)
+"""The roles with stages of their own: a kernel has one of them at most."""
 
 # A transcendental function is worth a buffer when its result is read more than once.
 _COSTLY = frozenset(nn.UnaryKind) - {
@@ -173,7 +174,7 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
         role = policy.roles.get(type(op))
         if role is None:
             continue
-        group = Group([], op if role in _STARTS_KERNEL else None, _is_costly(op))
+        group = Group([], op if role in STARTS_KERNEL else None, _is_costly(op))
         group.rounds = _rounds_to_half(op)
         for producer, views in _candidates(op, group_of):
             if not _may_merge(policy, op, role, group, producer, views):
