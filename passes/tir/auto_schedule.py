@@ -14,10 +14,10 @@ from .rules.fallback import schedule_anything
 from .rules.gpu import apply_gpu_tile, apply_matmul, gpu_tile, matmul_operands
 from .rules.group_plan import plan_groups
 from .rules.group_reduction import schedule_groups
-from .rules.packed import is_packed, main_output, schedule_packed_kernel
+from .rules.packed import is_packed, schedule_packed_kernel
 from .rules.register_tile import Problem, apply_tile, best_tile, problem_of
 from .rules.rows import row_length, schedule_rows
-from .rules.stages import Stage, stages_of
+from .rules.stages import Stage, main_output, stages_of
 
 
 def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:

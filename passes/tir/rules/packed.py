@@ -8,12 +8,11 @@ from ....dialects import cl, tir
 from ....dialects.tir import TEXEL
 from .. import schedule
 from ..schedule.analysis import driven
-from ..schedule.errors import refuse
 from .elementwise import schedule_border
 from .fallback import needed_depth, read_loops
 from .group_plan import Plan, plan_groups
 from .group_reduction import schedule_groups
-from .stages import Stage, keep_private
+from .stages import Stage, keep_private, main_output
 from .texels import apply_texel_tile, lane_variable, split_channels, texel_tile
 from .work_items import bind_items
 
@@ -42,19 +41,6 @@ def schedule_packed_kernel(
     for border in outputs:
         if border is not output:
             _schedule_beside(border, output)
-
-
-def main_output(func: tir.FuncOp, outputs: list[Stage], producers: list[Stage]) -> Stage:
-    """The one output that reads the reductions; ScheduleError where there are several."""
-    readers = {block for stage in producers for block in stage.consumers()}
-    mains = [output for output in outputs if output.block in readers]
-    if len(mains) != 1:
-        raise refuse(
-            func,
-            f"a reduction can be computed for one result, not for {len(mains)}; "
-            "make a kernel for each",
-        )
-    return mains[0]
 
 
 def is_packed(stages: Sequence[Stage]) -> bool:

@@ -24,7 +24,7 @@ from ....dialects import cl, tir
 from .. import schedule
 from ..schedule.analysis import accesses, memref_of, written
 from .elementwise import bind_grid
-from .stages import Stage, keep_private, lane_step, strides
+from .stages import Stage, keep_private, lane_step, reads_in_place, strides
 
 _LOADS_PER_CYCLE = 2.0
 _COMPUTES_PER_CYCLE = 2.0
@@ -123,9 +123,11 @@ def problem_of(
     (stage,), (output,) = stages, outputs
     if not stage.reduce or len(written(stage.block)) != 1:
         return None
-    if stage.spatial != list(range(len(output.loops))) or not _same_shape(stage, output):
-        return None
     (buffer,) = written(stage.block)
+    if memref_of(buffer).get_shape() != output.block.iter_extents:
+        return None
+    if stage.spatial != list(range(len(output.loops))) or not reads_in_place(stage, output):
+        return None
     steps = strides(stage.block)
     loads = [
         _describe(func, stage.block, op, steps[op])
@@ -135,19 +137,6 @@ def problem_of(
     output_steps = strides(output.block)
     (store,) = output.block.stores()
     return Problem(func, stage, output, target, loads, output_steps[store])
-
-
-def _same_shape(stage: Stage, output: Stage) -> bool:
-    """Whether the output reads the reduction's result at its own position, and only there."""
-    (buffer,) = written(stage.block)
-    shape = memref_of(buffer).get_shape()
-    if shape != output.block.iter_extents:
-        return False
-    for _, indices in accesses(output.block, buffer):
-        for position, (index, size) in enumerate(zip(indices, shape, strict=True)):
-            if size != 1 and index != AffineExpr.dimension(position):
-                return False
-    return True
 
 
 def _describe(

@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ....dialects import tir
 from ....dialects.tir.affine import linear
 from ..schedule.analysis import accesses, memref_of, temporary, users, written
+from ..schedule.errors import refuse
 from ..schedule.set_scope import set_scope
 
 Access = memref.LoadOp | memref.StoreOp
@@ -63,6 +64,30 @@ def stages_of(func: tir.FuncOp) -> list[Stage]:
     return [
         Stage(op, tir.enclosing_loops(op)) for op in func.body.walk() if isinstance(op, tir.BlockOp)
     ]
+
+
+def main_output(func: tir.FuncOp, outputs: list[Stage], producers: list[Stage]) -> Stage:
+    """The one output that reads the reductions; ScheduleError where there are several."""
+    readers = {block for stage in producers for block in stage.consumers()}
+    mains = [output for output in outputs if output.block in readers]
+    if len(mains) != 1:
+        raise refuse(
+            func,
+            f"a reduction can be computed for one result, not for {len(mains)}; "
+            "make a kernel for each",
+        )
+    return mains[0]
+
+
+def reads_in_place(stage: Stage, output: Stage) -> bool:
+    """Whether the output reads what a stage computes at its own position, and only there."""
+    for buffer in written(stage.block):
+        shape = memref_of(buffer).get_shape()
+        for _, indices in accesses(output.block, buffer):
+            for position, (index, size) in enumerate(zip(indices, shape, strict=True)):
+                if size != 1 and index != AffineExpr.dimension(position):
+                    return False
+    return True
 
 
 def keep_private(block: tir.BlockOp) -> None:

@@ -19,7 +19,7 @@ from ....dialects.tir import TEXEL
 from ....dialects.tir.affine import simplify
 from .. import schedule
 from ..schedule.analysis import accesses, memref_of, temporary, written
-from .stages import Stage, keep_private, strides
+from .stages import Stage, keep_private, reads_in_place, strides
 from .work_items import bind_items
 
 _ACCUMULATORS = 16
@@ -95,7 +95,7 @@ def texel_tile(stage: Stage, output: Stage, target: cl.Target) -> TexelTile | No
         lane = lane_variable(stage)
     if lane is None or lane >= len(output.loops) or not stage.reduce:
         return None
-    if stage.spatial != list(range(len(output.loops))) or not _aligned(stage, output):
+    if stage.spatial != list(range(len(output.loops))) or not reads_in_place(stage, output):
         return None
     extents = output.block.iter_extents
     column = max((i for i in range(len(extents)) if i != lane and extents[i] > 1), default=None)
@@ -197,17 +197,6 @@ def _crowd(stage: Stage, registers: int, target: cl.Target) -> float:
         return _ALONE
     # What is read last needs no register of its own: it can take that of what is not needed again.
     return _CROWDED if registers - 1 > available // 4 and _taps(stage) > 1 else 1.0
-
-
-def _aligned(stage: Stage, output: Stage) -> bool:
-    """Whether the output reads what the stage computes at its own position."""
-    for buffer in written(stage.block):
-        shape = memref_of(buffer).get_shape()
-        for _, indices in accesses(output.block, buffer):
-            for position, (index, size) in enumerate(zip(indices, shape, strict=True)):
-                if size != 1 and index != AffineExpr.dimension(position):
-                    return False
-    return True
 
 
 def apply_texel_tile(stage: Stage, output: Stage, tile: TexelTile, target: cl.Target) -> None:
