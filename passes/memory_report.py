@@ -1,0 +1,263 @@
+"""What a planned program holds on its device, counted from the program alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from xdsl.ir import Operation, SSAValue
+
+from ..dialects import cl, tir
+from ..dialects.cl.image_pool import image_objects
+from ..dialects.cl.images import is_over_buffer
+from ..dialects.cl.liveness import commands, lifetimes, roots
+from ..dialects.cl.ops import byte_count
+from .cl.memory.tensors import Tensor, aligned_bound
+from .locations import node_name
+
+BUFFER, IMAGE, IN_PLACE, SEPARATE = KINDS = ("buffer", "image", "in place", "separate")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One intermediate: memory of its own that the views of it (`cl.view`) share."""
+
+    name: str
+    """Its name in the program's text, without the number that tells equal names apart."""
+    node: str
+    """The ONNX node that writes it first; the kernel, where the program does not tell nodes."""
+    type: str
+    kind: str
+    """One of `KINDS`: a buffer or an image in an arena; a buffer that takes over the bytes of one
+    that the same launch reads for the last time; or what lies in no arena."""
+    bytes: int
+    """What it takes: all rows of an image with their pitch."""
+    content: int
+    """Bytes of its elements alone."""
+    first: int
+    """Index of the first command that writes it; commands are counted from 0."""
+    last: int
+    """Index of the last command that touches it."""
+    kernels: tuple[str, ...]
+    """The kernels that touch it, in queue order; `copy` is one of them for copies."""
+    arena: int | None = None
+    offset: int | None = None
+    """The byte of its arena at which it starts."""
+
+
+@dataclass(frozen=True)
+class Waste:
+    """Bytes of the arenas that hold nothing when most is live, by cause."""
+
+    pitch: int
+    """What rows of images are padded by, of all that is live at `MemoryReport.busiest`: part of
+    the lower bound."""
+    alignment: int
+    """What the arenas need more because views start at multiples of the target's alignment: the
+    most that is live at once with all sizes but one rounded up, less the lower bound."""
+    fragmentation: int
+    """The rest: arenas - lower bound - alignment."""
+
+
+@dataclass(frozen=True)
+class MemoryReport:
+    """Memory of one inference, in bytes.
+
+    Everything that the device holds for the model is `total`: what the program itself makes, and
+    the buffers of its inputs and outputs. Not counted is what a driver takes for itself and for the
+    code of kernels.
+    """
+
+    rows: tuple[Row, ...]
+    """The intermediates by first write."""
+    commands: tuple[str, ...]
+    """The node behind each command, in queue order."""
+    live: tuple[int, ...]
+    """Bytes of the arenas that are in use at each command. A launch that computes in place has its
+    input and output in the same bytes, which count once."""
+    arenas: tuple[int, ...]
+    """The size of each arena."""
+    waste: Waste
+    separate: int
+    """Image objects, and buffers, that lie in no arena."""
+    separate_bytes: int
+    """What these take. Images whose shapes and texels are equal share an object if they can."""
+    view_objects: int
+    """Image objects that a device needs besides which lays no images over buffers."""
+    view_object_bytes: int
+    weights: int
+    inputs: int
+    outputs: int
+    without_reuse: int
+    """What all intermediates would take if each had memory of its own."""
+
+    @property
+    def lower_bound(self) -> int:
+        """The most that is live at one command: no arena can be smaller. Alignment not counted."""
+        return max(self.live, default=0)
+
+    @property
+    def busiest(self) -> int | None:
+        """The first command at which the lower bound is reached; None without commands."""
+        return self.live.index(self.lower_bound) if self.live else None
+
+    @property
+    def peak(self) -> int:
+        """Bytes of the arenas from their starts to the last byte that anything lies at."""
+        ends = [0] * len(self.arenas)
+        for row in self.rows:
+            if row.arena is not None and row.offset is not None:
+                ends[row.arena] = max(ends[row.arena], row.offset + row.bytes)
+        return sum(ends)
+
+    @property
+    def arena_bytes(self) -> int:
+        """All arenas together."""
+        return sum(self.arenas)
+
+    @property
+    def ratio(self) -> float:
+        """Arenas to lower bound: 1 is the best possible; 1 as well where nothing lies in arenas."""
+        return self.arena_bytes / self.lower_bound if self.lower_bound else 1.0
+
+    @property
+    def total(self) -> int:
+        """Everything that the device holds for the model."""
+        made = self.arena_bytes + self.separate_bytes + self.weights
+        return made + self.inputs + self.outputs
+
+
+def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
+    """Count the memory of `program`, which `cl-plan-memory` has planned for `target`.
+
+    In a program that is not planned all intermediates are separate.
+    """
+    ops = commands(program)
+    rows = _rows(program, ops)
+    arenas = tuple(byte_count(value.type) for value in _results(program, cl.ArenaOp))
+    tensors = [
+        Tensor(rows[0].bytes, rows[0].first, rows[-1].last, target.image_base_alignment_bytes)
+        for rows in _in_same_bytes(rows)
+    ]
+    live = _live(tensors, len(ops))
+    made = _results(program, cl.AllocOp)
+    images = [value for value in made if tir.is_texture(value.type)]
+    buffers = [value for value in made if not tir.is_texture(value.type)]
+    objects = _objects(program, images)
+    views = [v for v in _results(program, cl.ImageViewOp) if not is_over_buffer(v.type)]
+    view_objects = _objects(program, views)
+    ports = [byte_count(arg.type) for arg in program.body.block.args]
+    return MemoryReport(
+        rows=tuple(rows),
+        commands=tuple(map(_title, ops)),
+        live=live,
+        arenas=arenas,
+        waste=_waste(rows, live, sum(arenas), tensors),
+        separate=len(buffers) + len(objects),
+        separate_bytes=sum(byte_count(value.type) for value in buffers) + sum(objects),
+        view_objects=len(view_objects),
+        view_object_bytes=sum(view_objects),
+        weights=sum(byte_count(value.type) for value in _results(program, cl.ConstantOp)),
+        inputs=sum(ports[: program.input_count]),
+        outputs=sum(ports[program.input_count :]),
+        without_reuse=sum(row.bytes for row in rows),
+    )
+
+
+def _results(program: cl.ProgramOp, kind: type[Operation]) -> list[SSAValue]:
+    return [op.results[0] for op in program.body.block.ops if isinstance(op, kind)]
+
+
+def _rows(program: cl.ProgramOp, ops: Sequence[Operation]) -> list[Row]:
+    root_of = roots(program)
+    arenas = {arena: i for i, arena in enumerate(_results(program, cl.ArenaOp))}
+    kernels: dict[SSAValue, dict[str, None]] = {}
+    for op in ops:
+        for operand in op.operands:
+            kernels.setdefault(root_of[operand], {})[_kernel(op)] = None
+    rows: list[Row] = []
+    ends: set[tuple[int, int, int, int]] = set()
+    for value, life in lifetimes(program).items():
+        view = value.owner
+        arena = offset = None
+        size, kind = byte_count(value.type), SEPARATE
+        if isinstance(view, cl.BufferViewOp | cl.ImageViewOp):
+            arena, offset, kind = arenas[view.arena], view.offset, BUFFER
+            if isinstance(view, cl.ImageViewOp):
+                size, kind = cl.stored_bytes(value.type, view.pitch), IMAGE
+            elif (arena, offset, size, life.first) in ends:
+                kind = IN_PLACE
+            ends.add((arena, offset, size, life.last))
+        rows.append(
+            Row(
+                name=value.name_hint or "value",
+                node=_title(ops[life.first]),
+                type=str(value.type),
+                kind=kind,
+                bytes=size,
+                content=byte_count(value.type),
+                first=life.first,
+                last=life.last,
+                kernels=tuple(kernels[value]),
+                arena=arena,
+                offset=offset,
+            )
+        )
+    return rows
+
+
+def _in_same_bytes(rows: Iterable[Row]) -> list[list[Row]]:
+    """The rows in arenas; those together that take over one another's bytes, in turn."""
+    chains: dict[tuple[int, int, int, int], list[Row]] = {}
+    for row in rows:
+        if row.arena is None or row.offset is None:
+            continue
+        chain: list[Row] = []
+        if row.kind == IN_PLACE:
+            chain = chains.pop((row.arena, row.offset, row.bytes, row.first))
+        chains[row.arena, row.offset, row.bytes, row.last] = [*chain, row]
+    return list(chains.values())
+
+
+def _live(tensors: Iterable[Tensor], count: int) -> tuple[int, ...]:
+    """Bytes in use at each of `count` commands."""
+    changes = [0] * (count + 1)
+    for tensor in tensors:
+        changes[tensor.first] += tensor.size
+        changes[tensor.last + 1] -= tensor.size
+    return tuple(accumulate(changes))[:count]
+
+
+def _waste(
+    rows: Sequence[Row], live: Sequence[int], arena_bytes: int, tensors: Sequence[Tensor]
+) -> Waste:
+    lower_bound = max(live, default=0)
+    busiest = live.index(lower_bound) if live else 0
+    over = arena_bytes - lower_bound
+    # With several arenas the topmost view of each needs no rounding, and the bound is too high.
+    alignment = min(over, aligned_bound(tensors) - lower_bound)
+    pitch = sum(
+        row.bytes - row.content
+        for row in rows
+        if row.arena is not None and row.first <= busiest <= row.last
+    )
+    return Waste(pitch, alignment, over - alignment)
+
+
+def _objects(program: cl.ProgramOp, images: Sequence[SSAValue]) -> list[int]:
+    """Bytes of each object of the pool that `images` share."""
+    sizes = {
+        number: byte_count(value.type) for value, number in image_objects(program, images).items()
+    }
+    return list(sizes.values())
+
+
+def _kernel(op: Operation) -> str:
+    return op.kernel_name if isinstance(op, cl.EnqueueKernelOp) else "copy"
+
+
+def _title(op: Operation) -> str:
+    """The name of the node behind a command; that of its kernel, where nodes are not known."""
+    name = node_name(op)
+    return _kernel(op) if name == op.name else name
