@@ -20,6 +20,8 @@ DIALECTS: dict[str, str] = {
 
 PASSES: dict[str, str] = {
     "cl-pack-constants": "passes.cl.pack_constants:CLPackConstantsPass",
+    "cl-plan-memory": "passes.cl.plan_memory:CLPlanMemoryPass",
+    "cl-reorder": "passes.cl.reorder:CLReorderPass",
     "lower-nn-to-tir": "passes.nn.lower_to_tir:LowerNNToTIRPass",
     "nn-choose-layout": "passes.nn.choose_layout:NNChooseLayoutPass",
     "nn-conv-to-matmul": "passes.nn.conv_to_matmul:NNConvToMatmulPass",

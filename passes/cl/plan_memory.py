@@ -1,0 +1,92 @@
+"""Give every intermediate its bytes in one arena."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import cl, tir
+from ...errors import CloptError
+from ..locations import node_name
+from .intermediates import Chain, Intermediate, chains
+from .memory import Tensor, plan
+
+
+@dataclass(frozen=True)
+class CLPlanMemoryPass(ModulePass):
+    """Gives every intermediate its bytes in one arena, so that what is not live at once may share.
+
+    Each `cl.alloc` of a buffer, or of an image that the target can lay over a buffer, becomes a
+    view of a `cl.arena`; other images and empty tensors stay as they are. There are more arenas
+    where the target allows one buffer fewer bytes than all take together. A kernel that may compute
+    in place (`in_place` of `tir.func`) does, where its input is not needed again. A program that
+    has an arena is left alone.
+    """
+
+    name: ClassVar[str] = "cl-plan-memory"
+    capacity: int = 0
+    """The most bytes of one arena; 0 for what the target allows."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = cl.target_of(op)
+        capacity = self.capacity or target.max_alloc_bytes
+        kernels = cl.kernels_of(op)
+        for program in op.ops:
+            if isinstance(program, cl.ProgramOp) and not is_planned(program):
+                _place(program, chains(program, kernels, target), target, capacity)
+
+
+def is_planned(program: cl.ProgramOp) -> bool:
+    """Whether a program has an arena."""
+    return any(isinstance(op, cl.ArenaOp) for op in program.body.block.ops)
+
+
+def _place(
+    program: cl.ProgramOp, planned: Sequence[Chain], target: cl.Target, capacity: int
+) -> None:
+    """Make the arenas, and views of them out of the allocations."""
+    for chain in planned:
+        _check_size(program, chain[0], target, capacity)
+    alignment = target.image_base_alignment_bytes
+    tensors = [
+        Tensor(chain[0].bytes, chain[0].lifetime.first, chain[-1].lifetime.last, alignment)
+        for chain in planned
+    ]
+    places = plan(tensors, capacity or None)
+    arenas = [cl.ArenaOp(size) for size in places.sizes]
+    for arena in arenas:
+        arena.result.name_hint = "arena"
+    first = program.body.block.first_op
+    assert first is not None, "a program ends with cl.return"
+    Rewriter.insert_op(arenas, InsertPoint.before(first))
+    for chain, offset, arena in zip(planned, places.offsets, places.arenas, strict=True):
+        for item in chain:
+            alloc = item.value.owner
+            assert isinstance(alloc, cl.AllocOp)
+            Rewriter.replace_op(alloc, _view(item, arenas[arena].result, offset))
+
+
+def _view(item: Intermediate, arena: SSAValue, offset: int) -> Operation:
+    type_ = item.value.type
+    if tir.is_texture(type_):
+        return cl.ImageViewOp(arena, offset, type_, item.pitch)
+    return cl.BufferViewOp(arena, offset, type_)
+
+
+def _check_size(
+    program: cl.ProgramOp, item: Intermediate, target: cl.Target, capacity: int
+) -> None:
+    if 0 < capacity < item.bytes:
+        writer = cl.commands(program)[item.lifetime.first]
+        raise CloptError(
+            f"{node_name(writer)}: its result of {item.bytes:,} bytes is more than the "
+            f"{capacity:,} that {target.name} allows one buffer; use smaller inputs, "
+            "--precision f16-storage or another device."
+        )

@@ -1,0 +1,100 @@
+"""Put independent commands into the order that needs the least memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects import cl
+from ...dialects.cl.ops import byte_count
+from .intermediates import chains
+from .memory import Step, order
+from .plan_memory import is_planned
+
+
+class CLReorderPass(ModulePass):
+    """Reorders commands that do not depend on each other where fewer bytes are live at once then.
+
+    Every command still runs behind those that write what it reads, and behind those that read or
+    write what it overwrites. Where nothing is gained the order stays; so does that of a program
+    whose memory is planned.
+    """
+
+    name = "cl-reorder"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = cl.target_of(op)
+        kernels = cl.kernels_of(op)
+        for program in op.ops:
+            if isinstance(program, cl.ProgramOp) and not is_planned(program):
+                before = cl.commands(program)
+                after = order(*_steps(program, kernels, target))
+                if after != sorted(after):
+                    _rearrange(program, [before[i] for i in after])
+
+
+def _steps(
+    program: cl.ProgramOp, kernels: Mapping[str, cl.Kernel], target: cl.Target
+) -> tuple[list[Step], list[int]]:
+    """What each command reads and writes, by numbers, and the bytes behind each number.
+
+    What a kernel computes in place has the number of its input, so that the input's other readers
+    stay before it.
+    """
+    root_of = cl.roots(program)
+    numbers: dict[SSAValue, int] = {}
+    sizes: list[int] = []
+    for chain in chains(program, kernels, target):
+        numbers |= dict.fromkeys((item.value for item in chain), len(sizes))
+        sizes.append(chain[0].bytes)
+    inputs = set(program.body.block.args[: program.input_count])
+
+    def numbered(values: Iterable[SSAValue]) -> tuple[int, ...]:
+        found: dict[int, None] = {}
+        for value in values:
+            root = root_of[value]
+            if root in inputs or isinstance(root.owner, cl.ConstantOp):
+                continue  # nobody writes these
+            if root not in numbers:
+                numbers[root] = len(sizes)
+                own = isinstance(root.owner, cl.AllocOp)
+                sizes.append(byte_count(root.type) if own else 0)
+            found[numbers[root]] = None
+        return tuple(found)
+
+    def step(op: Operation) -> Step:
+        if isinstance(op, cl.EnqueueKernelOp):
+            outputs = kernels[op.kernel_name].outputs
+            reads = [arg for i, arg in enumerate(op.args) if i not in outputs]
+            return Step(numbered(reads), numbered(op.args[i] for i in sorted(outputs)))
+        assert isinstance(op, cl.EnqueueCopyOp)
+        return Step(numbered([op.source]), numbered([op.destination]))
+
+    return [step(op) for op in cl.commands(program)], sizes
+
+
+def _rearrange(program: cl.ProgramOp, ordered: Sequence[Operation]) -> None:
+    """Bring the commands into another order, each behind the values it needs."""
+    block = program.body.block
+    before = list(block.ops)
+    for op in before:
+        op.detach()
+    placed: set[Operation] = set()
+
+    def place(op: Operation) -> None:
+        if op in placed:
+            return
+        placed.add(op)
+        for operand in op.operands:
+            if isinstance(operand.owner, Operation):
+                place(operand.owner)
+        block.add_op(op)
+
+    for op in ordered:
+        place(op)
+    for op in before:
+        place(op)
