@@ -34,9 +34,10 @@ import clopt
 from clopt.backends.pyopencl_runtime import Device, find_device, target_for
 from clopt.backends.targets import load_target
 from clopt.context import CloptContext
-from clopt.dialects import nn, tir
+from clopt.dialects import nn
 from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
+from clopt.passes.nn.layout.candidates import is_texture
 from clopt.passes.pipelines import run_pipeline
 from clopt.weights import Weights
 
@@ -136,7 +137,7 @@ def convolutions(module: ModuleOp) -> Iterator[tuple[Convolution, str]]:
         form = "plain"
         for layout in layouts:
             if layout is not None:
-                form = "image" if isinstance(layout.memory, tir.ScopeAttr) else "packed"
+                form = "image" if is_texture(layout) else "packed"
         yield (
             Convolution(
                 nn.shape_of(op.x),
