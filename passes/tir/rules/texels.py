@@ -97,24 +97,64 @@ def texel_tile(stage: Stage, output: Stage, target: cl.Target) -> TexelTile | No
         return None
     if stage.spatial != list(range(len(output.loops))) or not reads_in_place(stage, output):
         return None
-    extents = output.block.iter_extents
-    column = max((i for i in range(len(extents)) if i != lane and extents[i] > 1), default=None)
-    return min(
-        _candidates(stage, extents, lane, column),
-        key=lambda tile: _cost(stage, extents, tile, target),
-    )
+    shape = _Shape.of(stage, output.block.iter_extents, lane)
+    return min(_candidates(shape), key=lambda tile: _cost(shape, tile, target))
 
 
-def _candidates(
-    stage: Stage, extents: Sequence[int], lane: int, column: int | None
-) -> Iterator[TexelTile]:
+@dataclass(frozen=True)
+class _Shape:
+    """What the cost of a tile depends on, asked of a reduction once for all candidates."""
+
+    extents: tuple[int, ...]
+    """Of the result."""
+    lane: int
+    column: int | None
+    """The variable of the result whose points a tile has several of; None if all are one."""
+    shares_texels: bool
+    channels: int
+    """Steps of the reduction that one texel of activations feeds."""
+    taps: int
+    """Steps of the reduction beside the channels that a work-item takes at once."""
+    stride: int
+    """Columns of the operand between two of the result."""
+
+    @staticmethod
+    def of(stage: Stage, extents: tuple[int, ...], lane: int) -> _Shape:
+        column = max((i for i in range(len(extents)) if i != lane and extents[i] > 1), default=None)
+        channels = TEXEL if lane_variable(stage, reduce=True) is not None else 1
+        shares = _shares_texels(stage, lane)
+        return _Shape(
+            extents, lane, column, shares, channels, _taps(stage), _stride(stage, column)
+        )
+
+    def step(self, tile: TexelTile) -> _Step:
+        """One step of the reduction for a tile."""
+        columns = (tile.columns - 1) * min(self.stride, self.taps) + self.taps
+        weights = self.channels * self.taps * tile.blocks
+        return _Step(columns, weights, weights * tile.columns)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What a work-item reads in one step of a reduction, in texels, and adds up."""
+
+    activations: int
+    weights: int
+    products: int
+
+    def slots(self) -> float:
+        """Issue slots for each multiply-add."""
+        return 1 + _READ_COST * (self.activations + self.weights) / (TEXEL * self.products)
+
+
+def _candidates(shape: _Shape) -> Iterator[TexelTile]:
     """The tiles there are, of which one is always possible."""
-    texels = -(-extents[lane] // TEXEL)
-    shares = _shares_texels(stage, lane)
-    most = _MOST_COLUMNS if shares else _MOST_COLUMNS_OF_CHANNEL
-    most = 1 if column is None else min(extents[column], most)
+    lane, column = shape.lane, shape.column
+    texels = -(-shape.extents[lane] // TEXEL)
+    most = _MOST_COLUMNS if shape.shares_texels else _MOST_COLUMNS_OF_CHANNEL
+    most = 1 if column is None else min(shape.extents[column], most)
     for columns in range(1, most + 1):
-        for blocks in (1, 2, 4) if shares else (1,):
+        for blocks in (1, 2, 4) if shape.shares_texels else (1,):
             if texels % blocks == 0 and columns * blocks <= _ACCUMULATORS:
                 yield TexelTile(lane, column, columns, blocks)
 
@@ -134,29 +174,8 @@ def _is_depthwise(stage: Stage, lane: int) -> bool:
     return len(operands) > 1 and not _shares_texels(stage, lane)
 
 
-@dataclass(frozen=True)
-class _Step:
-    """What a work-item reads in one step of a reduction, in texels, and adds up."""
-
-    activations: int
-    weights: int
-    products: int
-
-    @staticmethod
-    def of(stage: Stage, tile: TexelTile) -> _Step:
-        taps = _taps(stage)
-        channels = TEXEL if lane_variable(stage, reduce=True) is not None else 1
-        columns = (tile.columns - 1) * min(_stride(stage, tile.column), taps) + taps
-        weights = channels * taps * tile.blocks
-        return _Step(columns, weights, weights * tile.columns)
-
-    def slots(self) -> float:
-        """Issue slots for each multiply-add."""
-        return 1 + _READ_COST * (self.activations + self.weights) / (TEXEL * self.products)
-
-
 def _taps(stage: Stage) -> int:
-    """Steps of the reduction beside the channels that a work-item takes at once."""
+    """The size of the innermost loop of a window, where that is worth unrolling."""
     sizes = [stage.block.iter_extents[i] for i in stage.reduce]
     running = [size for size in sizes if size > 1]
     return running[-1] if len(running) > 1 and running[-1] <= _MOST_TAPS else 1
@@ -174,9 +193,9 @@ def _stride(stage: Stage, column: int | None) -> int:
     return 1
 
 
-def _cost(stage: Stage, extents: Sequence[int], tile: TexelTile, target: cl.Target) -> float:
+def _cost(shape: _Shape, tile: TexelTile, target: cl.Target) -> float:
     """Issue slots per useful multiply-add, times what few waves and few work-items leave idle."""
-    step = _Step.of(stage, tile)
+    step, extents = shape.step(tile), shape.extents
     width = 1 if tile.column is None else extents[tile.column]
     tiles = -(-width // tile.columns)
     texels = -(-extents[tile.lane] // TEXEL)
@@ -184,10 +203,11 @@ def _cost(stage: Stage, extents: Sequence[int], tile: TexelTile, target: cl.Targ
     wanted = target.compute_units * target.preferred_work_group
     idle = max(1.0, wanted / items)
     registers = tile.columns * tile.blocks + step.activations + step.weights
-    return step.slots() * tiles * tile.columns / width * idle * _crowd(stage, registers, target)
+    slots = step.slots() * tiles * tile.columns / width
+    return slots * idle * _crowd(shape.taps, registers, target)
 
 
-def _crowd(stage: Stage, registers: int, target: cl.Target) -> float:
+def _crowd(taps: int, registers: int, target: cl.Target) -> float:
     """What it costs that a work-item with so many registers leaves room for few others.
 
     Where a step reads one tap only, two waves keep the device as busy as four.
@@ -196,7 +216,7 @@ def _crowd(stage: Stage, registers: int, target: cl.Target) -> float:
     if registers >= available // 2:
         return _ALONE
     # What is read last needs no register of its own: it can take that of what is not needed again.
-    return _CROWDED if registers - 1 > available // 4 and _taps(stage) > 1 else 1.0
+    return _CROWDED if registers - 1 > available // 4 and taps > 1 else 1.0
 
 
 def apply_texel_tile(stage: Stage, output: Stage, tile: TexelTile, target: cl.Target) -> None:
