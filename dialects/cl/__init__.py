@@ -3,7 +3,8 @@
 from xdsl.ir import Dialect
 
 from .image_pool import image_objects
-from .liveness import Lifetime, Part, commands, lifetimes, parts, roots
+from .kernels import Kernel, kernels_of
+from .liveness import Lifetime, commands, lifetimes
 from .memory import ArenaOp, BufferViewOp, ImageViewOp, stored_bytes
 from .ops import (
     AllocOp,
@@ -14,7 +15,8 @@ from .ops import (
     ReturnOp,
     ViewOp,
 )
-from .program import Kernel, Port, ProgramOp, kernels_of
+from .placement import Extent, Part, extent, parts, roots
+from .program import Port, ProgramOp
 from .target import Target, TargetAttr, set_target, target_of
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "ConstantOp",
     "EnqueueCopyOp",
     "EnqueueKernelOp",
+    "Extent",
     "ImageViewOp",
     "Kernel",
     "KernelOp",
@@ -37,6 +40,7 @@ __all__ = [
     "TargetAttr",
     "ViewOp",
     "commands",
+    "extent",
     "image_objects",
     "kernels_of",
     "lifetimes",

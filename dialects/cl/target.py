@@ -59,6 +59,14 @@ class Target:
     n waves are in flight on it while a work-item takes at most `registers // n` of them."""
     compute_units: int = 2
     """How many work-groups run side by side."""
+    mads_per_nanosecond: float = 48.0
+    """Multiply-adds of floats that one compute unit does, if nothing keeps it waiting."""
+    access_cost: float = 4.0
+    """Cost of loading or storing up to four floats in a buffer, in multiply-adds."""
+    bandwidth: float = 20.0
+    """Bytes per nanosecond (GB/s) between global memory and the whole device."""
+    launch_microseconds: float = 5.0
+    """Microseconds that a kernel takes beyond its work."""
     max_alloc_bytes: int = 0
     """Bytes of the largest buffer, 0 where unknown: larger arenas become several."""
     max_work_group_size: int = 1024
@@ -133,11 +141,12 @@ class Target:
         for name in _POSITIVE:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
-        if not 0 < self.image_cost < math.inf:
-            raise ValueError(f"image_cost is a positive number, not {self.image_cost}")
-        if not 0 <= self.winograd_transform_cost < math.inf:
-            cost = self.winograd_transform_cost
-            raise ValueError(f"winograd_transform_cost is a number from 0, not {cost}")
+        for name in _ABOVE_ZERO:
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is a positive number, not {getattr(self, name)}")
+        for name in _FROM_ZERO:
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is a number from 0, not {getattr(self, name)}")
 
     @property
     def uses_textures(self) -> bool:
@@ -176,6 +185,8 @@ _POSITIVE = (
     "local_memory_bytes",
     "image_base_alignment_bytes",
 )
+_ABOVE_ZERO = ("mads_per_nanosecond", "access_cost", "bandwidth", "image_cost")
+_FROM_ZERO = ("launch_microseconds", "winograd_transform_cost")
 FACT_TYPES: Mapping[str, type[Any]] = {
     field.name: cast("type[Any]", type(field.default))
     for field in fields(Target)

@@ -298,7 +298,7 @@ builtin.module {
 
 builtin.module {
   cl.kernel @id(memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>) outputs [1] global [4] local [1]
-  // expected-error@+1 {{cl.enqueue_kernel @id is given the image %t twice, and writes it; write the result to another image}}
+  // expected-error@+1 {{cl.enqueue_kernel @id is given %t and writes %t, which share bytes 0 to 255 of %t: no kernel reads an image that it writes; write the result to another image}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %t : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
@@ -311,7 +311,7 @@ builtin.module {
 
 builtin.module {
   cl.kernel @id(memref<2x8x4xf32, #tir.scope<texture, []>>, memref<2x8x4xf32>) outputs [1] global [4] local [1]
-  // expected-error@+1 {{cl.enqueue_kernel @id is given the image %v twice, and writes it}}
+  // expected-error@+1 {{cl.enqueue_kernel @id is given %v and writes %b, which share bytes 0 to 255 of %b: no kernel reads an image that it writes}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %b = cl.alloc : memref<2x8x4xf32>
     %v = cl.view %b : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, []>>

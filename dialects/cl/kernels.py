@@ -1,0 +1,68 @@
+"""What the launches of a program have to know of its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from .. import tir
+from .ops import KernelOp, ints
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What a launch needs to know of a kernel, whether its body is here or elsewhere."""
+
+    name: str
+    arg_types: tuple[Attribute, ...]
+    outputs: frozenset[int]
+    global_size: tuple[int, ...] | None
+    """None until the schedule has fixed the NDRange."""
+    local_size: tuple[int, ...] | None
+    packed: frozenset[int] = frozenset()
+    """Constants that the kernel wants in another layout; `cl-pack-constants` provides it."""
+    bounds: tuple[int, ...] = ()
+    """How often its rolled loops run: 32-bit integers, arguments behind the buffers."""
+    in_place: frozenset[tuple[int, int]] = frozenset()
+    """Pairs (input, output) of arguments that may be the same bytes."""
+
+    @classmethod
+    def of(cls, op: tir.FuncOp | KernelOp) -> Kernel:
+        """The facts of one kernel."""
+        packed: frozenset[int] = frozenset()
+        if isinstance(op, KernelOp):
+            arg_types = tuple(op.arg_types)
+            bounds = () if op.bounds is None else ints(op.bounds)
+        else:
+            bounds = tir.rolled_bounds(op)
+            arg_types = tuple(param.type for param in op.params)
+            packed = frozenset(map(int, op.layouts.data)) if op.layouts else packed
+        return cls(
+            op.sym_name.data,
+            arg_types,
+            frozenset(ints(op.outputs)),
+            None if op.global_size is None else ints(op.global_size),
+            None if op.local_size is None else ints(op.local_size),
+            packed,
+            bounds,
+            frozenset(tir.in_place_pairs(op.in_place)),
+        )
+
+    def accepts(self, types: Sequence[Attribute]) -> bool:
+        """Whether the kernel can be launched with arguments of `types`."""
+        return len(types) == len(self.arg_types) and all(
+            i in self.packed or given == wanted
+            for i, (given, wanted) in enumerate(zip(types, self.arg_types, strict=True))
+        )
+
+
+def kernels_of(module: ModuleOp) -> dict[str, Kernel]:
+    """Every kernel of `module` by name, in one pass over its operations."""
+    return {
+        op.sym_name.data: Kernel.of(op)
+        for op in module.body.block.ops
+        if isinstance(op, tir.FuncOp | KernelOp)
+    }

@@ -1,0 +1,29 @@
+"""How messages name what a program consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from .ops import EnqueueKernelOp
+
+
+def title(op: Operation) -> str:
+    """A command: `cl.enqueue_kernel @conv`."""
+    return f"{op.name} @{op.kernel_name}" if isinstance(op, EnqueueKernelOp) else op.name
+
+
+def label(value: SSAValue) -> str:
+    """A value by its name, or by its type where it has none."""
+    return f"%{value.name_hint}" if value.name_hint else f"a {value.type}"
+
+
+def type_list(types: Sequence[Attribute]) -> str:
+    """Types, separated by commas."""
+    return ", ".join(str(type_) for type_ in types)
+
+
+def byte_range(begin: int, end: int) -> str:
+    """The bytes from `begin` on, without `end`."""
+    return f"bytes {begin} to {end - 1}"

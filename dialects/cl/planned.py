@@ -1,0 +1,125 @@
+"""The rules of planned memory: what lies in an arena, and at which bytes of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from .. import tir
+from .images import image_of
+from .labels import byte_range, label, title
+from .liveness import Lifetime, commands
+from .memory import ArenaOp, BufferViewOp, ImageViewOp
+from .placement import Extent, Part, extent
+from .target import Target
+
+if TYPE_CHECKING:
+    from .program import ProgramOp
+
+# The fact of a target that says whether an image of some kind can be a view of a buffer.
+_VIEW_FACTS = {
+    tir.ImageKind.Buffer: "image1d_buffer",
+    tir.ImageKind.Image2D: "image_from_buffer",
+}
+
+
+def verify_arena(op: ArenaOp, target: Target) -> None:
+    """VerifyException for an arena that is too large for one buffer of `target`."""
+    if op.size > target.max_alloc_bytes > 0:
+        raise VerifyException(
+            f"{label(op.result)} has {op.size} bytes, but {target.name} allows a buffer "
+            f"{target.max_alloc_bytes}; divide the arena into several"
+        )
+
+
+def verify_image_view(op: ImageViewOp, target: Target) -> None:
+    """VerifyException for a view that `target` cannot make of a buffer."""
+    image = image_of(op.result.type)
+    assert image is not None, "an image_view that verified"
+    if not getattr(target, _VIEW_FACTS[image.kind]):
+        raise VerifyException(
+            f"{label(op.result)} is an {image.kind.value} over {label(op.arena)}, but "
+            f"{target.name} has no such views of buffers; keep its cl.alloc"
+        )
+    alignment = target.image_pitch_alignment_bytes
+    if op.pitch is not None and (alignment == 0 or op.pitch % alignment):
+        raise VerifyException(
+            f"the pitch of {label(op.result)}, {op.pitch} bytes, is no multiple of the {alignment} "
+            f"that {target.name} asks for"
+        )
+
+
+def verify_aligned(user: str, value: SSAValue, at: Extent, target: Target) -> None:
+    """VerifyException where a sub-buffer cannot start at the first byte of `value`.
+
+    Its origin is a multiple of CL_DEVICE_MEM_BASE_ADDR_ALIGN (OpenCL 1.2, clCreateSubBuffer). It is
+    made of the whole arena or of the caller's buffer, for there is no sub-buffer of a sub-buffer.
+    """
+    if at.begin % target.image_base_alignment_bytes:
+        raise VerifyException(
+            f"{user} gets {label(value)} from byte {at.begin} of {label(at.memory)} on, which is "
+            f"no multiple of {target.image_base_alignment_bytes}, where {target.name} lets a view "
+            "start"
+        )
+
+
+def verify_sharing(program: ProgramOp, lives: Mapping[SSAValue, Lifetime]) -> None:
+    """VerifyException where two values in an arena share bytes and are live at once.
+
+    A sweep in the order of first writes, over what is live by its first byte: n log n for n values.
+    The last command of one value may be the first of the next: whether that command can read the
+    one and write the other is the rule of its arguments, not of their lifetimes.
+    """
+    live: defaultdict[SSAValue, _Live] = defaultdict(_Live)
+    leaving: list[tuple[int, int, Extent]] = []
+    in_arenas = [v for v in lives if isinstance(v.owner, BufferViewOp | ImageViewOp)]
+    for number, value in enumerate(in_arenas):
+        life, at = lives[value], extent(value, Part(value, 0))
+        while leaving and leaving[0][0] <= life.first:
+            _, _, gone = heappop(leaving)
+            live[gone.memory].remove(gone)
+        other = live[at.memory].add(value, at)
+        if other is not None:
+            raise VerifyException(_conflict(program, lives, other, value))
+        heappush(leaving, (max(life.last, life.first + 1), number, at))
+
+
+class _Live:
+    """The live values of an arena, by their first byte; no two share a byte."""
+
+    def __init__(self) -> None:
+        self.begins: list[int] = []
+        self.entries: list[tuple[Extent, SSAValue]] = []
+
+    def add(self, value: SSAValue, at: Extent) -> SSAValue | None:
+        """Put in `value`; the value it shares a byte with, where there is one."""
+        position = bisect_left(self.begins, at.begin)
+        for there, other in self.entries[max(0, position - 1) : position + 1]:
+            if there.overlaps(at):
+                return other
+        self.begins.insert(position, at.begin)
+        self.entries.insert(position, (at, value))
+        return None
+
+    def remove(self, at: Extent) -> None:
+        position = bisect_left(self.begins, at.begin)
+        del self.begins[position], self.entries[position]
+
+
+def _conflict(
+    program: ProgramOp, lives: Mapping[SSAValue, Lifetime], older: SSAValue, newer: SSAValue
+) -> str:
+    first, second = (extent(value, Part(value, 0)) for value in (older, newer))
+    shared = byte_range(max(first.begin, second.begin), min(first.end, second.end))
+    queue, last = commands(program), lives[older].last
+    return (
+        f"{title(queue[lives[newer].first])} writes {label(newer)} over {shared} of "
+        f"{label(first.memory)}, which {label(older)} needs until command {last}, "
+        f"{title(queue[last])}; give them different bytes"
+    )
