@@ -12,12 +12,12 @@ What was measured, with 24 register-tiled kernels on two cores:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyopencl as cl
 
+from ..kernel_source import split_kernels
 from .cache import BinaryCache
 from .compiler import BUILD_OPTIONS, binary_of, from_binary, from_source
 from .devices import Device
@@ -25,11 +25,6 @@ from .workers import compile_in_processes
 
 _OWN_CACHE = ("Portable Computing Language",)
 _KERNEL_BY_KERNEL = ("Intel(R) OpenCL",)
-
-# The form in which `opencl_c` prints: directives, then kernels, each ending with a `}` of its own.
-_DIRECTIVE = re.compile(r"(?m)^#.*\n")
-_KERNEL = re.compile(r"(?:\s|//.*\n)*(?:__attribute__\(.*\)\s*)?__kernel void (\w+)\(")
-_END_OF_FUNCTION = re.compile(r"(?m)(?<=^}\n)")
 
 
 @dataclass(frozen=True)
@@ -67,21 +62,6 @@ def build_kernels(
         cache.trim()
     found = {name: programs[name if name in parts else ""] for name in names}
     return Build(found, from_cache=not missing)
-
-
-def split_kernels(source: str) -> dict[str, str]:
-    """The text of each kernel of a source that we printed, with the directives that precede all.
-
-    Empty when the source has another form, for instance functions that kernels share.
-    """
-    directives = "".join(_DIRECTIVE.findall(source))
-    kernels: dict[str, str] = {}
-    for text in _END_OF_FUNCTION.split(_DIRECTIVE.sub("", source)):
-        if start := _KERNEL.match(text):
-            kernels[start[1]] = directives + text
-        elif text.strip():
-            return {}
-    return kernels
 
 
 def _compile(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pyopencl as cl
 import pytest
 
+from clopt.backends.kernel_source import split_kernels
 from clopt.backends.pyopencl_runtime import find_device, workers
-from clopt.backends.pyopencl_runtime.build import build_kernels, split_kernels
+from clopt.backends.pyopencl_runtime.build import build_kernels
 from clopt.backends.pyopencl_runtime.cache import BinaryCache
 from clopt.backends.pyopencl_runtime.compiler import from_binary
 
