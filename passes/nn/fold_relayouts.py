@@ -40,7 +40,7 @@ class NNFoldRelayoutsPass(ModulePass):
         target = cl.target_of(op)
         for function in op.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
-                folding = _Folding(function.body.block, CostModel.of(target))
+                folding = _Folding(function.body.block, CostModel(target))
                 add_remarks(op, folding.run())
         if self.explain and target.uses_textures:
             print_transforms(op)

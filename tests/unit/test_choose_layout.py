@@ -404,7 +404,7 @@ def test_more_work_costs_more():
     def cost(channels: int, extent: int, kernel: int) -> float:
         graph = Graph((1, channels, extent, extent))
         work = work_of(graph, graph.conv(graph.x, channels, kernel))
-        return CostModel.of(AUTO).read(work, graph.x, ROWS, ROWS)
+        return CostModel(AUTO).read(work, graph.x, ROWS, ROWS)
 
     for costs in (
         [cost(c, 16, 3) for c in (8, 16, 64)],
@@ -415,7 +415,7 @@ def test_more_work_costs_more():
 
 
 def test_packing_pays_for_convolutions_and_tails_are_not_free():
-    model = CostModel.of(AUTO)
+    model = CostModel(AUTO)
     graph = Graph((1, 64, 32, 32))
     work = work_of(graph, graph.conv(graph.x, 64))
     by_layout = [model.read(work, graph.x, layout, ROWS) for layout in (ROWS, PACKED, None)]
@@ -429,7 +429,7 @@ def test_packing_pays_for_convolutions_and_tails_are_not_free():
 
 
 def test_gathering_lanes_costs_four_loads():
-    model = CostModel.of(replace(AUTO, image_cost=1.0))
+    model = CostModel(replace(AUTO, image_cost=1.0))
     graph = Graph((1, 16, 32, 32))
     work = work_of(graph, graph.relu(graph.x))
     along = LayoutAttr([(3, 4)])
@@ -440,11 +440,11 @@ def test_gathering_lanes_costs_four_loads():
 
 
 def test_a_transform_is_a_launch_and_the_bytes():
-    model = CostModel.of(AUTO)
+    model = CostModel(AUTO)
     small, large = tensor(1, 4, 4, 4), tensor(1, 64, 256, 256)
     assert model.transform(small, None, None) == 0
-    assert model.transform(small, None, ROWS) > model.facts.launch
-    assert model.transform(large, None, ROWS) > model.facts.launch + 2 * 64 * 65536 * 4 / 50e3
+    assert model.transform(small, None, ROWS) > AUTO.launch_microseconds
+    assert model.transform(large, None, ROWS) > AUTO.launch_microseconds + 2 * 64 * 65536 * 4 / 50e3
 
 
 # What is said.

@@ -2,7 +2,7 @@
 
 A kernel's time is a sum, so that costs belong to values and to pairs of them:
 
-    multiply-adds / rate + loads * load / rate + stores * store / rate + bytes / bandwidth
+    (multiply-adds + (loads + stores) * access_cost) / rate + bytes / bandwidth
 
 `rate` is multiply-adds per microsecond: those of a compute unit times the units. One load or store
 moves four elements where these lie together, else one; an image takes `image_cost` times as long to
@@ -36,59 +36,19 @@ come with it, but belong to other columns.
 
 
 @dataclass(frozen=True)
-class Coefficients:
-    """What a family of devices is made of."""
-
-    launch: float
-    """Microseconds that a kernel takes beyond its work."""
-    bandwidth: float
-    """Bytes per microsecond of global memory."""
-    mads: float
-    """Multiply-adds per microsecond of one compute unit."""
-    load: float
-    """A load of up to four floats from a buffer, in multiply-adds."""
-    store: float
-    """A store of them."""
-
-
-# Vendors' public figures, to the nearest power of two: launch and load are guesses until measured.
-FAMILIES: dict[str, Coefficients] = {
-    # 256 lanes a shader core at 0.7 GHz; 50 GB/s of memory shared with the CPU.
-    "adreno": Coefficients(launch=15, bandwidth=50e3, mads=180e3, load=4, store=4),
-    # 128 lanes a multiprocessor at 1.7 GHz; 4 TB/s.
-    "nvidia": Coefficients(launch=4, bandwidth=4e6, mads=220e3, load=8, store=8),
-    "gpu": Coefficients(launch=10, bandwidth=200e3, mads=100e3, load=6, store=6),
-    # Two units of eight lanes at 3 GHz a core.
-    "cpu": Coefficients(launch=5, bandwidth=20e3, mads=48e3, load=4, store=4),
-}
-
-
-def family_of(target: cl.Target) -> str:
-    """The row of `FAMILIES` for a target: by name, else by type."""
-    named = [name for name in FAMILIES if target.name.startswith(name)]
-    return named[0] if named else target.device_type
-
-
-@dataclass(frozen=True)
 class CostModel:
     """The costs of layouts on one target."""
 
     target: cl.Target
-    facts: Coefficients
-
-    @classmethod
-    def of(cls, target: cl.Target) -> CostModel:
-        """The model with the coefficients of the target's family."""
-        return cls(target, FAMILIES[family_of(target)])
 
     @property
     def rate(self) -> float:
         """Multiply-adds per microsecond of the device."""
-        return self.facts.mads * self.target.compute_units
+        return 1e3 * self.target.mads_per_nanosecond * self.target.compute_units
 
     def traffic(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """Moving the tensor between memory and the device, tails included."""
-        return bytes_of(type_, layout) / self.facts.bandwidth
+        return bytes_of(type_, layout) / (1e3 * self.target.bandwidth)
 
     def write(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """Writing the result of a kernel."""
@@ -96,7 +56,7 @@ class CostModel:
             stores = nn.count(type_.get_shape()) / 2
         else:
             stores = prod(layout.padded_shape(type_.get_shape())) / LANES
-        return self.traffic(type_, layout) + stores * self.facts.store / self.rate
+        return self.traffic(type_, layout) + stores * self.target.access_cost / self.rate
 
     def transform(
         self, type_: nn.Tensor, source: LayoutAttr | None, target: LayoutAttr | None
@@ -108,7 +68,7 @@ class CostModel:
         aligned = packed_axis(source) is not None and packed_axis(source) == packed_axis(target)
         loads = count / (LANES if aligned else 1)
         read = self.traffic(type_, source) + loads * self._load(source) / self.rate
-        return self.facts.launch + read + self.write(type_, target)
+        return self.target.launch_microseconds + read + self.write(type_, target)
 
     def read(
         self,
@@ -132,7 +92,7 @@ class CostModel:
             rank = len(nn.shape_of(work.result))
             last = max(rank - 1, 0)
             # Along channels, each of four lanes is stored by itself.
-            scattered = nn.count(nn.shape_of(work.result)) * self.facts.store
+            scattered = nn.count(nn.shape_of(work.result)) * self.target.access_cost
             loads = min(
                 self._loads(work.access(value, axis), type_, layout)
                 + (0 if axis == last or work.contraction is not None else scattered)
@@ -140,14 +100,14 @@ class CostModel:
             )
         time = self.traffic(type_, layout) + loads / self.rate
         if work.is_view:
-            time += self.facts.launch + self.write(type_, result)
+            time += self.target.launch_microseconds + self.write(type_, result)
         return time + self._multiply(work, value, layout, result)
 
     def _load(self, layout: LayoutAttr | None, guarded: bool = False) -> float:
         """One load, in multiply-adds."""
         if is_texture(layout):
-            return self.facts.load * self.target.image_cost
-        return self.facts.load * (GUARD if guarded else 1.0)
+            return self.target.access_cost * self.target.image_cost
+        return self.target.access_cost * (GUARD if guarded else 1.0)
 
     def _loads(self, access: Access, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """The loads of an operand, in multiply-adds."""

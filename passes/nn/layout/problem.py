@@ -49,7 +49,7 @@ class LayoutProblem:
     problem: Problem = field(default_factory=Problem)
 
     def __post_init__(self) -> None:
-        self._tables = CostTables(CostModel.of(self.target))
+        self._tables = CostTables(CostModel(self.target))
         self._axes: dict[SSAValue, list[int]] = {}
         works = [work for group in self.groups for work in works_of_group(group)]
         self._find_axes(works)
