@@ -13,6 +13,7 @@ from ...dialects.cl.target import Target
 from ...errors import CloptError
 from ..targets import load_target, target_names
 from .icd import offer_pip_runtimes
+from .pitch import image_pitch_alignment
 
 _NO_DEVICE = (
     "No OpenCL device was found; install Intel's runtime for CPUs with "
@@ -113,6 +114,7 @@ def target_for(device: Device) -> Target:
     handle = device.handle
     extensions = handle.extensions.split()
     images = bool(handle.image_support)
+    pitch = pitch_alignment(device, _TEXEL_BYTES)
     family = load_target(_family(device))
     wide = family.device_type == "cpu" and _has_avx512()
     return replace(
@@ -133,11 +135,25 @@ def target_for(device: Device) -> Target:
         max_write_images=handle.max_write_image_args if images else 0,
         read_imageh=images and "cl_khr_fp16" in extensions,
         image1d_buffer=images,  # a part of OpenCL 1.2, no option
-        image_from_buffer="cl_khr_image2d_from_buffer" in extensions,
+        image_from_buffer=images and pitch > 0,
+        image_pitch_alignment_bytes=pitch,
         image_base_alignment_bytes=max(
             family.image_base_alignment_bytes, handle.mem_base_addr_align // 8
         ),
     )
+
+
+def pitch_alignment(device: Device, texel_bytes: int) -> int:
+    """What the row pitch of an image over a buffer is a multiple of, in bytes; 0 without such.
+
+    OpenCL counts in texels (API specification, CL_DEVICE_IMAGE_PITCH_ALIGNMENT). Some drivers mean
+    bytes.
+    """
+    if "cl_khr_image2d_from_buffer" not in device.handle.extensions.split():
+        return 0
+    family = _family(device)
+    in_bytes = any(family.startswith(name) for name in _PITCH_IN_BYTES)
+    return image_pitch_alignment(device.handle) * (1 if in_bytes else texel_bytes)
 
 
 def _has_avx512() -> bool:
@@ -149,6 +165,7 @@ def _has_avx512() -> bool:
 
 
 _NOT_LISTED = -1
+_TEXEL_BYTES = 16  # of the largest texels: a target's pitches suit all
 
 
 def _adreno_models() -> list[tuple[str, str, str]]:
@@ -170,6 +187,9 @@ _FAMILIES = (
     ("gpu", r"", "generic-gpu"),
     ("", r"", "generic"),
 )
+
+# Families that answer in bytes when asked for the alignment of a pitch.
+_PITCH_IN_BYTES = ("adreno", "intel-cpu")
 
 # The order in which the default device is chosen; what is not here comes last.
 _KINDS = ("gpu", "cpu")

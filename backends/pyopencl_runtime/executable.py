@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,8 +9,9 @@ import numpy as np
 import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 
+from ...dialects.cl.kernels import kernels_of
 from ...dialects.cl.ops import byte_count
-from ...dialects.cl.program import Port, ProgramOp, kernels_of
+from ...dialects.cl.program import Port, ProgramOp
 from ...dialects.cl.target import target_of
 from ...dialects.nn.types import numpy_dtype
 from ...errors import CloptError
@@ -19,10 +19,15 @@ from ...weights import Weights
 from .build import build_kernels
 from .cache import BinaryCache, default_cache_folder
 from .devices import Device
+from .image_views import ImageViews
+from .images import Images
 from .inputs import Array, Arrays, check_names, checked_inputs
+from .memory import Memory, make_memory
 from .place import check_queue, choose_place
-from .plan import Launch, Site, Storage, make_buffer, make_plan
+from .plan import Launch, Site, make_plan
 from .requirements import check_requirements
+from .storage import Wishes, arena_bytes, make_storage
+from .turns import Turn
 
 
 class Executable:
@@ -33,7 +38,8 @@ class Executable:
     device, `run` waits once, at its end.
 
     Inferences share the intermediate buffers, so they follow one another. Calls from several
-    threads are safe and take turns. A caller who enqueues on two queues orders them with events.
+    threads are safe and take turns, those of programs that share an arena, too. A caller who
+    enqueues on two queues orders them with events.
     """
 
     def __init__(
@@ -47,11 +53,18 @@ class Executable:
         source: str | None = None,
         cache_folder: Path | None = None,
         use_cache: bool = True,
+        arena: Sequence[cl.Buffer] | None = None,
+        image_views: ImageViews | None = None,
     ):
         """`context` and `queue` are the caller's; without them they are made for `device`.
 
         `source` is the OpenCL C of the kernels when `module` only declares them. Compiled kernels
         are kept in `cache_folder` (default: the user's cache) unless `use_cache` is false.
+
+        `arena` are buffers, as large as `arena_bytes` says or larger, for the intermediate results;
+        without them the program makes its own. Several programs may have the same ones on one
+        queue. `image_views` is the way to have images in planned memory, by default the best one
+        that the device is proved to have.
         """
         program = _only_program(module)
         self.device, self.context, self.queue = choose_place(device, context, queue)
@@ -60,27 +73,37 @@ class Executable:
         self.source = _emit(module) if source is None else source
         check_requirements(self.device, self.source)
         kernels = kernels_of(module)
-        folder = (cache_folder or default_cache_folder()) if use_cache else None
-        built = build_kernels(
-            self.context, self.device, self.source, list(kernels), BinaryCache(folder)
-        )
+        cache = BinaryCache((cache_folder or default_cache_folder()) if use_cache else None)
+        built = build_kernels(self.context, self.device, self.source, list(kernels), cache)
         self.built_from_cache = built.from_cache
         """Whether the kernels came from the cache on disk."""
-        self._site = Site(self.device, self.context, built.programs)
-        self._plan = make_plan(program, kernels, weights, self._site)
+        self._images = Images(self.device, self.context)
+        wishes = Wishes(arena, image_views)
+        storage = make_storage(program, weights, self._images, cache, wishes)
+        self.arena_bytes = arena_bytes(program)
+        """The bytes of each buffer that holds intermediate results."""
+        self.arena = tuple(memory.buffer for memory in storage.arenas)
+        """These buffers, the caller's or the program's own; other programs may have them, too."""
+        self.image_views = {kind.value: way.value for kind, way in storage.image_views.items()}
+        """How the images in planned memory were made, for each kind that the program has."""
+        self.device_bytes = storage.device_bytes
+        """Memory of arenas, of images and buffers outside of them, and of weights, in bytes;
+        without the inputs' and outputs'."""
+        self._plan = make_plan(program, kernels, storage, Site(self._images, built.programs))
         self.launches = [c for c in self._plan.commands if isinstance(c, Launch)]
         """The kernel launches of one inference, in queue order; a profiler enqueues them itself."""
         self._ports = program.ports
         self._sizes = [byte_count(port.storage_type) for port in self._ports]
         self._bound: tuple[cl.Buffer, ...] = ()
+        self._arguments: list[cl.Buffer | cl.Image] = []
         self._own: tuple[cl.Buffer, ...] = ()
-        self._lock = threading.Lock()
+        self._turn = Turn(memory.root for memory in storage.arenas)
 
     def run(self, inputs: Arrays) -> list[Array]:
         """One inference: arrays in, by name or in order; new arrays out, in order."""
         arrays = checked_inputs(self.inputs, inputs)
         results = [np.empty(port.shape, numpy_dtype(port.element_type)) for port in self.outputs]
-        with self._lock:
+        with self._turn:
             buffers = self._own_buffers()
             # pyopencl waits when a transfer's event is dropped, so the events live to the end.
             transfers = [
@@ -100,8 +123,8 @@ class Executable:
     def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, cl.Buffer]) -> None:
         """Put one inference on the caller's in-order `queue` and return without waiting.
 
-        `buffers` has one buffer for every input and output, by name. The caller keeps them alive
-        until the queue has finished.
+        `buffers` has one buffer for every input and output, by name. The caller keeps them and this
+        program alive until the queue has finished.
         """
         check_queue(queue, self.context)
         check_names(self._ports, buffers, "input or output")
@@ -111,12 +134,12 @@ class Executable:
                 raise CloptError(
                     f'The buffer for "{port.name}" has {buffer.size} bytes; {size} are needed.'
                 )
-        with self._lock:
+        with self._turn:
             self._enqueue(queue, bound)
 
     def _own_buffers(self) -> tuple[cl.Buffer, ...]:
         if not self._own:
-            self._own = tuple(make_buffer(self._site, size) for size in self._sizes)
+            self._own = tuple(make_memory(self._images, size).buffer for size in self._sizes)
         return self._own
 
     def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[cl.Buffer, ...]) -> None:
@@ -134,19 +157,31 @@ class Executable:
 
     def _bind(self, buffers: tuple[cl.Buffer, ...]) -> None:
         # Setting an argument costs more than a launch, so only what changes is set.
-        changed = {
-            index
-            for index, buffer in enumerate(buffers)
-            if not self._bound or self._bound[index] is not buffer
-        }
+        old, arguments = self._arguments, self._arguments_of(buffers)
         for launch in self.launches:
-            for argument, parameter in launch.parameters:
-                if parameter in changed:
-                    launch.kernel.set_arg(argument, buffers[parameter])
-        self._bound = buffers
+            for argument, binding in launch.bindings:
+                if not old or arguments[binding] is not old[binding]:
+                    launch.kernel.set_arg(argument, arguments[binding])
+        self._bound, self._arguments = buffers, arguments
+
+    def _arguments_of(self, buffers: tuple[cl.Buffer, ...]) -> list[cl.Buffer | cl.Image]:
+        """What kernels get of the caller's buffers, for each binding."""
+        memories = {
+            index: Memory(buffer, self._images, self._sizes[index])
+            for index, buffer in enumerate(buffers)
+            if not self._bound or buffer is not self._bound[index]
+        }
+        return [
+            memories[binding.parameter].argument(binding.type, binding.offset)
+            if binding.parameter in memories
+            else self._arguments[number]
+            for number, binding in enumerate(self._plan.bindings)
+        ]
 
 
-def _memory(place: Storage, buffers: Sequence[cl.Buffer]) -> cl.Buffer | cl.Image:
+def _memory(
+    place: int | cl.Buffer | cl.Image, buffers: Sequence[cl.Buffer]
+) -> cl.Buffer | cl.Image:
     return buffers[place] if isinstance(place, int) else place
 
 

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects import tir
 from ...dialects.cl.images import verify_image, verify_image_arguments
-from ...dialects.cl.program import Kernel
+from ...dialects.cl.kernels import Kernel
 from ...dialects.cl.target import Target
 from ...errors import CloptError
 from .devices import Device, target_for
@@ -48,11 +48,14 @@ class Images:
         flags: int,
         buffer: cl.Buffer | None = None,
         hostbuf: Any = None,
+        pitch: int = 0,
+        is_copied: bool = True,
     ) -> cl.Image:
         """The image of a texture, over `buffer` or with the contents of `hostbuf` where given.
 
-        CloptError where the device does not have such images. OpenCL has no empty images, so an
-        empty texture gets one texel.
+        There are `pitch` bytes from row to row, by default as many as a row has. An image that does
+        not copy `hostbuf` lies in it. CloptError where the device does not have such images. OpenCL
+        has no empty images, so an empty texture gets one texel.
         """
         self._check(f"{type_}", type_)
         image = tir.image_of(cast("MemRefType[Attribute]", type_))
@@ -65,10 +68,11 @@ class Images:
         description = cl.ImageDescriptor()
         description.image_type = _OBJECT_TYPES[image.kind]
         description.shape = _three([max(1, extent) for extent in image.extents])
-        description.pitches = (0, 0)
+        description.pitches = (pitch, 0)
         description.num_mip_levels = description.num_samples = 0
         description.buffer = buffer
-        contents = 0 if hostbuf is None else cl.mem_flags.COPY_HOST_PTR
+        contents = cl.mem_flags.COPY_HOST_PTR if is_copied else cl.mem_flags.USE_HOST_PTR
+        contents = 0 if hostbuf is None else contents
         return cl.Image(
             self.context,
             cast("cl.mem_flags", flags | contents),
@@ -89,6 +93,11 @@ class Images:
                 )
             except VerifyException as error:
                 raise CloptError(f"{error}; compile the model for this device.") from error
+
+    @property
+    def base_alignment(self) -> int:
+        """A part of a buffer starts at a multiple of this many bytes."""
+        return max(1, self.device.handle.mem_base_addr_align // 8)
 
     @cached_property
     def _target(self) -> Target:
@@ -129,19 +138,30 @@ def channel_type(element: Attribute) -> int:
             raise ValueError(f"no image format has elements of type {element}")
 
 
-def copy_options(source: Attribute, destination: Attribute) -> Mapping[str, Any]:
-    """What `pyopencl.enqueue_copy` has to be told for a copy between values of these types.
+def copy_options(
+    source: Attribute,
+    destination: Attribute,
+    size: int,
+    source_offset: int,
+    destination_offset: int,
+) -> Mapping[str, Any]:
+    """What `pyopencl.enqueue_copy` has to be told for a copy of `size` bytes between such values.
 
-    Values that are, or lie over, buffers are copied by their bytes alone.
+    Values that are, or lie over, buffers are copied by their bytes alone, from the offsets on.
     """
     images = [image for type_ in (source, destination) if (image := _image_object(type_))]
     if not images:
-        return {}
+        return {
+            "byte_count": size,
+            "src_offset": source_offset,
+            "dst_offset": destination_offset,
+        }
     region = _three(images[0].extents)
     origin = (0, 0, 0)
     if len(images) == 2:
         return {"src_origin": origin, "dest_origin": origin, "region": region}
-    return {"offset": 0, "origin": origin, "region": region}
+    # An image has no offset.
+    return {"offset": source_offset + destination_offset, "origin": origin, "region": region}
 
 
 def _three(extents: Sequence[int]) -> tuple[int, int, int]:

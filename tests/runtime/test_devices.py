@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from clopt import CloptError
-from clopt.backends.pyopencl_runtime import Device, find_device, list_devices, target_for
+from clopt.backends.pyopencl_runtime import Device, devices, find_device, list_devices, target_for
 from clopt.backends.pyopencl_runtime.icd import offer_pip_runtimes
 from clopt.backends.targets import load_target
 
@@ -21,9 +21,9 @@ INTEL = Path(sys.prefix) / "lib" / "libintelocl.so"
 
 
 def test_indices_count_from_zero_without_repetition() -> None:
-    devices = list_devices()
-    assert [device.index for device in devices] == list(range(len(devices)))
-    assert len({str(device.handle.int_ptr) for device in devices}) == len(devices)
+    listed = list_devices()
+    assert [device.index for device in listed] == list(range(len(listed)))
+    assert len({str(device.handle.int_ptr) for device in listed}) == len(listed)
 
 
 def test_a_device_answers_to_its_names(device: str) -> None:
@@ -57,16 +57,19 @@ def test_the_target_has_the_devices_own_figures(device: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "name"),
+    ("version", "name", "pitch"),
     [
-        ("OpenCL 3.0 Adreno(TM) 740", "adreno-740"),
-        ("OpenCL 2.0 Adreno(TM) 642", "adreno-6xx"),
-        ("OpenCL 3.0 Adreno(TM) 999", "adreno"),
-        ("OpenCL 3.0 Adreno(TM) X1-85", "adreno-x1-85"),
-        ("OpenCL 3.0 Mali-G78 r0p1", "generic-gpu"),
+        ("OpenCL 3.0 Adreno(TM) 740", "adreno-740", 64),
+        ("OpenCL 2.0 Adreno(TM) 642", "adreno-6xx", 64),
+        ("OpenCL 3.0 Adreno(TM) 999", "adreno", 64),
+        ("OpenCL 3.0 Adreno(TM) X1-85", "adreno-x1-85", 64),
+        ("OpenCL 3.0 Mali-G78 r0p1", "generic-gpu", 64 * 16),  # texels of four floats
     ],
 )
-def test_a_gpu_is_known_by_its_model(version: str, name: str) -> None:
+def test_a_gpu_is_known_by_its_model(
+    version: str, name: str, pitch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "image_pitch_alignment", lambda _: 64)
     answers = {
         "version": version,
         "platform": SimpleNamespace(vendor="QUALCOMM" if "Adreno" in version else "ARM"),
@@ -98,6 +101,7 @@ def test_a_gpu_is_known_by_its_model(version: str, name: str) -> None:
         max_write_images=4,
         read_imageh=True,
         image_from_buffer=True,
+        image_pitch_alignment_bytes=pitch,
         image_base_alignment_bytes=512,
         compute_units=5,
         max_alloc_bytes=2**30,

@@ -1,0 +1,120 @@
+"""How images lie in the memory of buffers, which not every device can do in the same way.
+
+1. Images over parts of a buffer: `image1d_buffer`, and with cl_khr_image2d_from_buffer 2-D images.
+2. Images and buffers over the same memory of the host (CL_MEM_USE_HOST_PTR). OpenCL leaves open
+   what comes of that (API specification, section 5.2.1); runtimes for CPUs share the memory.
+3. Images of their own, outside of the memory that was planned for them.
+
+What a device is said to do is tried out before a program relies on it, once in a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pyopencl as cl
+from xdsl.dialects.builtin import Float16Type
+
+from ...dialects import tir
+from ...errors import CloptError
+from .cache import BinaryCache
+from .devices import pitch_alignment
+from .image_test import Sharing, shares_memory
+from .images import Images
+
+
+class ImageViews(StrEnum):
+    """The ways to have an image in planned memory, the best first."""
+
+    Buffer = "over buffers"
+    Host = "over host memory"
+    Object = "of their own"
+
+
+@dataclass(frozen=True)
+class View:
+    """An image that a program wants over a part of a buffer."""
+
+    image: tir.Image
+    texel_bytes: int
+    offset: int
+    pitch: int | None
+    """Of a 2-D image, in bytes."""
+
+
+def choose_image_views(
+    views: Iterable[View],
+    images: Images,
+    cache: BinaryCache,
+    wanted: ImageViews | None = None,
+    has_callers_memory: bool = False,
+) -> dict[tir.ImageKind, ImageViews]:
+    """The best way that the device is proved to have, for each kind of the images in `views`.
+
+    CloptError if it does not have the `wanted` one.
+    """
+    by_kind: dict[tir.ImageKind, list[View]] = {}
+    for view in views:
+        by_kind.setdefault(view.image.kind, []).append(view)
+    chooser = _Chooser(images, cache, has_callers_memory)
+    return {kind: chooser.choose(group, wanted) for kind, group in by_kind.items()}
+
+
+# Whether devices do what is tried out.
+_VERDICTS: dict[tuple[cl.Device, Sharing], bool] = {}
+
+
+@dataclass(frozen=True)
+class _Chooser:
+    images: Images
+    cache: BinaryCache
+    has_callers_memory: bool
+
+    def choose(self, views: list[View], wanted: ImageViews | None) -> ImageViews:
+        ways = ImageViews if wanted is None else (wanted,)
+        for way in ways:
+            if self._has(way, views):
+                return way
+        raise CloptError(
+            f"{self.images.device} makes no {views[0].image.kind.value} of this program "
+            f"{wanted}; let the choice to clopt."
+        )
+
+    def _has(self, way: ImageViews, views: list[View]) -> bool:
+        if way is ImageViews.Object:
+            return True
+        if way is ImageViews.Host and not self._is_host_memory_ours():
+            return False
+        if way is ImageViews.Buffer and not all(map(self._fits, views)):
+            return False
+        return all(self._proved(sharing) for sharing in {self._sharing(way, v) for v in views})
+
+    def _is_host_memory_ours(self) -> bool:
+        """Elsewhere the device would reach it over a bus, if at all."""
+        return bool(self.images.device.handle.host_unified_memory) and not self.has_callers_memory
+
+    def _fits(self, view: View) -> bool:
+        """Whether the device can have such an image there, by what it says of itself."""
+        if view.offset % self.images.base_alignment:
+            return False  # NVIDIA's driver fails at the launch, no earlier
+        if view.pitch is None:
+            return True
+        step = pitch_alignment(self.images.device, view.texel_bytes)
+        return step > 0 and view.pitch % step == 0
+
+    def _sharing(self, way: ImageViews, view: View) -> Sharing:
+        is_half = isinstance(view.image.element_type, Float16Type)
+        on_host = way is ImageViews.Host
+        if view.pitch is None:
+            return Sharing(view.image.kind, is_half, 1, on_host)
+        texel = tir.TEXEL * (2 if is_half else 4)
+        step = texel if on_host else pitch_alignment(self.images.device, texel)
+        return Sharing(view.image.kind, is_half, step, on_host)
+
+    def _proved(self, sharing: Sharing) -> bool:
+        key = (self.images.device.handle, sharing)
+        if key not in _VERDICTS:
+            _VERDICTS[key] = shares_memory(sharing, self.images, self.cache)
+        return _VERDICTS[key]

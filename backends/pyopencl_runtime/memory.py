@@ -1,0 +1,130 @@
+"""A buffer and what kernels get of it: parts of its bytes, and images over them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import pyopencl as cl
+from xdsl.ir import Attribute
+
+from ...dialects.cl.images import image_of
+from ...dialects.cl.ops import byte_count
+from ...errors import CloptError
+from .devices import Device
+from .images import Images
+
+HostMemory: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
+
+_ACCESS = cl.mem_flags.READ_WRITE | cl.mem_flags.READ_ONLY | cl.mem_flags.WRITE_ONLY
+_PAGE_BYTES = 4096
+_TEXEL_BYTES = 16
+
+
+class Memory:
+    """A buffer that values lie in.
+
+    Where it is made over `host` memory, an image over a part of it is made over that part of the
+    host memory, and not over the buffer. Parts and images are made once; they live as long as this.
+    """
+
+    def __init__(
+        self, buffer: cl.Buffer, images: Images, size: int, host: HostMemory | None = None
+    ):
+        """`size` is how many of the buffer's bytes are in use."""
+        self.buffer = buffer
+        self.size = size
+        self._images = images
+        self._host = host
+        # OpenCL has no part of a part: a buffer of the caller's may be one already.
+        parent = cast("cl.Buffer | None", buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT))
+        self._parent = buffer if parent is None else parent
+        self._start = 0 if parent is None else buffer.offset
+        self._parts: dict[tuple[int, int], cl.Buffer] = {}
+        self._views: dict[tuple[int, Attribute], cl.Image] = {}
+
+    @property
+    def root(self) -> int:
+        """A number that all buffers have that may share bytes with this one."""
+        return self._parent.int_ptr
+
+    def argument(self, type_: Attribute, offset: int) -> cl.Buffer | cl.Image:
+        """What a kernel gets for a value of `type_`, no 2-D image, at a byte of this memory."""
+        size = byte_count(type_)
+        if image_of(type_) is None:
+            return self._part(offset, size)
+        if (offset, type_) not in self._views:
+            buffer = self._part(offset, size)
+            if self._host is not None and buffer is not self.buffer:
+                # A buffer of its own: PoCL makes no images over parts of buffers.
+                flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+                buffer = cl.Buffer(
+                    self._images.context, flags, hostbuf=self._host[offset : offset + size]
+                )
+            access = self._parent.flags & _ACCESS or cl.mem_flags.READ_WRITE
+            try:
+                self._views[offset, type_] = self._images.make(type_, access, buffer)
+            except cl.Error as error:
+                raise CloptError(
+                    f"{self._images.device} makes no {type_} over a part of a buffer; compile "
+                    "with texture=off."
+                ) from error
+        return self._views[offset, type_]
+
+    def image(self, type_: Attribute, offset: int, pitch: int) -> cl.Image:
+        """The 2-D image of a texture at a byte of this memory, `pitch` bytes from row to row."""
+        image = image_of(type_)
+        assert image is not None, "a texture"
+        size = pitch * image.height
+        flags = cl.mem_flags.READ_WRITE
+        if self._host is None:
+            return self._images.make(type_, flags, self._part(offset, size), pitch=pitch)
+        rows = self._host[offset : offset + size]
+        return self._images.make(type_, flags, hostbuf=rows, pitch=pitch, is_copied=False)
+
+    def _part(self, offset: int, size: int) -> cl.Buffer:
+        # OpenCL has no empty parts either; nothing is read of what an empty tensor gets.
+        if size == 0 or (offset, size) == (0, self.size):
+            return self.buffer
+        if (offset, size) not in self._parts:
+            start = self._start + offset
+            try:
+                self._parts[offset, size] = self._parent.get_sub_region(start, size)
+            except cl.Error as error:
+                raise CloptError(
+                    f"{self._images.device} makes no part of a buffer at byte {start}, but at "
+                    f"multiples of {self._images.base_alignment}; compile the model for this "
+                    "device."
+                ) from error
+        return self._parts[offset, size]
+
+
+def make_memory(images: Images, size: int, on_host: bool = False) -> Memory:
+    """New memory of `size` bytes; `on_host` makes it over host memory that starts a page.
+
+    OpenCL has no empty buffers and images: nothing takes a texel.
+    """
+    count = max(size, _TEXEL_BYTES)
+    check_size(images.device, count)
+    if not on_host:
+        return Memory(cl.Buffer(images.context, cl.mem_flags.READ_WRITE, count), images, size)
+    host = _pages(count)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+    return Memory(cl.Buffer(images.context, flags, hostbuf=host), images, size, host)
+
+
+def check_size(device: Device, size: int) -> None:
+    """CloptError for more bytes than the device has in one buffer."""
+    limit = device.handle.max_mem_alloc_size
+    if size > limit:
+        raise CloptError(
+            f"A tensor of the model takes {size:,} bytes, but {device} allows {limit:,} in one "
+            "buffer; use smaller inputs or another device."
+        )
+
+
+def _pages(size: int) -> HostMemory:
+    """`size` bytes of host memory that start at a page."""
+    memory = np.empty(size + _PAGE_BYTES, np.uint8)
+    start = -memory.ctypes.data % _PAGE_BYTES
+    return memory[start : start + size]

@@ -1,0 +1,236 @@
+"""Where the values of a queue program live: arenas, buffers and images of its own, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pyopencl as cl
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects import tir
+from ...dialects.cl import (
+    AllocOp,
+    ArenaOp,
+    BufferViewOp,
+    ConstantOp,
+    ImageViewOp,
+    Part,
+    ProgramOp,
+    image_objects,
+    parts,
+)
+from ...dialects.cl.images import image_of, is_over_buffer
+from ...dialects.cl.memory import texel_bytes
+from ...dialects.cl.ops import byte_count
+from ...errors import CloptError
+from ...weights import Weights
+from .cache import BinaryCache
+from .image_views import ImageViews, View, choose_image_views
+from .images import Images
+from .memory import Memory, check_size, make_memory
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Bytes of a parameter, by its number, or of memory of the program's own."""
+
+    memory: int | Memory
+    offset: int
+
+
+Place: TypeAlias = "Slot | cl.Image"
+"""Where a value lives."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """The memory of a program and the place of each value in it."""
+
+    places: Mapping[SSAValue, Place]
+    arenas: tuple[Memory, ...]
+    image_views: Mapping[tir.ImageKind, ImageViews]
+    """How the images that lie in planned memory were made."""
+    device_bytes: int
+    """Of arenas, of what does not lie in them, and of weights."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the caller decides about a program's memory."""
+
+    arenas: Sequence[cl.Buffer] | None = None
+    image_views: ImageViews | None = None
+
+
+def make_storage(
+    program: ProgramOp, weights: Weights, images: Images, cache: BinaryCache, wishes: Wishes
+) -> Storage:
+    """Make the buffers and images of `program` and upload its constants."""
+    return _Maker(program, weights, images, cache, wishes).run()
+
+
+def arena_bytes(program: ProgramOp) -> tuple[int, ...]:
+    """The bytes of each arena of a program."""
+    return tuple(op.size for op in program.body.block.ops if isinstance(op, ArenaOp))
+
+
+class _Maker:
+    def __init__(
+        self,
+        program: ProgramOp,
+        weights: Weights,
+        images: Images,
+        cache: BinaryCache,
+        wishes: Wishes,
+    ):
+        self.program = program
+        self.weights = weights
+        self.images = images
+        self.parts = parts(program)
+        self.callers = iter(_checked_arenas(program, images, wishes.arenas))
+        self.ways = choose_image_views(
+            _views(self.parts), images, cache, wishes.image_views, wishes.arenas is not None
+        )
+        self.on_host = ImageViews.Host in self.ways.values()
+        self.outside = self._outside()
+        pooled = [value for value in self.outside if image_of(value.type) is not None]
+        self.objects = image_objects(program, pooled)
+        self.made: dict[int, Place] = {}
+        self.arenas: dict[SSAValue, Memory] = {}
+        self.device_bytes = 0
+
+    def run(self) -> Storage:
+        roots: dict[SSAValue, Place] = {}
+        for argument in self.program.body.block.args:
+            roots[argument] = Slot(argument.index, 0)
+        for op in self.program.body.block.ops:
+            match op:
+                case ArenaOp():
+                    self.arenas[op.result] = self._arena(op.size)
+                case ConstantOp():
+                    roots[op.result] = self._upload(op)
+                case AllocOp() | BufferViewOp() | ImageViewOp() if op.result in self.outside:
+                    roots[op.result] = self._object(op.result)
+                case BufferViewOp():
+                    roots[op.result] = Slot(self.arenas[op.arena], op.offset)
+                case ImageViewOp():
+                    roots[op.result] = self._image_view(op)
+                case _:
+                    pass
+        places = {
+            value: _moved(roots[part.root], part.offset)
+            for value, part in self.parts.items()
+            if part.root in roots
+        }
+        return Storage(places, tuple(self.arenas.values()), self.ways, self.device_bytes)
+
+    def _outside(self) -> dict[SSAValue, None]:
+        """The roots that lie in no arena, in their order: those that no plan put there, and those
+        of which the device cannot have an image there."""
+        outside: dict[SSAValue, None] = {}
+        for value, part in self.parts.items():
+            image = image_of(value.type)
+            way = None if image is None else self.ways.get(image.kind)
+            is_planned = isinstance(part.root.owner, BufferViewOp | ImageViewOp)
+            if isinstance(part.root.owner, AllocOp) or (is_planned and way is ImageViews.Object):
+                outside[part.root] = None
+        return outside
+
+    def _arena(self, size: int) -> Memory:
+        self.device_bytes += size
+        buffer = next(self.callers, None)
+        if buffer is None:
+            return make_memory(self.images, size, self.on_host)
+        return Memory(buffer, self.images, buffer.size)
+
+    def _image_view(self, op: ImageViewOp) -> Place:
+        arena = self.arenas[op.arena]
+        if op.pitch is None:
+            return Slot(arena, op.offset)
+        return arena.image(op.result.type, op.offset, op.pitch)
+
+    def _object(self, value: SSAValue) -> Place:
+        """Memory of a value's own, which it shares with images like it."""
+        number = self.objects.get(value)
+        if number is None:
+            return self._alloc(value.type)
+        if number not in self.made:
+            self.made[number] = self._alloc(value.type)
+        return self.made[number]
+
+    def _alloc(self, type_: Attribute) -> Place:
+        size = byte_count(type_)
+        self.device_bytes += size
+        if is_over_buffer(type_):
+            return Slot(make_memory(self.images, size, self.on_host), 0)
+        check_size(self.images.device, size)
+        return self.images.make(type_, cl.mem_flags.READ_WRITE)
+
+    def _upload(self, op: ConstantOp) -> Place:
+        """Memory that holds a constant."""
+        type_, array = op.result.type, np.asarray(self.weights.get(op.key.data), order="C")
+        size = byte_count(type_)
+        if array.nbytes != size:
+            raise CloptError(
+                f'The weight "{op.key.data}" has {array.nbytes} bytes, but {type_} has '
+                f"{size}; pass the weights that belong to this module."
+            )
+        if not size:
+            return self._alloc(type_)
+        self.device_bytes += size
+        check_size(self.images.device, size)
+        flags = cl.mem_flags.READ_ONLY
+        if not is_over_buffer(type_):
+            return self.images.make(type_, flags, hostbuf=array)
+        copied = flags | cl.mem_flags.COPY_HOST_PTR
+        buffer = cl.Buffer(self.images.context, copied, hostbuf=array)
+        return Slot(Memory(buffer, self.images, size), 0)
+
+
+def _checked_arenas(
+    program: ProgramOp, images: Images, given: Sequence[cl.Buffer] | None
+) -> Sequence[cl.Buffer]:
+    """The caller's arenas, of which there may be more, and larger ones, than the program needs."""
+    if given is None:
+        return ()
+    sizes = arena_bytes(program)
+    if len(given) < len(sizes):
+        raise CloptError(
+            f"The model needs {len(sizes)} arenas of {_listed(sizes)} bytes, but {len(given)} "
+            "were given."
+        )
+    for buffer, size in zip(given, sizes, strict=False):
+        if buffer.size < size:
+            raise CloptError(f"The arena has {buffer.size:,} bytes, but the model needs {size:,}.")
+        if buffer.context != images.context:
+            raise CloptError("The given arena belongs to another context than the program.")
+    return given
+
+
+def _views(values: Mapping[SSAValue, Part]) -> Iterator[View]:
+    """The images over parts of the program's own buffers."""
+    for value, part in values.items():
+        image, owner = image_of(value.type), part.root.owner
+        if image is None or image.kind is tir.ImageKind.Array2D:
+            continue
+        texel = texel_bytes(image)
+        match owner:
+            case ImageViewOp():
+                yield View(image, texel, owner.offset + part.offset, owner.pitch)
+            case BufferViewOp():
+                yield View(image, texel, owner.offset + part.offset, None)
+            case AllocOp() if byte_count(value.type) != byte_count(part.root.type):
+                yield View(image, texel, part.offset, None)
+            case _:
+                pass
+
+
+def _moved(place: Place, offset: int) -> Place:
+    return Slot(place.memory, place.offset + offset) if isinstance(place, Slot) else place
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return " and ".join(f"{size:,}" for size in sizes)

@@ -1,0 +1,39 @@
+"""Who may enqueue: programs that share memory take turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from threading import Lock
+from types import TracebackType
+from weakref import WeakValueDictionary
+
+# The lock of each buffer that programs have as an arena, by the number of its root.
+_LOCKS: WeakValueDictionary[int, Lock] = WeakValueDictionary()
+_CHANGE = Lock()
+
+
+class Turn:
+    """Held while the commands of an inference are put on a queue.
+
+    All programs hold the locks of their arenas, in one order, so that none of them waits for
+    another in a circle.
+    """
+
+    def __init__(self, arenas: Iterable[int]):
+        """`arenas` are the roots of a program's arenas."""
+        with _CHANGE:
+            self._locks = [_LOCKS.setdefault(root, Lock()) for root in sorted(set(arenas))]
+        self._locks = self._locks or [Lock()]
+
+    def __enter__(self) -> None:
+        for lock in self._locks:
+            lock.acquire()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for lock in self._locks:
+            lock.release()
