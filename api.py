@@ -41,6 +41,7 @@ from .weights import Weights
 if TYPE_CHECKING:
     from .backends.pyopencl_runtime.inputs import Array, Arrays
     from .frontends.onnx.importer import ModelProto
+    from .passes.memory_report import MemoryReport
 
 __all__ = ["CompiledModel", "TensorInfo", "compile", "list_devices", "load"]
 
@@ -75,6 +76,7 @@ class CompiledModel:
         program = next(op for op in module.body.block.ops if isinstance(op, ProgramOp))
         self.module = module
         self.weights = weights
+        self._program = program
         self.inputs = [TensorInfo.of(port) for port in program.input_ports]
         self.outputs = [TensorInfo.of(port) for port in program.output_ports]
         self._make_executable = make_executable
@@ -100,6 +102,13 @@ class CompiledModel:
         from .passes.remarks import remarks_of
 
         return remarks_of(self.module)
+
+    @cached_property
+    def memory(self) -> MemoryReport:
+        """What the model holds on its device, counted from the program; no device is touched."""
+        from .passes.memory_report import memory_report
+
+        return memory_report(self._program, target_of(self.module))
 
     @property
     def device_name(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import api
+from ..dialects.cl import target_of
 from .console import (
     EXPLAIN_OPTIONS,
     MODEL_OPTIONS,
@@ -23,11 +24,21 @@ from .console import (
     user_errors,
 )
 from .inputs import describe
+from .memory_report.files import check_path, write_report
+from .memory_report.summary import memory_table
 
 OPTIONS: Options = [
     (("model",), {"help": "an .onnx file"}),
     (("-o", "--output"), {"required": True, "metavar": "DIR", "help": "the folder to write"}),
     (("--device",), {"metavar": "NAME", "help": "compile for this device of this machine"}),
+    (
+        ("--memory-report",),
+        {
+            "metavar": "PATH",
+            "type": Path,
+            "help": "say what the model holds on the device and draw its plan: .svg, .png or .html",
+        },
+    ),
 ]
 
 
@@ -41,6 +52,8 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
 def run(options: argparse.Namespace) -> None:
     """Compile, write the folder and say what is in it."""
     path, folder = Path(options.model), Path(options.output)
+    if options.memory_report:
+        check_path(options.memory_report)
     start = time.perf_counter()
     with about(path), progress(f"compiling {path.name}"):
         model = api.compile(
@@ -58,6 +71,10 @@ def run(options: argparse.Namespace) -> None:
         for tensor in tensors:
             rows.add_row(kind, tensor.name, describe(tensor.shape, tensor.dtype))
     terminal().print(rows)
+    if options.memory_report:
+        terminal().print(memory_table(model.memory))
+        title = f"{path.stem} for {target_of(model.module).name}"
+        write_report(model.memory, title, options.memory_report)
 
 
 def main(args: Sequence[str] | None = None) -> None:

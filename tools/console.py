@@ -181,13 +181,14 @@ def writing(path: str | Path) -> Generator[None]:
         raise CloptError(f"{path}: cannot write here: {error.strerror}.") from error
 
 
-def write_whole(path: str | Path, text: str) -> None:
+def write_whole(path: str | Path, content: str | bytes) -> None:
     """Write a file completely or not at all."""
+    data = content.encode() if isinstance(content, str) else content
     target = Path(path)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     with writing(path):
         try:
-            partial.write_text(text, encoding="utf-8")
+            partial.write_bytes(data)
             os.replace(partial, target)
         except OSError:
             partial.unlink(missing_ok=True)

@@ -1,0 +1,46 @@
+"""`clopt-compile --memory-report` from outside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clopt.tools import compile
+from clopt.tools.memory_report import files
+
+
+def test_reports_and_a_table(model: Path, tmp_path: Path, capsys) -> None:
+    folder = tmp_path / "out"
+    for name, start in (("a.svg", b"<svg"), ("a.png", b"\x89PNG"), ("a.html", b"<!DOCTYPE html>")):
+        compile.main([str(model), "-o", str(folder), "--memory-report", str(folder / name)])
+        assert (folder / name).read_bytes().startswith(start)
+        told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+        # Six floats each are the weights, the input and the output.
+        assert "weights 24 B" in told
+        assert any(line.startswith("all the device holds 72 B ") for line in told)
+
+
+def test_another_suffix_is_refused_before_compiling(model: Path, tmp_path: Path, capsys) -> None:
+    with pytest.raises(SystemExit):
+        compile.main([str(model), "-o", str(tmp_path / "out"), "--memory-report", "memory.pdf"])
+    said = capsys.readouterr().err
+    assert said == (
+        "clopt-compile: memory.pdf: a memory report is an .svg, .png, .html file; give it such a "
+        "suffix.\n"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_png_without_pillow(model: Path, tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setattr(files, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit):
+        compile.main([str(model), "-o", str(tmp_path / "out"), "--memory-report", "memory.png"])
+    assert "pip install 'clopt[report]'" in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written(model: Path, tmp_path: Path, capsys) -> None:
+    nowhere = tmp_path / "missing" / "memory.svg"
+    with pytest.raises(SystemExit):
+        compile.main([str(model), "-o", str(tmp_path / "out"), "--memory-report", str(nowhere)])
+    assert "cannot write here: No such file or directory." in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Memory reports for people: a table for the terminal, a picture, a page."""

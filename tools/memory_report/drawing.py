@@ -1,0 +1,178 @@
+"""Drawings of rectangles, lines and text, written as SVG or as PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+    from PIL.ImageDraw import ImageDraw
+
+INK = "#26303a"
+LETTER = 0.58
+"""Mean width of a letter of a sans-serif font, in units of its size; most are narrower."""
+_SCALE = 2
+"""Pixels of a PNG for each unit of a drawing."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A filled rectangle; `title` shows where the pointer rests on it, `key` is its id."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    stroke: str = "none"
+    title: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A horizontal or vertical line."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    colour: str = INK
+    width: float = 1
+    dash: float = 0
+    """Length of its dashes and gaps; 0 for a solid line."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """Text whose middle, in height, is at `y`; it is read upwards where it is `upright`."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 12
+    anchor: str = "middle"
+    """Which part of the text is at `x`: start, middle or end."""
+    colour: str = INK
+    upright: bool = False
+
+
+Shape: TypeAlias = Box | Stroke | Label
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Shapes on white, the later ones on top."""
+
+    width: int
+    height: int
+    shapes: Sequence[Shape]
+
+
+def text_width(text: str, size: float) -> float:
+    """About how wide a text is."""
+    return len(text) * size * LETTER
+
+
+def to_svg(drawing: Drawing) -> str:
+    """An SVG document; the same drawing always gives the same text."""
+    size = f"{drawing.width} {drawing.height}"
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
+        'font-family="Helvetica, Arial, sans-serif">',
+        '<rect width="100%" height="100%" fill="white"/>',
+        *map(_svg_shape, drawing.shapes),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _svg_shape(shape: Shape) -> str:
+    match shape:
+        case Box():
+            key = f' id="{shape.key}"' if shape.key else ""
+            title = f"<title>{escape(shape.title)}</title>" if shape.title else ""
+            return (
+                f'<rect{key} x="{shape.x:.2f}" y="{shape.y:.2f}" width="{shape.width:.2f}" '
+                f'height="{shape.height:.2f}" fill="{shape.fill}" stroke="{shape.stroke}">'
+                f"{title}</rect>"
+            )
+        case Stroke():
+            dash = f' stroke-dasharray="{shape.dash:g}"' if shape.dash else ""
+            return (
+                f'<line x1="{shape.x1:.2f}" y1="{shape.y1:.2f}" x2="{shape.x2:.2f}" '
+                f'y2="{shape.y2:.2f}" stroke="{shape.colour}" '
+                f'stroke-width="{shape.width:g}"{dash}/>'
+            )
+        case Label():
+            at = f"{shape.x:.2f} {shape.y:.2f}"
+            turn = " rotate(-90)" if shape.upright else ""
+            # A title of the box below is wanted even where the pointer is on its label.
+            return (
+                f'<text transform="translate({at}){turn}" dy="0.35em" font-size="{shape.size:g}" '
+                f'text-anchor="{shape.anchor}" fill="{shape.colour}" '
+                f'pointer-events="none">{escape(shape.text)}</text>'
+            )
+
+
+def to_png(drawing: Drawing) -> bytes:
+    """The same as PNG. Needs pillow."""
+    from PIL import Image, ImageDraw
+
+    picture = Image.new("RGB", (drawing.width * _SCALE, drawing.height * _SCALE), "white")
+    pen = ImageDraw.Draw(picture)
+    for shape in drawing.shapes:
+        match shape:
+            case Box():
+                _paint_box(pen, shape)
+            case Stroke():
+                _paint_stroke(pen, shape)
+            case Label():
+                _paint_label(picture, shape)
+    content = BytesIO()
+    picture.save(content, "PNG", optimize=True)
+    return content.getvalue()
+
+
+def _paint_box(pen: ImageDraw, box: Box) -> None:
+    left, top = round(box.x * _SCALE), round(box.y * _SCALE)
+    right, bottom = round((box.x + box.width) * _SCALE), round((box.y + box.height) * _SCALE)
+    outline = None if box.stroke == "none" else box.stroke
+    pen.rectangle((left, top, max(left, right), max(top, bottom)), box.fill, outline, _SCALE)
+
+
+def _paint_stroke(pen: ImageDraw, stroke: Stroke) -> None:
+    ends = [end * _SCALE for end in (stroke.x1, stroke.y1, stroke.x2, stroke.y2)]
+    x1, y1, x2, y2 = ends
+    length = max(abs(x2 - x1), abs(y2 - y1))
+    step = stroke.dash * _SCALE or length
+    width = max(1, round(stroke.width * _SCALE))
+    position = 0.0
+    while position < length:
+        start, stop = position / length, min(position + step, length) / length
+        dash = [x1 + (x2 - x1) * start, y1 + (y2 - y1) * start]
+        dash += [x1 + (x2 - x1) * stop, y1 + (y2 - y1) * stop]
+        pen.line(dash, stroke.colour, width)
+        position += 2 * step
+
+
+def _paint_label(picture: Picture, label: Label) -> None:
+    from PIL import Image, ImageDraw, ImageFont
+
+    font = ImageFont.load_default(label.size * _SCALE)
+    left, _, right, _ = font.getbbox(label.text)
+    width, height = round(right - left) + 2, round(label.size * _SCALE * 1.4)
+    mask = Image.new("L", (width, height))
+    ImageDraw.Draw(mask).text((1 - left, height / 2), label.text, 255, font, "lm")
+    x, y = label.x * _SCALE, label.y * _SCALE
+    before = {"start": 0, "middle": width / 2, "end": width}[label.anchor]
+    if label.upright:
+        mask = mask.transpose(Image.Transpose.ROTATE_90)
+        corner = (x - height / 2, y - width + before)
+    else:
+        corner = (x - before, y - height / 2)
+    picture.paste(label.colour, (round(corner[0]), round(corner[1])), mask)

@@ -1,0 +1,37 @@
+"""Memory reports as files: the suffix says what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from ...errors import CloptError
+from ...passes.memory_report import MemoryReport
+from ..console import write_whole
+from .drawing import to_png, to_svg
+from .page import page
+from .picture import picture
+
+_WRITERS: dict[str, Callable[[MemoryReport, str], str | bytes]] = {
+    ".svg": lambda report, title: to_svg(picture(report, title)),
+    ".png": lambda report, title: to_png(picture(report, title)),
+    ".html": page,
+}
+
+
+def check_path(path: Path) -> None:
+    """CloptError unless a report can be written as the suffix of `path` says."""
+    if path.suffix not in _WRITERS:
+        raise CloptError(
+            f"{path}: a memory report is an {', '.join(_WRITERS)} file; give it such a suffix."
+        )
+    if path.suffix == ".png" and find_spec("PIL") is None:
+        raise CloptError(
+            f"{path}: PNG files need pillow: pip install 'clopt[report]'; .svg and .html do not."
+        )
+
+
+def write_report(report: MemoryReport, title: str, path: Path) -> None:
+    """Write the report completely or not at all; the same report always gives the same bytes."""
+    write_whole(path, _WRITERS[path.suffix](report, title))

@@ -1,0 +1,75 @@
+"""A memory report in numbers: rows of a table, the same on the terminal and on the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from ...passes.memory_report import MemoryReport
+from ..console import table
+
+
+@dataclass(frozen=True)
+class Line:
+    """One size of a report; those of level 1 are parts of the line above of level 0."""
+
+    level: int
+    what: str
+    bytes: int
+    comment: str = ""
+
+
+def summary(report: MemoryReport) -> list[Line]:
+    """The sizes of a report and what there is to say to each."""
+    waste = report.waste
+    lines = [
+        Line(
+            0,
+            "arena" if len(report.arenas) < 2 else f"{len(report.arenas)} arenas",
+            report.arena_bytes,
+            f"{report.ratio:.3f} x the lower bound",
+        ),
+        Line(1, "lower bound", report.lower_bound, _busiest(report)),
+        Line(1, "alignment", waste.alignment, "views start at multiples of what the device wants"),
+        Line(1, "fragmentation", waste.fragmentation, "gaps that nothing fitted in"),
+    ]
+    if waste.pitch:
+        lines.append(Line(1, "pitch", waste.pitch, "ends of image rows, within the lower bound"))
+    if report.separate:
+        lines.append(Line(0, "outside of it", report.separate_bytes, f"{report.separate} objects"))
+    lines += [
+        Line(0, "weights", report.weights),
+        Line(0, "inputs", report.inputs),
+        Line(0, "outputs", report.outputs),
+        Line(0, "all the device holds", report.total, "without the driver and the kernels' code"),
+    ]
+    without = f"if each of the {len(report.rows)} intermediates had memory of its own"
+    lines.append(Line(0, "without reuse", report.without_reuse, without))
+    if report.view_objects:
+        objects = f"{report.view_objects} image objects more where no image can lie in a buffer"
+        lines.append(Line(0, "without image views", report.view_object_bytes, objects))
+    return lines
+
+
+def memory_table(report: MemoryReport) -> Table:
+    """The summary for the terminal."""
+    rows = table("memory", "", "")
+    rows.columns[1].justify = "right"
+    for line in summary(report):
+        rows.add_row("  " * line.level + line.what, size_text(line.bytes), line.comment)
+    return rows
+
+
+def size_text(size: int) -> str:
+    """Bytes for people: `4.82 MB`, of 10^6 bytes; small sizes in kB or bytes."""
+    for unit, name in ((1_000_000, "MB"), (1_000, "kB")):
+        if size >= unit:
+            return f"{size / unit:.2f} {name}"
+    return f"{size} B"
+
+
+def _busiest(report: MemoryReport) -> str:
+    if report.busiest is None:
+        return "no command"
+    return f"reached at command {report.busiest}, {report.commands[report.busiest]}"
