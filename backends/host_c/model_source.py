@@ -1,0 +1,296 @@
+"""The tables of a model as C: readable, and the same bytes for the same model."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerType
+from xdsl.ir import Attribute
+
+from ...dialects import cl, tir
+from ...dialects.nn.types import numpy_dtype
+from ..kernel_source import Feature, features_of, split_kernels
+from .c_text import INDENT, array, braces, comment, filled, initialiser, reference, string
+from .tables import Copy, Launch, Root, RootKind, Slot, Tables
+
+_DTYPES = {
+    "bool": "CLOPT_BOOL",
+    "float16": "CLOPT_F16",
+    "float32": "CLOPT_F32",
+    "float64": "CLOPT_F64",
+    **{f"int{bits}": f"CLOPT_I{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"CLOPT_U{bits}" for bits in (8, 16, 32, 64)},
+}
+_IMAGE_KINDS = {
+    tir.ImageKind.Buffer: "CLOPT_IMAGE_BUFFER",
+    tir.ImageKind.Image2D: "CLOPT_IMAGE_2D",
+    tir.ImageKind.Array2D: "CLOPT_IMAGE_2D_ARRAY",
+}
+_FEATURES = {
+    Feature.FP16: "CLOPT_NEEDS_FP16",
+    Feature.FP64: "CLOPT_NEEDS_FP64",
+    Feature.IMAGES: "CLOPT_NEEDS_IMAGES",
+}
+
+
+def print_tables(tables: Tables, source: str, offsets: Mapping[str, int]) -> str:
+    """Everything of the model's source but its beginning and its functions.
+
+    `source` is the OpenCL C of its kernels, `offsets` says where constants are in the weights file.
+    """
+    sections = [
+        _tensors(tables),
+        _roots(tables, offsets),
+        _slots(tables),
+        _kernels(tables, source),
+        _commands(tables, _comments(source)),
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def print_info(tables: Tables, name: str, target: str, weights_bytes: int) -> str:
+    """The initialiser of the model's `clopt_info`."""
+    ports = tables.program.ports
+    rows = {
+        "name": string(name),
+        "target": string(target),
+        "input_count": str(tables.program.input_count),
+        "output_count": str(len(ports) - tables.program.input_count),
+        "tensors": reference("tensors", ports),
+        "arena_count": str(len(tables.arenas)),
+        "arena_sizes": reference("arena_sizes", tables.arenas),
+        "weights_bytes": str(weights_bytes),
+    }
+    return "\n".join(f"{INDENT}.{key} = {value}," for key, value in rows.items())
+
+
+def print_program(
+    tables: Tables, sources: Mapping[str, str], source: str, digest: bytes, name: str
+) -> str:
+    """The initialiser of the model's `clopt_program`."""
+    needs = [name for feature, name in _FEATURES.items() if feature in features_of(source)]
+    digits = filled((f"0x{byte:02x}" for byte in digest), INDENT * 2, 50)
+    rows = {
+        "info": f"&{name}_info",
+        "digest": f"{{\n{INDENT * 2}{digits},\n{INDENT}}}",
+        "needs": " | ".join(needs) or "0",
+        "image_pitch": str(math.gcd(*tables.pitches)),
+        "sources": reference(f"{name}_sources", list(sources)),
+        "source_count": str(len(sources)),
+        "kernels": reference("kernels", tables.kernels),
+        "kernel_count": str(len(tables.kernels)),
+        "roots": reference("roots", tables.roots),
+        "root_count": str(len(tables.roots)),
+        "slots": reference("slots", tables.slots),
+        "slot_count": str(len(tables.slots)),
+        "commands": reference("commands", tables.commands),
+        "command_count": str(len(tables.commands)),
+    }
+    return "\n".join(f"{INDENT}.{key} = {value}," for key, value in rows.items())
+
+
+def program_sources(tables: Tables, source: str) -> dict[str, str]:
+    """The text of each program: one for every kernel, as the drivers of phones want it.
+
+    One for all, called "", where the text of the kernels was not printed by clopt.
+    """
+    kernels = split_kernels(source)
+    names = [kernel.name for kernel in tables.kernels]
+    if kernels.keys() >= set(names):
+        return {name: kernels[name] for name in names}
+    return {"": source} if names else {}
+
+
+def print_sources(sources: Mapping[str, str], name: str) -> str:
+    """The kernels as strings, a line of OpenCL C each: C99 has no long ones."""
+    tables: list[str] = []
+    rows: list[str] = []
+    for i, (kernel, text) in enumerate(sources.items()):
+        lines = [f"{string(line + chr(10))}," for line in text.strip("\n").split("\n")]
+        tables.append(array(f"static const char *const program_{i}", lines))
+        rows.append(f"{{program_{i}, {len(lines)}}}, {comment(kernel or 'all kernels')}")
+    declaration = f"const clopt_source {name}_sources"
+    if rows:
+        tables.append(f"extern {declaration}[];\n{array(declaration, rows)}")
+    return "\n".join(tables)
+
+
+def _tensors(tables: Tables) -> str:
+    rows = [
+        initialiser(
+            {
+                "name": string(port.name),
+                "dtype": _DTYPES[numpy_dtype(port.element_type).name],
+                "bytes": str(tables.roots[i].bytes),
+            },
+            {"rank": str(len(port.shape)), "shape": _sizes(port.shape)},
+        )
+        + ","
+        for i, port in enumerate(tables.program.ports)
+    ]
+    sizes = [f"{arena.bytes}," for arena in tables.arenas]
+    return array("static const clopt_tensor tensors", rows) + array(
+        "static const size_t arena_sizes", sizes
+    )
+
+
+def _roots(tables: Tables, offsets: Mapping[str, int]) -> str:
+    names = _enum("Memory objects of the device.", [f"root_{root.name}," for root in tables.roots])
+    rows = [f"[root_{root.name}] = {_root(root, offsets)}," for root in tables.roots]
+    return names + array("static const clopt_root roots", rows)
+
+
+def _root(root: Root, offsets: Mapping[str, int]) -> str:
+    constant = root.kind is RootKind.Constant
+    return initialiser(
+        {
+            "kind": root.kind.value,
+            "bytes": str(root.bytes),
+            "weights_offset": str(offsets[root.key]) if constant else "",
+        },
+        {"image": _image(root.image)},
+    )
+
+
+def _slots(tables: Tables) -> str:
+    names = _enum(
+        "Values. Those with equal numbers are the same bytes: views of one another, computed in\n"
+        " * place, or not needed at the same time.",
+        [
+            f"slot_{value.name} = {value.slot}, {comment(_type(value.type))}"
+            for value in tables.values
+        ],
+    )
+    first: dict[int, str] = {}
+    for value in tables.values:
+        first.setdefault(value.slot, value.name)
+    rows = [_slot(first[i], slot, tables) for i, slot in enumerate(tables.slots)]
+    return names + array("static const clopt_slot slots", rows)
+
+
+def _slot(name: str, slot: Slot, tables: Tables) -> str:
+    place = initialiser(
+        {
+            "name": string(name),
+            "root": f"root_{tables.roots[slot.root].name}",
+            "offset": str(slot.offset) if slot.offset else "",
+            "bytes": str(slot.bytes),
+        },
+        {
+            "image": _image(slot.image),
+            "pitch": str(slot.pitch) if slot.pitch else "",
+            "object": f"root_{tables.roots[slot.object].name}" if slot.pitch else "",
+        },
+    )
+    return f"[slot_{name}] = {place},"
+
+
+def _kernels(tables: Tables, source: str) -> str:
+    single = len(program_sources(tables, source)) == len(tables.kernels)
+    names = _enum("", [f"kernel_{kernel.name}," for kernel in tables.kernels])
+    rows = [
+        f"[kernel_{kernel.name}] = {_kernel(kernel, i if single else 0)},"
+        for i, kernel in enumerate(tables.kernels)
+    ]
+    return names + array("static const clopt_kernel kernels", rows)
+
+
+def _kernel(kernel: cl.Kernel, source: int) -> str:
+    images = {i for i, type_ in enumerate(kernel.arg_types) if tir.is_texture(type_)}
+    read, written = len(images - kernel.outputs), len(images & kernel.outputs)
+    return initialiser(
+        {
+            "name": string(kernel.name),
+            "source": str(source),
+            "read_images": str(read) if read else "",
+            "written_images": str(written) if written else "",
+        }
+    )
+
+
+def _commands(tables: Tables, comments: Mapping[str, str]) -> str:
+    rows: list[str] = []
+    for command in tables.commands:
+        match command:
+            case Launch():
+                rows.append(_launch(command, tables, comments))
+            case Copy():
+                values = [command.source, command.destination]
+                copy = initialiser({"kind": "CLOPT_COPY"}, _arguments(values, tables))
+                rows.append(f"{copy},")
+    title = "/* An inference, in the order of the queue. */\n" if rows else ""
+    return title + array("static const clopt_command commands", rows)
+
+
+def _launch(launch: Launch, tables: Tables, comments: Mapping[str, str]) -> str:
+    kernel = tables.kernels[launch.kernel]
+    assert kernel.global_size is not None
+    assert kernel.local_size is not None
+    ones = (1,) * (3 - len(kernel.global_size))  # the runtime multiplies all three
+    lines: list[dict[str, str]] = [
+        {"kind": "CLOPT_LAUNCH", "kernel": f"kernel_{kernel.name}"},
+        {
+            "dimensions": str(len(kernel.global_size)),
+            "global": braces(map(str, kernel.global_size + ones)),
+            "local": braces(map(str, kernel.local_size + ones)),
+        },
+        _arguments(launch.arguments, tables),
+    ]
+    if kernel.bounds:
+        bounds = f"(const cl_int[]){braces(map(str, kernel.bounds))}"
+        lines.append({"bounds": bounds, "bound_count": str(len(kernel.bounds))})
+    what = comments.get(kernel.name)
+    return (f"{comment(what)}\n" if what else "") + f"{initialiser(*lines)},"
+
+
+def _arguments(values: Sequence[int], tables: Tables) -> dict[str, str]:
+    names = (f"slot_{tables.values[value].name}" for value in values)
+    arguments = f"(const unsigned[]){{{filled(names, INDENT * 2, 60)}}}"
+    return {"arguments": arguments, "argument_count": str(len(values))}
+
+
+def _comments(source: str) -> dict[str, str]:
+    """What the text of each kernel says it computes."""
+    return {
+        name: " ".join(re.findall(r"(?m)^// (.*)$", text.partition("__kernel")[0]))
+        for name, text in split_kernels(source).items()
+    }
+
+
+def _enum(title: str, rows: Sequence[str]) -> str:
+    if not rows:
+        return ""
+    lines = "\n".join(INDENT + row for row in rows)
+    head = f"/* {title} */\n" if title else ""
+    return f"{head}enum {{\n{lines}\n}};\n"
+
+
+def _image(image: tir.Image | None) -> str:
+    if image is None:
+        return ""
+    extents = (image.width, image.height, image.layers)
+    return braces([_IMAGE_KINDS[image.kind], _channel(image.element_type), *map(str, extents)])
+
+
+def _channel(element: Attribute) -> str:
+    """The format of a channel; storage types have no sign and are read as signed numbers."""
+    match element:
+        case Float16Type():
+            return "CL_HALF_FLOAT"
+        case Float32Type():
+            return "CL_FLOAT"
+        case IntegerType():
+            sign = "UNSIGNED" if numpy_dtype(element).kind == "u" else "SIGNED"
+            return f"CL_{sign}_INT{element.width.data}"
+        case _:
+            raise ValueError(f"no image format has elements of type {element}")
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return f"(const size_t[]){braces(map(str, shape))}" if shape else "NULL"
+
+
+def _type(type_: Attribute) -> str:
+    return re.sub(r"^memref<(.*)>$", r"\1", str(type_))

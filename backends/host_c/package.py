@@ -1,0 +1,153 @@
+"""The files of a C package."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects import cl
+from ...dialects.nn.types import numpy_dtype
+from ...weights import Weights
+from .c_text import comment
+from .model_source import (
+    print_info,
+    print_program,
+    print_sources,
+    print_tables,
+    program_sources,
+)
+from .names import Names, check_model_name, identifier
+from .tables import Root, RootKind, Tables, make_tables
+from .weights_file import DIGEST_BYTES, gather
+
+DESCRIPTION = "package.json"
+"""What a package says of itself, the names of its files included."""
+
+_HERE = Path(__file__).parent
+_RUNTIME = "clopt_runtime"
+
+
+def package_files(module: ModuleOp, source: str, weights: Weights, name: str) -> dict[str, bytes]:
+    """The files of a C package for a compiled module: what is in them, by path.
+
+    `module` has one planned `cl.program`, `source` is the OpenCL C of its kernels, `name` begins
+    the names of the package's functions. Raises CloptError for a name that C does not allow, and
+    for a module that is not compiled.
+    """
+    check_model_name(name)
+    tables = make_tables(module, weights)
+    constants = gather(weights, (r.key for r in tables.roots if r.kind is RootKind.Constant))
+    sources = program_sources(tables, source)
+    body = print_tables(tables, source, constants.offsets)
+    digest = _digest(name, body, source, constants.payload)
+    target = cl.target_of(module).name
+    values = {
+        "name": name,
+        "NAME": name.upper(),
+        "version": version("clopt"),
+        "target": target,
+        "tables": body.rstrip("\n"),
+        "info": print_info(tables, name, target, constants.file_bytes),
+        "program": print_program(tables, sources, source, digest, name),
+        "kernels": print_sources(sources, name).rstrip("\n"),
+        "indices": _indices(tables, name),
+        "tensors": _tensor_rows(tables, name),
+        "arenas": _arena_text(tables.arenas),
+        "weights": f"{constants.file_bytes:,}",
+    }
+    texts = {
+        f"{name}.h": _fill("model.h.in", values),
+        f"{name}.c": _fill("model.c.in", values),
+        f"{name}_kernels.c": _fill("kernels.c.in", values),
+        "kernels.cl": source,
+        "main.c": _fill("main.c.in", values),
+        "CMakeLists.txt": _fill("CMakeLists.txt.in", values),
+        "README.md": _fill("README.md.in", values),
+        **{f"{_RUNTIME}/{file}": text for file, text in _runtime_texts().items()},
+    }
+    contents = {path: text.encode() for path, text in texts.items()}
+    contents["weights.bin"] = constants.file(digest)
+    description = _describe(tables, name, target, [*contents, DESCRIPTION])
+    contents[DESCRIPTION] = (json.dumps(description, indent=2) + "\n").encode()
+    return contents
+
+
+def _digest(name: str, tables: str, source: str, payload: bytes) -> bytes:
+    """What ties a model's sources to its weights."""
+    digest = hashlib.sha256()
+    for part in (name.encode(), tables.encode(), source.encode(), payload):
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.digest()[:DIGEST_BYTES]
+
+
+def _runtime_texts() -> dict[str, str]:
+    sources = sorted((_HERE / "runtime").glob("*.[ch]"))
+    return {file.name: file.read_text(encoding="utf-8") for file in sources}
+
+
+def _fill(template: str, values: Mapping[str, str]) -> str:
+    """A template with the values of its `@names@`."""
+    text = (_HERE / "templates" / template).read_text(encoding="utf-8")
+    return re.sub(r"@(\w+)@", lambda match: values[match[1]], text)
+
+
+def _indices(tables: Tables, name: str) -> str:
+    """Enumerators for the inputs and outputs."""
+    prefix = name.upper()
+    names = Names(f"{prefix}_INPUT_COUNT", f"{prefix}_OUTPUT_COUNT", f"{prefix}_TENSOR_COUNT")
+    rows: list[str] = []
+    for i, port in enumerate(tables.program.ports):
+        kind = "input" if i < tables.program.input_count else "output"
+        shape = "x".join(map(str, port.shape)) or "a scalar"
+        what = comment(f"{kind} {port.name}: {numpy_dtype(port.element_type).name} {shape}")
+        rows.append(f"    {names.add(f'{prefix}_{identifier(port.name).upper()}')} = {i}, {what}")
+    inputs, count = tables.program.input_count, len(tables.program.ports)
+    rows.append(f"    {prefix}_INPUT_COUNT = {inputs},")
+    rows.append(f"    {prefix}_OUTPUT_COUNT = {count - inputs},")
+    rows.append(f"    {prefix}_TENSOR_COUNT = {count}")
+    return "\n".join(rows)
+
+
+def _tensor_rows(tables: Tables, name: str) -> str:
+    """The inputs and outputs as rows of a table in Markdown."""
+    rows: list[str] = []
+    for i, port in enumerate(tables.program.ports):
+        kind = "input" if i < tables.program.input_count else "output"
+        shape = "x".join(map(str, port.shape)) or "scalar"
+        rows.append(
+            f"| {i} | {kind} | `{port.name}` | {numpy_dtype(port.element_type).name} | {shape} | "
+            f"{tables.roots[i].bytes:,} |"
+        )
+    return "\n".join(rows)
+
+
+def _arena_text(arenas: Sequence[Root]) -> str:
+    if not arenas:
+        return "It has no intermediate results in buffers, so it takes no arena."
+    sizes = " and ".join(f"{arena.bytes:,}" for arena in arenas)
+    noun = "one arena" if len(arenas) == 1 else f"{len(arenas)} arenas"
+    return f"All intermediate results lie in {noun} of {sizes} bytes."
+
+
+def _describe(tables: Tables, name: str, target: str, paths: Sequence[str]) -> dict[str, Any]:
+    ports = [
+        {"name": p.name, "shape": list(p.shape), "type": str(p.element_type)}
+        for p in tables.program.ports
+    ]
+    inputs = tables.program.input_count
+    return {
+        "clopt": version("clopt"),
+        "name": name,
+        "target": target,
+        "inputs": ports[:inputs],
+        "outputs": ports[inputs:],
+        "arenas": [arena.bytes for arena in tables.arenas],
+        "files": sorted(paths),
+    }

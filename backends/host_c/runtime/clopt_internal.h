@@ -1,0 +1,111 @@
+/* What the sources of the runtime share. */
+#ifndef CLOPT_INTERNAL_H
+#define CLOPT_INTERNAL_H
+
+#include "clopt_tables.h"
+
+#define CLOPT_MESSAGE_BYTES 1024
+#define CLOPT_ALL_ROOTS ((unsigned)-1)
+
+/* What kernels get for a slot: its image if it has one, else its buffer. Both are retained. */
+typedef struct clopt_place {
+    cl_mem buffer, image;
+} clopt_place;
+
+struct clopt_model {
+    const clopt_program *program;
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue queue;
+    size_t base_alignment; /* bytes at multiples of which sub-buffers may start */
+    size_t max_allocation;
+    clopt_image_views image_views;
+    int used_binaries;
+    cl_program *programs; /* by source */
+    cl_kernel *kernels;   /* by command: each launch has its own, with its arguments set */
+    cl_mem *roots;
+    clopt_place *places; /* by slot */
+    cl_mem *staging;     /* by tensor: buffers for those bound to host memory */
+    void **hosts;        /* by tensor: that host memory */
+    char message[CLOPT_MESSAGE_BYTES];
+};
+
+/* clopt_messages.c */
+
+#if defined(__GNUC__)
+#define CLOPT_PRINTF(text, rest) __attribute__((format(printf, text, rest)))
+#else
+#define CLOPT_PRINTF(text, rest)
+#endif
+
+/* Writes the message and returns `status`. */
+clopt_status clopt_fail(clopt_model *model, clopt_status status, const char *format, ...)
+    CLOPT_PRINTF(3, 4);
+
+/* The same for the call of OpenCL's function `call`, on `what`, that returned `error`. */
+clopt_status clopt_fail_opencl(clopt_model *model, const char *call, const char *what,
+                               cl_int error);
+
+/* clopt_files.c */
+
+/* A file in memory. */
+typedef struct clopt_file {
+    const unsigned char *data;
+    size_t bytes;
+    int mapped;
+} clopt_file;
+
+clopt_status clopt_file_open(clopt_model *model, const char *path, clopt_file *file);
+void clopt_file_close(clopt_file *file);
+
+/* The CRC-32 of zlib, PNG and IEEE 802.3. */
+cl_uint clopt_crc32(const unsigned char *data, size_t bytes);
+cl_uint clopt_read_u32(const unsigned char *data);
+cl_ulong clopt_read_u64(const unsigned char *data);
+void clopt_write_u32(unsigned char *data, cl_uint value);
+void clopt_write_u64(unsigned char *data, cl_ulong value);
+
+/* Checks that `file` holds the weights of the model, whole and undamaged. */
+clopt_status clopt_check_weights(clopt_model *model, const clopt_file *file);
+
+/* clopt_device.c */
+
+/* A text that the device or its platform says of itself, malloc'd; NULL when out of memory. */
+char *clopt_device_text(cl_device_id device, cl_device_info what);
+char *clopt_platform_text(cl_device_id device, cl_platform_info what);
+int clopt_has_extension(const char *extensions, const char *name);
+
+/* Checks the queue, and that the device has what the model needs. */
+clopt_status clopt_check_queue(clopt_model *model);
+clopt_status clopt_check_device(clopt_model *model);
+
+/* clopt_build.c */
+
+/* Builds every program, from the binaries at `path` where that works. */
+clopt_status clopt_build(clopt_model *model, const char *path);
+
+/* Makes the kernel object of every launch. */
+clopt_status clopt_make_kernels(clopt_model *model);
+
+/* clopt_memory.c */
+
+/* Whether this model's images can be views of buffers on this device; tries it out. */
+int clopt_image_views_work(clopt_model *model);
+
+/* Makes the buffer or image of a root; `data` are the contents of a constant. */
+clopt_status clopt_make_root(clopt_model *model, unsigned root, const void *data);
+
+/* Checks that `buffer` can be the root `root`, and puts it there. */
+clopt_status clopt_check_buffer(clopt_model *model, const char *what, cl_mem buffer, size_t bytes);
+
+/* Makes anew what lies over `root`, or over any, and sets the kernels' arguments to it. */
+clopt_status clopt_place_slots(clopt_model *model, unsigned root);
+void clopt_release_places(clopt_model *model, unsigned root);
+
+/* The buffer a slot lies in, for commands that take an offset, or its 2-D image. */
+cl_mem clopt_memory_of(const clopt_model *model, const clopt_slot *slot);
+
+/* Whether a slot is an image, and not bytes of a buffer. */
+int clopt_is_image(const clopt_slot *slot);
+
+#endif

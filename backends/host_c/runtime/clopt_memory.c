@@ -1,0 +1,390 @@
+/* Buffers, images, and the views of buffers that kernels get. */
+#include "clopt_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXEL = 4 /* elements */ };
+
+static size_t query_size(cl_device_id device, cl_device_info what) {
+    size_t value = 0;
+    clGetDeviceInfo(device, what, sizeof value, &value, NULL);
+    return value;
+}
+
+static size_t at_least_one(size_t value) {
+    return value ? value : 1;
+}
+
+int clopt_is_image(const clopt_slot *slot) {
+    return slot->image.kind == CLOPT_IMAGE_2D || slot->image.kind == CLOPT_IMAGE_2D_ARRAY;
+}
+
+/* Images */
+
+static cl_mem_object_type object_type(clopt_image_kind kind) {
+    switch (kind) {
+    case CLOPT_IMAGE_BUFFER:
+        return CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    case CLOPT_IMAGE_2D_ARRAY:
+        return CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    default:
+        return CL_MEM_OBJECT_IMAGE2D;
+    }
+}
+
+/* Whether the device has images of a kind with RGBA texels of such channels. */
+static int has_format(const clopt_model *model, const clopt_image *image, cl_mem_flags flags) {
+    cl_uint count = 0;
+    cl_mem_object_type type = object_type(image->kind);
+    int found = 0;
+    clGetSupportedImageFormats(model->context, flags, type, 0, NULL, &count);
+    cl_image_format *formats = calloc(at_least_one(count), sizeof *formats);
+    if (!formats) {
+        return 0;
+    }
+    clGetSupportedImageFormats(model->context, flags, type, count, formats, NULL);
+    for (cl_uint i = 0; i < count; i++) {
+        found = found || (formats[i].image_channel_order == CL_RGBA &&
+                          formats[i].image_channel_data_type == image->channel);
+    }
+    free(formats);
+    return found;
+}
+
+static clopt_status check_image(clopt_model *model, const char *what, const clopt_image *image,
+                                cl_mem_flags flags) {
+    cl_device_id device = model->device;
+    size_t width = query_size(device, CL_DEVICE_IMAGE2D_MAX_WIDTH);
+    size_t height = query_size(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+    size_t layers = query_size(device, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
+    if (image->kind == CLOPT_IMAGE_BUFFER) {
+        width = query_size(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE);
+    }
+    if (image->width > width || image->height > height || image->layers > layers) {
+        return clopt_fail(model, CLOPT_DEVICE,
+                          "%s is an image of %zu x %zu x %zu texels, and the device has at most "
+                          "%zu x %zu x %zu; compile the model for this device.",
+                          what, image->width, image->height, image->layers, width, height, layers);
+    }
+    if (!has_format(model, image, flags)) {
+        return clopt_fail(model, CLOPT_DEVICE,
+                          "%s is an image in a format that the device does not have; compile the "
+                          "model with the fact texture=off of its target.",
+                          what);
+    }
+    return CLOPT_OK;
+}
+
+/* An image over `buffer`, or with the contents of `data`, or neither. OpenCL has no empty images,
+ * so an empty one gets a texel. */
+static cl_mem create_image(const clopt_model *model, const clopt_image *image, size_t pitch,
+                           cl_mem_flags flags, cl_mem buffer, const void *data, cl_int *error) {
+    cl_image_format format = {CL_RGBA, image->channel};
+    cl_image_desc description;
+    memset(&description, 0, sizeof description);
+    description.image_type = object_type(image->kind);
+    description.image_width = at_least_one(image->width);
+    description.image_height =
+        image->kind == CLOPT_IMAGE_BUFFER ? 0 : at_least_one(image->height);
+    description.image_array_size =
+        image->kind == CLOPT_IMAGE_2D_ARRAY ? at_least_one(image->layers) : 0;
+    description.image_row_pitch = pitch;
+    description.buffer = buffer;
+    if (data) {
+        flags |= CL_MEM_COPY_HOST_PTR;
+    }
+    return clCreateImage(model->context, flags, &format, &description, (void *)data, error);
+}
+
+/* Roots */
+
+static clopt_status check_allocation(clopt_model *model, size_t bytes) {
+    if (bytes > model->max_allocation) {
+        return clopt_fail(model, CLOPT_DEVICE,
+                          "%s needs %zu bytes in one buffer, and the device allows %zu; compile it "
+                          "for smaller inputs or for this device.",
+                          model->program->info->name, bytes, model->max_allocation);
+    }
+    return CLOPT_OK;
+}
+
+clopt_status clopt_make_root(clopt_model *model, unsigned index, const void *data) {
+    const clopt_root *root = &model->program->roots[index];
+    cl_mem_flags flags = root->kind == CLOPT_CONSTANT ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
+    cl_int error = CL_SUCCESS;
+    clopt_status status = check_allocation(model, root->bytes);
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    if (root->image.kind != CLOPT_NO_IMAGE) {
+        status = check_image(model, "A value of the model", &root->image, flags);
+        if (status != CLOPT_OK) {
+            return status;
+        }
+        model->roots[index] = create_image(model, &root->image, 0, flags, NULL, data, &error);
+        return error == CL_SUCCESS
+                   ? CLOPT_OK
+                   : clopt_fail_opencl(model, "clCreateImage", "a value", error);
+    }
+    if (data) {
+        flags |= CL_MEM_COPY_HOST_PTR;
+    }
+    /* OpenCL has no empty buffers either. */
+    model->roots[index] =
+        clCreateBuffer(model->context, flags, at_least_one(root->bytes), (void *)data, &error);
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_fail_opencl(model, "clCreateBuffer", "a value", error);
+}
+
+clopt_status clopt_check_buffer(clopt_model *model, const char *what, cl_mem buffer,
+                                size_t bytes) {
+    cl_mem_object_type type = 0;
+    cl_context context = NULL;
+    size_t size = 0;
+    if (!buffer) {
+        return clopt_fail(model, CLOPT_ARGUMENT, "The buffer for %s is a null pointer.", what);
+    }
+    cl_int error = clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
+    if (error != CL_SUCCESS) {
+        return clopt_fail_opencl(model, "clGetMemObjectInfo", what, error);
+    }
+    clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+    clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
+    if (type != CL_MEM_OBJECT_BUFFER) {
+        return clopt_fail(model, CLOPT_BUFFER, "What was given for %s is no buffer.", what);
+    }
+    if (context != model->context) {
+        return clopt_fail(model, CLOPT_BUFFER,
+                          "The buffer for %s belongs to another context than the model.", what);
+    }
+    if (size < bytes) {
+        return clopt_fail(model, CLOPT_BUFFER, "The buffer for %s has %zu bytes; it needs %zu.",
+                          what, size, bytes);
+    }
+    return CLOPT_OK;
+}
+
+/* Places: what kernels get */
+
+/* The bytes of `slot` in `buffer`; where `buffer` is a part of another, OpenCL wants that one. */
+static clopt_status make_sub_buffer(clopt_model *model, const clopt_slot *slot, cl_mem buffer,
+                                    cl_mem *result) {
+    cl_mem parent = NULL;
+    size_t start = 0;
+    clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+    if (parent) {
+        clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof start, &start, NULL);
+    }
+    cl_buffer_region region = {start + slot->offset, slot->bytes};
+    if (region.origin % model->base_alignment != 0) {
+        return clopt_fail(model, CLOPT_DEVICE,
+                          "%s lies at byte %zu of its buffer, and the device wants multiples of "
+                          "%zu; compile the model with image_base_alignment_bytes=%zu.",
+                          slot->name, region.origin, model->base_alignment, model->base_alignment);
+    }
+    cl_int error;
+    *result = clCreateSubBuffer(parent ? parent : buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region,
+                                &error);
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_fail_opencl(model, "clCreateSubBuffer", slot->name, error);
+}
+
+/* Whether a slot is an image over an arena that the device wants as an object of its own. */
+static int is_replaced(const clopt_model *model, const clopt_slot *slot) {
+    return slot->image.kind == CLOPT_IMAGE_2D &&
+           model->program->roots[slot->root].image.kind == CLOPT_NO_IMAGE &&
+           model->image_views != CLOPT_IMAGES_FROM_BUFFER;
+}
+
+static unsigned root_of(const clopt_model *model, const clopt_slot *slot) {
+    return is_replaced(model, slot) ? slot->object : slot->root;
+}
+
+static clopt_status make_image_view(clopt_model *model, const clopt_slot *slot,
+                                    clopt_place *place) {
+    const clopt_root *root = &model->program->roots[slot->root];
+    cl_mem_flags flags = root->kind == CLOPT_CONSTANT ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
+    cl_int error;
+    clopt_status status = check_image(model, slot->name, &slot->image, flags);
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    place->image =
+        create_image(model, &slot->image, slot->pitch, flags, place->buffer, NULL, &error);
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_fail_opencl(model, "clCreateImage", slot->name, error);
+}
+
+/* Fills the place of a slot, unless it is full, or its root is a tensor that is not bound yet. */
+static clopt_status make_place(clopt_model *model, unsigned index) {
+    const clopt_slot *slot = &model->program->slots[index];
+    unsigned root = root_of(model, slot);
+    const clopt_root *facts = &model->program->roots[root];
+    clopt_place *place = &model->places[index];
+    clopt_status status = CLOPT_OK;
+    if (place->buffer || place->image) {
+        return CLOPT_OK;
+    }
+    if (!model->roots[root]) {
+        if (facts->kind != CLOPT_OBJECT) {
+            return CLOPT_OK;
+        }
+        status = clopt_make_root(model, root, NULL);
+        if (status != CLOPT_OK) {
+            return status;
+        }
+    }
+    cl_mem memory = model->roots[root];
+    if (facts->image.kind != CLOPT_NO_IMAGE) {
+        clRetainMemObject(memory);
+        place->image = memory;
+        return CLOPT_OK;
+    }
+    if (slot->offset == 0 && slot->bytes == facts->bytes) {
+        clRetainMemObject(memory);
+        place->buffer = memory;
+    } else {
+        status = make_sub_buffer(model, slot, memory, &place->buffer);
+    }
+    if (status == CLOPT_OK && slot->image.kind != CLOPT_NO_IMAGE) {
+        status = make_image_view(model, slot, place);
+    }
+    return status;
+}
+
+static void release_place(clopt_place *place) {
+    if (place->image) {
+        clReleaseMemObject(place->image);
+    }
+    if (place->buffer) {
+        clReleaseMemObject(place->buffer);
+    }
+    place->image = place->buffer = NULL;
+}
+
+static int lies_over(const clopt_model *model, unsigned slot, unsigned root) {
+    return root == CLOPT_ALL_ROOTS || root_of(model, &model->program->slots[slot]) == root;
+}
+
+void clopt_release_places(clopt_model *model, unsigned root) {
+    for (unsigned i = 0; i < model->program->slot_count; i++) {
+        if (lies_over(model, i, root)) {
+            release_place(&model->places[i]);
+        }
+    }
+}
+
+static clopt_status place_argument(clopt_model *model, unsigned command, unsigned argument) {
+    const clopt_command *facts = &model->program->commands[command];
+    unsigned index = facts->arguments[argument];
+    const clopt_slot *slot = &model->program->slots[index];
+    if (facts->kind == CLOPT_COPY && !clopt_is_image(slot)) {
+        return CLOPT_OK; /* copies take buffers with an offset, whatever it is */
+    }
+    clopt_status status = make_place(model, index);
+    const clopt_place *place = &model->places[index];
+    const cl_mem *memory = place->image ? &place->image : &place->buffer;
+    if (status != CLOPT_OK || facts->kind == CLOPT_COPY || !*memory) {
+        return status;
+    }
+    cl_int error = clSetKernelArg(model->kernels[command], argument, sizeof *memory, memory);
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_fail_opencl(model, "clSetKernelArg",
+                                                   model->program->kernels[facts->kernel].name,
+                                                   error);
+}
+
+clopt_status clopt_place_slots(clopt_model *model, unsigned root) {
+    const clopt_program *program = model->program;
+    clopt_release_places(model, root);
+    for (unsigned i = 0; i < program->command_count; i++) {
+        const clopt_command *command = &program->commands[i];
+        for (unsigned j = 0; j < command->argument_count; j++) {
+            if (lies_over(model, command->arguments[j], root)) {
+                clopt_status status = place_argument(model, i, j);
+                if (status != CLOPT_OK) {
+                    return status;
+                }
+            }
+        }
+    }
+    return CLOPT_OK;
+}
+
+cl_mem clopt_memory_of(const clopt_model *model, const clopt_slot *slot) {
+    return clopt_is_image(slot) ? model->places[slot - model->program->slots].image
+                                : model->roots[slot->root];
+}
+
+/* Views of buffers as 2-D images */
+
+enum { TEST_WIDTH = 2, TEST_HEIGHT = 2, TEST_ROW = TEST_WIDTH * TEXEL };
+
+/* What is written through the image is in the buffer, and the other way round. */
+static int is_same_memory(const clopt_model *model, cl_mem buffer, cl_mem image, size_t pitch) {
+    const size_t origin[3] = {0, 0, 0}, region[3] = {TEST_WIDTH, TEST_HEIGHT, 1};
+    cl_float written[TEST_HEIGHT][TEST_ROW], read[TEST_HEIGHT][TEST_ROW];
+    cl_command_queue queue = model->queue;
+    cl_int failed = 0;
+    for (int i = 0; i < TEST_HEIGHT * TEST_ROW; i++) {
+        written[i / TEST_ROW][i % TEST_ROW] = (cl_float)(i + 1);
+    }
+    memset(read, 0, sizeof read);
+    failed |= clEnqueueWriteImage(queue, image, CL_TRUE, origin, region, 0, 0, written, 0, NULL,
+                                  NULL);
+    for (int row = 0; row < TEST_HEIGHT; row++) {
+        failed |= clEnqueueReadBuffer(queue, buffer, CL_TRUE, pitch * row, sizeof read[row],
+                                      read[row], 0, NULL, NULL);
+    }
+    if (failed || memcmp(written, read, sizeof read) != 0) {
+        return 0;
+    }
+    for (int row = 0; row < TEST_HEIGHT; row++) {
+        written[row][0] += 100;
+        failed |= clEnqueueWriteBuffer(queue, buffer, CL_TRUE, pitch * row, sizeof written[row],
+                                       written[row], 0, NULL, NULL);
+    }
+    failed |= clEnqueueReadImage(queue, image, CL_TRUE, origin, region, 0, 0, read, 0, NULL, NULL);
+    return !failed && memcmp(written, read, sizeof read) == 0;
+}
+
+/* Tries a view of a part of a buffer with the least pitch that the model has. */
+static int try_view(const clopt_model *model, size_t pitch) {
+    const clopt_image image = {CLOPT_IMAGE_2D, CL_FLOAT, TEST_WIDTH, TEST_HEIGHT, 1};
+    cl_buffer_region region = {model->base_alignment, pitch * TEST_HEIGHT};
+    cl_mem part = NULL, view = NULL;
+    cl_int error;
+    int works = 0;
+    cl_mem whole = clCreateBuffer(model->context, CL_MEM_READ_WRITE, region.origin + region.size,
+                                  NULL, &error);
+    if (whole) {
+        part = clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    }
+    if (part) {
+        view = create_image(model, &image, pitch, CL_MEM_READ_WRITE, part, NULL, &error);
+    }
+    if (view) {
+        works = is_same_memory(model, part, view, pitch);
+        clReleaseMemObject(view);
+    }
+    if (part) {
+        clReleaseMemObject(part);
+    }
+    if (whole) {
+        clReleaseMemObject(whole);
+    }
+    return works;
+}
+
+int clopt_image_views_work(clopt_model *model) {
+    const size_t row = TEST_ROW * sizeof(cl_float);
+    size_t pitch = model->program->image_pitch;
+    char *extensions = clopt_device_text(model->device, CL_DEVICE_EXTENSIONS);
+    int works = extensions && clopt_has_extension(extensions, "cl_khr_image2d_from_buffer");
+    free(extensions);
+    while (pitch < row) {
+        pitch *= 2;
+    }
+    return works && try_view(model, pitch);
+}

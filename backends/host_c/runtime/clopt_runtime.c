@@ -1,0 +1,486 @@
+/* Models: creation, binding, inference. */
+#include "clopt_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t tensor_count(const clopt_info *info) {
+    return info->input_count + info->output_count;
+}
+
+/* Creation */
+
+/* calloc, which may return NULL for nothing. */
+static void *allocate(size_t count, size_t bytes) {
+    return calloc(count ? count : 1, bytes);
+}
+
+static clopt_status allocate_tables(clopt_model *model) {
+    const clopt_program *program = model->program;
+    size_t tensors = tensor_count(program->info);
+    model->programs = allocate(program->source_count, sizeof *model->programs);
+    model->kernels = allocate(program->command_count, sizeof *model->kernels);
+    model->roots = allocate(program->root_count, sizeof *model->roots);
+    model->places = allocate(program->slot_count, sizeof *model->places);
+    model->staging = allocate(tensors, sizeof *model->staging);
+    model->hosts = allocate(tensors, sizeof *model->hosts);
+    if (!model->programs || !model->kernels || !model->roots || !model->places ||
+        !model->staging || !model->hosts) {
+        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for the model's tables.");
+    }
+    return CLOPT_OK;
+}
+
+static clopt_status take_options(clopt_model *model, const clopt_options *options) {
+    cl_uint bits = 0;
+    cl_ulong bytes = 0;
+    if (!options->context || !options->device || !options->queue) {
+        return clopt_fail(model, CLOPT_ARGUMENT,
+                          "The options lack a context, a device or a queue.");
+    }
+    if (!options->weights_path && !options->weights) {
+        return clopt_fail(model, CLOPT_ARGUMENT, "The options name no weights.");
+    }
+    cl_int error = clRetainContext(options->context);
+    if (error != CL_SUCCESS) {
+        return clopt_fail_opencl(model, "clRetainContext", "the given context", error);
+    }
+    model->context = options->context;
+    error = clRetainCommandQueue(options->queue);
+    if (error != CL_SUCCESS) {
+        return clopt_fail_opencl(model, "clRetainCommandQueue", "the given queue", error);
+    }
+    model->queue = options->queue;
+    model->device = options->device; /* lives as long as the context */
+    clGetDeviceInfo(model->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+    clGetDeviceInfo(model->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof bytes, &bytes, NULL);
+    model->base_alignment = bits >= 8 ? bits / 8 : 1;
+    model->max_allocation = bytes > (size_t)-1 ? (size_t)-1 : (size_t)bytes;
+    return CLOPT_OK;
+}
+
+static clopt_status upload_constants(clopt_model *model, const clopt_file *file) {
+    const clopt_program *program = model->program;
+    clopt_status status = clopt_check_weights(model, file);
+    for (unsigned i = 0; status == CLOPT_OK && i < program->root_count; i++) {
+        const clopt_root *root = &program->roots[i];
+        if (root->kind == CLOPT_CONSTANT) {
+            const void *data = root->bytes ? file->data + root->weights_offset : NULL;
+            status = clopt_make_root(model, i, data);
+        }
+    }
+    return status;
+}
+
+static clopt_status load_weights(clopt_model *model, const clopt_options *options) {
+    clopt_file file = {0};
+    if (options->weights) {
+        file.data = options->weights;
+        file.bytes = options->weights_bytes;
+        return upload_constants(model, &file);
+    }
+    clopt_status status = clopt_file_open(model, options->weights_path, &file);
+    if (status == CLOPT_OK) {
+        status = upload_constants(model, &file);
+        clopt_file_close(&file);
+    }
+    return status;
+}
+
+/* Tensors without elements need no buffer of the caller's. */
+static clopt_status make_empty_tensors(clopt_model *model) {
+    const clopt_info *info = model->program->info;
+    clopt_status status = CLOPT_OK;
+    for (unsigned i = 0; status == CLOPT_OK && i < tensor_count(info); i++) {
+        if (info->tensors[i].bytes == 0) {
+            status = clopt_make_root(model, i, NULL);
+        }
+    }
+    return status;
+}
+
+/* Sets every argument. Where a device promises views of buffers as images and then refuses one,
+ * all of these become objects of their own. */
+static clopt_status place_everything(clopt_model *model) {
+    clopt_status status = clopt_place_slots(model, CLOPT_ALL_ROOTS);
+    if (status != CLOPT_OK && model->image_views == CLOPT_IMAGES_FROM_BUFFER) {
+        clopt_release_places(model, CLOPT_ALL_ROOTS);
+        model->image_views = CLOPT_IMAGE_OBJECTS;
+        status = clopt_place_slots(model, CLOPT_ALL_ROOTS);
+    }
+    return status;
+}
+
+static void choose_image_views(clopt_model *model) {
+    if (model->program->image_pitch > 0) {
+        model->image_views =
+            clopt_image_views_work(model) ? CLOPT_IMAGES_FROM_BUFFER : CLOPT_IMAGE_OBJECTS;
+    }
+}
+
+static clopt_status set_up(clopt_model *model, const clopt_options *options) {
+    clopt_status status = allocate_tables(model);
+    if (status == CLOPT_OK) {
+        status = take_options(model, options);
+    }
+    if (status == CLOPT_OK) {
+        status = clopt_check_queue(model);
+    }
+    if (status == CLOPT_OK) {
+        status = clopt_check_device(model);
+    }
+    if (status == CLOPT_OK) {
+        status = load_weights(model, options);
+    }
+    if (status == CLOPT_OK) {
+        status = clopt_build(model, options->binaries_path);
+    }
+    if (status == CLOPT_OK) {
+        status = clopt_make_kernels(model);
+    }
+    if (status == CLOPT_OK) {
+        status = make_empty_tensors(model);
+    }
+    if (status == CLOPT_OK) {
+        choose_image_views(model);
+        status = clopt_set_arena(model, options->arenas, options->arena_count);
+    }
+    return status;
+}
+
+static void tell(char *message, size_t message_bytes, const char *text) {
+    if (message && message_bytes > 0) {
+        snprintf(message, message_bytes, "%s", text);
+    }
+}
+
+clopt_status clopt_create(const clopt_program *program, const clopt_options *options,
+                          clopt_model **model, char *message, size_t message_bytes) {
+    tell(message, message_bytes, "");
+    if (model) {
+        *model = NULL;
+    }
+    if (!program || !options || !model) {
+        tell(message, message_bytes, "The program, the options or the model is a null pointer.");
+        return CLOPT_ARGUMENT;
+    }
+    clopt_model *made = allocate(1, sizeof *made);
+    if (!made) {
+        tell(message, message_bytes, "There is no memory for the model.");
+        return CLOPT_HOST_MEMORY;
+    }
+    made->program = program;
+    clopt_status status = set_up(made, options);
+    if (status != CLOPT_OK) {
+        tell(message, message_bytes, made->message);
+        clopt_destroy(made);
+        return status;
+    }
+    *model = made;
+    return CLOPT_OK;
+}
+
+static void release_memories(cl_mem *memories, size_t count) {
+    for (size_t i = 0; memories && i < count; i++) {
+        if (memories[i]) {
+            clReleaseMemObject(memories[i]);
+        }
+    }
+}
+
+void clopt_destroy(clopt_model *model) {
+    if (!model) {
+        return;
+    }
+    const clopt_program *program = model->program;
+    for (unsigned i = 0; model->kernels && i < program->command_count; i++) {
+        if (model->kernels[i]) {
+            clReleaseKernel(model->kernels[i]);
+        }
+    }
+    for (unsigned i = 0; model->programs && i < program->source_count; i++) {
+        if (model->programs[i]) {
+            clReleaseProgram(model->programs[i]);
+        }
+    }
+    if (model->places) {
+        clopt_release_places(model, CLOPT_ALL_ROOTS);
+    }
+    release_memories(model->roots, program->root_count);
+    release_memories(model->staging, tensor_count(program->info));
+    if (model->queue) {
+        clReleaseCommandQueue(model->queue);
+    }
+    if (model->context) {
+        clReleaseContext(model->context);
+    }
+    free(model->programs);
+    free(model->kernels);
+    free(model->roots);
+    free(model->places);
+    free(model->staging);
+    free(model->hosts);
+    free(model);
+}
+
+/* Questions */
+
+const clopt_info *clopt_model_info(const clopt_model *model) {
+    return model ? model->program->info : NULL;
+}
+
+clopt_image_views clopt_model_image_views(const clopt_model *model) {
+    return model ? model->image_views : CLOPT_NO_IMAGE_VIEWS;
+}
+
+int clopt_model_used_binaries(const clopt_model *model) {
+    return model ? model->used_binaries : 0;
+}
+
+int clopt_find_tensor(const clopt_info *info, const char *name) {
+    for (size_t i = 0; info && name && i < tensor_count(info); i++) {
+        if (strcmp(info->tensors[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* Binding */
+
+/* `memory` becomes the root `root`; the model takes over one reference to it. */
+static void put_root(clopt_model *model, unsigned root, cl_mem memory) {
+    if (model->roots[root]) {
+        clReleaseMemObject(model->roots[root]);
+    }
+    model->roots[root] = memory;
+}
+
+/* The root of the first arena; the others follow. */
+static unsigned first_arena(const clopt_model *model) {
+    return (unsigned)tensor_count(model->program->info);
+}
+
+static clopt_status check_arenas(clopt_model *model, const cl_mem *arenas, size_t count) {
+    const clopt_info *info = model->program->info;
+    clopt_status status = CLOPT_OK;
+    if (count != info->arena_count) {
+        return clopt_fail(model, CLOPT_ARGUMENT, "%s takes %zu arenas, and %zu were given.",
+                          info->name, info->arena_count, count);
+    }
+    for (size_t i = 0; status == CLOPT_OK && i < count; i++) {
+        status = clopt_check_buffer(model, "an arena", arenas[i], info->arena_sizes[i]);
+    }
+    return status;
+}
+
+clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t arena_count) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    unsigned first = first_arena(model);
+    clopt_status status = arenas ? check_arenas(model, arenas, arena_count) : CLOPT_OK;
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    for (unsigned i = 0; i < model->program->info->arena_count; i++) {
+        put_root(model, first + i, NULL);
+        if (arenas) {
+            clRetainMemObject(arenas[i]);
+            put_root(model, first + i, arenas[i]);
+        } else if ((status = clopt_make_root(model, first + i, NULL)) != CLOPT_OK) {
+            return status;
+        }
+    }
+    return place_everything(model);
+}
+
+static clopt_status check_index(clopt_model *model, size_t index) {
+    const clopt_info *info = model->program->info;
+    if (index >= tensor_count(info)) {
+        return clopt_fail(model, CLOPT_ARGUMENT, "%s has %zu inputs and outputs, none of index %zu.",
+                          info->name, tensor_count(info), index);
+    }
+    return CLOPT_OK;
+}
+
+/* Inferences use `buffer`, which the model retains. */
+static clopt_status bind(clopt_model *model, size_t index, cl_mem buffer) {
+    if (buffer == model->roots[index]) {
+        return CLOPT_OK;
+    }
+    cl_int error = clRetainMemObject(buffer);
+    if (error != CL_SUCCESS) {
+        return clopt_fail_opencl(model, "clRetainMemObject",
+                                 model->program->info->tensors[index].name, error);
+    }
+    put_root(model, (unsigned)index, buffer);
+    clopt_status status = clopt_place_slots(model, (unsigned)index);
+    if (status != CLOPT_OK) {
+        put_root(model, (unsigned)index, NULL);
+    }
+    return status;
+}
+
+clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    clopt_status status = check_index(model, index);
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    const clopt_tensor *tensor = &model->program->info->tensors[index];
+    status = clopt_check_buffer(model, tensor->name, buffer, tensor->bytes);
+    if (status == CLOPT_OK) {
+        status = bind(model, index, buffer);
+    }
+    if (status == CLOPT_OK) {
+        model->hosts[index] = NULL;
+    }
+    return status;
+}
+
+clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    clopt_status status = check_index(model, index);
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    const clopt_tensor *tensor = &model->program->info->tensors[index];
+    if (tensor->bytes == 0) {
+        return CLOPT_OK;
+    }
+    if (!data) {
+        return clopt_fail(model, CLOPT_ARGUMENT, "The memory for %s is a null pointer.",
+                          tensor->name);
+    }
+    if (!model->staging[index]) {
+        cl_int error;
+        model->staging[index] =
+            clCreateBuffer(model->context, CL_MEM_READ_WRITE, tensor->bytes, NULL, &error);
+        if (!model->staging[index]) {
+            return clopt_fail_opencl(model, "clCreateBuffer", tensor->name, error);
+        }
+    }
+    status = bind(model, index, model->staging[index]);
+    if (status == CLOPT_OK) {
+        model->hosts[index] = data;
+    }
+    return status;
+}
+
+/* Inference */
+
+static clopt_status check_bound(clopt_model *model) {
+    const clopt_info *info = model->program->info;
+    for (size_t i = 0; i < tensor_count(info); i++) {
+        if (!model->roots[i]) {
+            return clopt_fail(model, CLOPT_UNBOUND, "The %s %s is not bound.",
+                              i < info->input_count ? "input" : "output", info->tensors[i].name);
+        }
+    }
+    for (unsigned i = 0; i < info->arena_count; i++) {
+        if (!model->roots[first_arena(model) + i]) {
+            return clopt_fail(model, CLOPT_UNBOUND, "The model has no arena; set one.");
+        }
+    }
+    return CLOPT_OK;
+}
+
+static clopt_status enqueue_launch(clopt_model *model, unsigned index) {
+    const clopt_command *command = &model->program->commands[index];
+    cl_int error =
+        clEnqueueNDRangeKernel(model->queue, model->kernels[index], command->dimensions, NULL,
+                               command->global, command->local, 0, NULL, NULL);
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_fail_opencl(model, "clEnqueueNDRangeKernel",
+                                                   model->program->kernels[command->kernel].name,
+                                                   error);
+}
+
+static clopt_status enqueue_copy(clopt_model *model, const clopt_command *command) {
+    const clopt_slot *from = &model->program->slots[command->arguments[0]];
+    const clopt_slot *to = &model->program->slots[command->arguments[1]];
+    const clopt_slot *image = clopt_is_image(from) ? from : to;
+    const size_t origin[3] = {0, 0, 0};
+    const size_t region[3] = {image->image.width, image->image.height, image->image.layers};
+    cl_mem source = clopt_memory_of(model, from), destination = clopt_memory_of(model, to);
+    cl_command_queue queue = model->queue;
+    cl_int error;
+    if (clopt_is_image(from) && clopt_is_image(to)) {
+        error = clEnqueueCopyImage(queue, source, destination, origin, origin, region, 0, NULL,
+                                   NULL);
+    } else if (clopt_is_image(from)) {
+        error = clEnqueueCopyImageToBuffer(queue, source, destination, origin, region, to->offset,
+                                           0, NULL, NULL);
+    } else if (clopt_is_image(to)) {
+        error = clEnqueueCopyBufferToImage(queue, source, destination, from->offset, origin,
+                                           region, 0, NULL, NULL);
+    } else {
+        error = clEnqueueCopyBuffer(queue, source, destination, from->offset, to->offset,
+                                    from->bytes, 0, NULL, NULL);
+    }
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_fail_opencl(model, "A copy", to->name, error);
+}
+
+/* Copies of the tensors from `first` on, before `end`, that are bound to host memory. */
+static clopt_status enqueue_transfers(clopt_model *model, size_t first, size_t end) {
+    const clopt_info *info = model->program->info;
+    cl_int error = CL_SUCCESS;
+    for (size_t i = first; i < end; i++) {
+        size_t bytes = info->tensors[i].bytes;
+        if (!model->hosts[i]) {
+            continue;
+        }
+        if (i < info->input_count) {
+            error = clEnqueueWriteBuffer(model->queue, model->roots[i], CL_FALSE, 0, bytes,
+                                         model->hosts[i], 0, NULL, NULL);
+        } else {
+            error = clEnqueueReadBuffer(model->queue, model->roots[i], CL_FALSE, 0, bytes,
+                                        model->hosts[i], 0, NULL, NULL);
+        }
+        if (error != CL_SUCCESS) {
+            return clopt_fail_opencl(model, "A transfer", info->tensors[i].name, error);
+        }
+    }
+    return CLOPT_OK;
+}
+
+static clopt_status enqueue_commands(clopt_model *model) {
+    clopt_status status = CLOPT_OK;
+    for (unsigned i = 0; status == CLOPT_OK && i < model->program->command_count; i++) {
+        const clopt_command *command = &model->program->commands[i];
+        status = command->kind == CLOPT_LAUNCH ? enqueue_launch(model, i)
+                                               : enqueue_copy(model, command);
+    }
+    return status;
+}
+
+clopt_status clopt_enqueue(clopt_model *model, cl_event *done) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    const clopt_info *info = model->program->info;
+    clopt_status status = check_bound(model);
+    if (status == CLOPT_OK) {
+        status = enqueue_transfers(model, 0, info->input_count);
+    }
+    if (status == CLOPT_OK) {
+        status = enqueue_commands(model);
+    }
+    if (status == CLOPT_OK) {
+        status = enqueue_transfers(model, info->input_count, tensor_count(info));
+    }
+    if (status == CLOPT_OK && done) {
+        cl_int error = clEnqueueMarkerWithWaitList(model->queue, 0, NULL, done);
+        if (error != CL_SUCCESS) {
+            status = clopt_fail_opencl(model, "clEnqueueMarkerWithWaitList", "the end", error);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,167 @@
+/* Runs networks that clopt compiled, on the caller's own OpenCL context, device and queue.
+ *
+ * This header and its sources are the same for every model. What belongs to one model is in the
+ * header that bears its name: functions such as digits_create(), and the indices of its tensors.
+ * The functions here take any model, for code that handles several.
+ *
+ * - Every function that can fail returns a clopt_status; clopt_message() has a sentence about it.
+ * - Nothing here is global: models are independent, and each is used by one thread at a time.
+ * - Enqueueing never waits for the device. It allocates nothing either, so an inference is a row of
+ *   clEnqueueNDRangeKernel calls.
+ */
+#ifndef CLOPT_RUNTIME_H
+#define CLOPT_RUNTIME_H
+
+#include <stddef.h>
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#ifdef __APPLE__
+#include <OpenCL/cl.h>
+#else
+#include <CL/cl.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum clopt_status {
+    CLOPT_OK = 0,
+    CLOPT_ARGUMENT,    /* a null pointer, an index or a queue that does not fit */
+    CLOPT_HOST_MEMORY, /* malloc failed */
+    CLOPT_FILE,        /* a file cannot be opened, read or written */
+    CLOPT_WEIGHTS,     /* the weights are damaged, cut short, or those of another model */
+    CLOPT_DEVICE,      /* the device lacks a feature or is too small; the message says what */
+    CLOPT_BUILD,       /* the device's compiler refuses the kernels */
+    CLOPT_BUFFER,      /* a buffer is too small or belongs to another context */
+    CLOPT_UNBOUND,     /* enqueued before every input and output was bound */
+    CLOPT_OPENCL       /* an OpenCL call failed; the message names the call and the error */
+} clopt_status;
+
+typedef enum clopt_dtype {
+    CLOPT_BOOL, /* one byte, 0 or 1 */
+    CLOPT_I8,
+    CLOPT_U8,
+    CLOPT_I16,
+    CLOPT_U16,
+    CLOPT_I32,
+    CLOPT_U32,
+    CLOPT_I64,
+    CLOPT_U64,
+    CLOPT_F16,
+    CLOPT_F32,
+    CLOPT_F64
+} clopt_dtype;
+
+/* How intermediate results that are 2-D images are kept. */
+typedef enum clopt_image_views {
+    CLOPT_NO_IMAGE_VIEWS,     /* the model has none */
+    CLOPT_IMAGES_FROM_BUFFER, /* in the arena, beside the buffers (cl_khr_image2d_from_buffer) */
+    CLOPT_IMAGE_OBJECTS       /* as objects of their own, shared by equal images; more memory */
+} clopt_image_views;
+
+/* An input or output: elements lie in row-major order without gaps. */
+typedef struct clopt_tensor {
+    const char *name;
+    clopt_dtype dtype;
+    size_t rank;
+    const size_t *shape; /* of `rank` entries */
+    size_t bytes;
+} clopt_tensor;
+
+/* What there is to know of a model before it is created. */
+typedef struct clopt_info {
+    const char *name;
+    const char *target; /* the device it was compiled for */
+    size_t input_count;
+    size_t output_count;
+    const clopt_tensor *tensors; /* the inputs, then the outputs */
+    size_t arena_count;
+    const size_t *arena_sizes; /* bytes of the buffers that hold all intermediate results */
+    size_t weights_bytes;      /* of the weights file; constants take as much on the device */
+} clopt_info;
+
+/* What a model runs on. Set what is not needed to zero: clopt_options options = {0}; */
+typedef struct clopt_options {
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue queue; /* in order, of this context and device; the model retains all three */
+
+    const char *weights_path; /* the package's weights.bin ... */
+    const void *weights;      /* ... or its contents in memory, needed during creation only */
+    size_t weights_bytes;
+
+    const char *binaries_path; /* what clopt_save_binaries wrote, or NULL; where the file is absent
+                                  or was made by another driver, kernels are built from source */
+
+    const cl_mem *arenas; /* buffers for intermediate results, see clopt_set_arena; NULL: own ones */
+    size_t arena_count;
+} clopt_options;
+
+typedef struct clopt_program clopt_program; /* the tables of a model, in its generated source */
+typedef struct clopt_model clopt_model;
+
+/* Builds the kernels, uploads the weights and allocates the intermediate results.
+ *
+ * On failure *model is NULL, nothing is leaked, and `message`, unless it is NULL, holds a sentence
+ * of at most message_bytes characters, its end included. This function may wait for the device.
+ */
+clopt_status clopt_create(const clopt_program *program, const clopt_options *options,
+                          clopt_model **model, char *message, size_t message_bytes);
+
+/* Releases everything the model holds; commands on the queue still complete. NULL is allowed. */
+void clopt_destroy(clopt_model *model);
+
+/* A sentence about the last call with this model that did not return CLOPT_OK. Never NULL. */
+const char *clopt_message(const clopt_model *model);
+
+/* "CLOPT_OK" and so on. */
+const char *clopt_status_name(clopt_status status);
+
+/* "float32" and so on, as numpy has it. */
+const char *clopt_dtype_name(clopt_dtype dtype);
+
+const clopt_info *clopt_model_info(const clopt_model *model);
+clopt_image_views clopt_model_image_views(const clopt_model *model);
+
+/* Whether the kernels came from options.binaries_path. */
+int clopt_model_used_binaries(const clopt_model *model);
+
+/* The index of the tensor called `name`, or -1. */
+int clopt_find_tensor(const clopt_info *info, const char *name);
+
+/* Lets the caller's buffers hold the intermediate results from the next inference on.
+ *
+ * There are info->arena_count of them, each of at least info->arena_sizes[i] bytes, readable and
+ * writable by kernels. Models whose inferences follow one another on one queue may share them, and
+ * other commands may use them in between: nothing is kept from one inference to the next. With
+ * `arenas` NULL the model allocates its own again. The model retains the buffers.
+ */
+clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t arena_count);
+
+/* Inferences read or write `buffer` for the tensor `index` from now on. The model retains it. A
+ * tensor that lies inside of a larger buffer is bound by a sub-buffer of that. */
+clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer);
+
+/* Each inference copies the input `index` from `data`, or the output to it, in the queue's order.
+ * `data` stays valid, and an input unchanged, until the queue has got there. Inputs are only read.
+ * The first call for a tensor allocates a buffer on the device. */
+clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data);
+
+/* Puts one inference on the queue and returns at once.
+ *
+ * `done`, unless it is NULL, becomes an event that completes with the inference; the caller
+ * releases it. After a failure part of the inference may be on the queue.
+ */
+clopt_status clopt_enqueue(clopt_model *model, cl_event *done);
+
+/* Writes the built kernels to a file for options.binaries_path. Drivers accept their own alone. */
+clopt_status clopt_save_binaries(clopt_model *model, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

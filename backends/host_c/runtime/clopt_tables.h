@@ -1,0 +1,96 @@
+/* The tables that clopt generates for a model, and that the runtime interprets. */
+#ifndef CLOPT_TABLES_H
+#define CLOPT_TABLES_H
+
+#include "clopt_runtime.h"
+
+/* A package's model and runtime belong to the same version of clopt. */
+#define CLOPT_TABLES_VERSION 1
+
+#define CLOPT_DIGEST_BYTES 16
+
+typedef enum clopt_image_kind {
+    CLOPT_NO_IMAGE,
+    CLOPT_IMAGE_BUFFER, /* image1d_buffer_t, a view of a buffer */
+    CLOPT_IMAGE_2D,
+    CLOPT_IMAGE_2D_ARRAY
+} clopt_image_kind;
+
+/* An image of RGBA texels. Extents that its kind does not have are 1. */
+typedef struct clopt_image {
+    clopt_image_kind kind;
+    cl_channel_type channel;
+    size_t width, height, layers;
+} clopt_image;
+
+typedef enum clopt_root_kind {
+    CLOPT_PARAMETER, /* a tensor that the caller binds: root i is tensor i */
+    CLOPT_ARENA,     /* a buffer that intermediate results share */
+    CLOPT_CONSTANT,  /* filled from the weights */
+    CLOPT_OBJECT     /* a buffer or image that is no part of an arena */
+} clopt_root_kind;
+
+/* A memory object of the device. */
+typedef struct clopt_root {
+    clopt_root_kind kind;
+    size_t bytes;
+    size_t weights_offset; /* CLOPT_CONSTANT: where its bytes are in the weights file */
+    clopt_image image;     /* CLOPT_NO_IMAGE: a buffer */
+} clopt_root;
+
+/* A value of the program: a part of a buffer, an image over it, or a whole image. */
+typedef struct clopt_slot {
+    const char *name;
+    unsigned root;
+    size_t offset, bytes;
+    clopt_image image;
+    size_t pitch;    /* bytes from row to row of a 2-D image over an arena */
+    unsigned object; /* the root that such an image has on devices without image views */
+} clopt_slot;
+
+/* A program of the device's compiler: its text as lines. */
+typedef struct clopt_source {
+    const char *const *lines;
+    unsigned line_count;
+} clopt_source;
+
+typedef struct clopt_kernel {
+    const char *name;
+    unsigned source;
+    unsigned read_images, written_images;
+} clopt_kernel;
+
+typedef enum clopt_command_kind { CLOPT_LAUNCH, CLOPT_COPY } clopt_command_kind;
+
+/* What is put on the queue. A copy has two arguments: from the first to the second. */
+typedef struct clopt_command {
+    clopt_command_kind kind;
+    unsigned kernel;
+    unsigned dimensions;
+    size_t global[3], local[3];
+    const unsigned *arguments; /* slots */
+    unsigned argument_count;
+    const cl_int *bounds; /* integers behind the buffers: how often the kernel's loops run */
+    unsigned bound_count;
+} clopt_command;
+
+enum { CLOPT_NEEDS_FP16 = 1, CLOPT_NEEDS_FP64 = 2, CLOPT_NEEDS_IMAGES = 4 };
+
+struct clopt_program {
+    const clopt_info *info;
+    unsigned char digest[CLOPT_DIGEST_BYTES]; /* the weights file bears the same */
+    unsigned needs;
+    size_t image_pitch; /* bytes that every row pitch is a multiple of; 0 without image views */
+    const clopt_source *sources;
+    unsigned source_count;
+    const clopt_kernel *kernels;
+    unsigned kernel_count;
+    const clopt_root *roots; /* the tensors, then the others */
+    unsigned root_count;
+    const clopt_slot *slots;
+    unsigned slot_count;
+    const clopt_command *commands;
+    unsigned command_count;
+};
+
+#endif

@@ -1,0 +1,259 @@
+"""What the C runtime interprets: a planned queue program as tables.
+
+Memory objects of the device are *roots*. A value is a *slot*: some bytes of a root, perhaps with an
+image over them, or a root that is an image. Chains of views are resolved here, so the runtime
+knows nothing of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import cast
+
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects import cl, tir
+from ...dialects.cl.images import image_of, is_over_buffer
+from ...dialects.cl.ops import byte_count
+from ...errors import CloptError
+from ...weights import Weights
+from .names import Names, identifier
+
+_TEXEL_BYTES = 16
+
+
+class RootKind(Enum):
+    """Whose memory a root is; the values are C's."""
+
+    Parameter = "CLOPT_PARAMETER"
+    Arena = "CLOPT_ARENA"
+    Constant = "CLOPT_CONSTANT"
+    Object = "CLOPT_OBJECT"
+
+
+@dataclass(frozen=True)
+class Root:
+    """A memory object of the device."""
+
+    name: str
+    kind: RootKind
+    bytes: int
+    image: tir.Image | None = None
+    """None for a buffer."""
+    key: str = ""
+    """A constant's array in the weights store."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A value as kernels get it."""
+
+    root: int
+    offset: int
+    bytes: int
+    image: tir.Image | None = None
+    pitch: int = 0
+    """Bytes from row to row of a 2-D image over an arena, else 0."""
+    object: int = 0
+    """The root of such an image on devices where it cannot be a view."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A name for a slot."""
+
+    name: str
+    slot: int
+    type: MemRefType[Attribute]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The launch of a kernel; `arguments` are values."""
+
+    kernel: int
+    arguments: list[int]
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy from one value to another."""
+
+    source: int
+    destination: int
+
+
+@dataclass
+class Tables:
+    """All tables of a program."""
+
+    program: cl.ProgramOp
+    kernels: list[cl.Kernel]
+    """Those that are launched, in the order of first launches."""
+    roots: list[Root] = field(default_factory=list[Root])
+    slots: list[Slot] = field(default_factory=list[Slot])
+    values: list[Value] = field(default_factory=list[Value])
+    commands: list[Launch | Copy] = field(default_factory=list["Launch | Copy"])
+
+    @property
+    def arenas(self) -> list[Root]:
+        """The arenas."""
+        return [root for root in self.roots if root.kind is RootKind.Arena]
+
+    @property
+    def pitches(self) -> list[int]:
+        """The row pitches of image views."""
+        return [slot.pitch for slot in self.slots if slot.pitch]
+
+
+def make_tables(module: ModuleOp, weights: Weights) -> Tables:
+    """The tables of the one program of `module`; CloptError where it cannot be run."""
+    programs = [op for op in module.body.block.ops if isinstance(op, cl.ProgramOp)]
+    if len(programs) != 1:
+        raise CloptError(
+            f"A module to write as C has one cl.program, this one has {len(programs)}; lower it "
+            "with the pipeline opencl first."
+        )
+    return _Maker(programs[0], cl.kernels_of(module), weights).make()
+
+
+class _Maker:
+    def __init__(
+        self, program: cl.ProgramOp, kernels: Mapping[str, cl.Kernel], weights: Weights
+    ) -> None:
+        self.program = program
+        self.kernels = kernels
+        self.weights = weights
+        self.tables = Tables(program, [])
+        self.parts = cl.parts(program)
+        self.roots: dict[SSAValue, int] = {}
+        self.objects: dict[SSAValue, int] = {}
+        self.values: dict[SSAValue, int] = {}
+        self.slots: dict[Slot, int] = {}
+        self.root_names = Names()
+        self.value_names = Names()
+
+    def make(self) -> Tables:
+        for port, arg in zip(self.program.ports, self.program.body.block.args, strict=True):
+            self.add_root(arg, Root(port.name, RootKind.Parameter, byte_count(arg.type)))
+        ops = list(self.program.body.block.ops)
+        for op in ops:
+            if isinstance(op, cl.ArenaOp):
+                self.add_root(op.result, Root("arena", RootKind.Arena, op.size))
+        for op in ops:
+            if isinstance(op, cl.ConstantOp):
+                self.add_root(op.result, self.constant(op))
+        self.add_objects(ops)
+        for op in cl.commands(self.program):
+            if isinstance(op, cl.EnqueueKernelOp):
+                self.launch(op)
+            elif isinstance(op, cl.EnqueueCopyOp):
+                self.copy(op)
+        return self.tables
+
+    def add_root(self, value: SSAValue, root: Root) -> None:
+        self.roots[value] = self.new_root(root)
+
+    def new_root(self, root: Root) -> int:
+        named = Root(
+            self.root_names.add(identifier(root.name)), root.kind, root.bytes, root.image, root.key
+        )
+        self.tables.roots.append(named)
+        return len(self.tables.roots) - 1
+
+    def constant(self, op: cl.ConstantOp) -> Root:
+        key, type_ = op.key.data, op.result.type
+        size = byte_count(type_)
+        if self.weights.get(key).nbytes != size:
+            raise CloptError(
+                f'The weight "{key}" has {self.weights.get(key).nbytes} bytes, but {type_} has '
+                f"{size}; pass the weights that belong to this module."
+            )
+        image = None if is_over_buffer(type_) else image_of(type_)
+        name = self.weights.hint(key) or op.result.name_hint or "constant"
+        return Root(name, RootKind.Constant, _object_bytes(type_), image, key)
+
+    def add_objects(self, ops: list[Operation]) -> None:
+        """What does not lie in an arena, and what images become that cannot."""
+        images = [op.results[0] for op in ops if _is_image_result(op)]
+        numbers = cl.image_objects(self.program, images)
+        of_number: dict[int, int] = {}
+        for value, number in numbers.items():
+            if number not in of_number:
+                root = Root("image", RootKind.Object, byte_count(value.type), image_of(value.type))
+                of_number[number] = self.new_root(root)
+            self.objects[value] = of_number[number]
+            if isinstance(value.owner, cl.AllocOp):
+                self.roots[value] = of_number[number]
+        for op in ops:
+            if isinstance(op, cl.AllocOp) and op.result not in self.roots:
+                size = _object_bytes(op.result.type)
+                self.add_root(op.result, Root("buffer", RootKind.Object, size))
+
+    def launch(self, op: cl.EnqueueKernelOp) -> None:
+        kernel = self.kernels[op.kernel_name]
+        if kernel.global_size is None or kernel.local_size is None:
+            raise CloptError(
+                f"The kernel @{kernel.name} has no NDRange yet; run the pipeline opencl first."
+            )
+        if 0 in kernel.global_size:
+            return
+        if kernel not in self.tables.kernels:
+            self.tables.kernels.append(kernel)
+        arguments = [self.value(arg) for arg in op.args]
+        self.tables.commands.append(Launch(self.tables.kernels.index(kernel), arguments))
+
+    def copy(self, op: cl.EnqueueCopyOp) -> None:
+        if byte_count(op.source.type):
+            command = Copy(self.value(op.source), self.value(op.destination))
+            self.tables.commands.append(command)
+
+    def value(self, value: SSAValue) -> int:
+        """The number of a value, which gets a name and a slot when it is met first."""
+        if value not in self.values:
+            slot = self.slot(value)
+            if slot not in self.slots:
+                self.slots[slot] = len(self.tables.slots)
+                self.tables.slots.append(slot)
+            self.values[value] = len(self.tables.values)
+            type_ = cast("MemRefType[Attribute]", value.type)
+            name = self.value_names.add(identifier(self.hint(value)))
+            self.tables.values.append(Value(name, self.slots[slot], type_))
+        return self.values[value]
+
+    def slot(self, value: SSAValue) -> Slot:
+        part = self.parts[value]
+        extent = cl.extent(value, part)
+        root = self.roots[extent.memory]
+        image = image_of(value.type)
+        size = extent.end - extent.begin
+        if not size or self.tables.roots[root].image:
+            size = self.tables.roots[root].bytes
+        owner = value.owner
+        if isinstance(owner, cl.ImageViewOp) and owner.pitch is not None:
+            pitch, number = owner.pitch, self.objects[value]
+            return Slot(root, extent.begin, size, image, pitch, number)
+        return Slot(root, extent.begin, size, image)
+
+    def hint(self, value: SSAValue) -> str:
+        """A name for a value: the user's for inputs and outputs, and for constants."""
+        if value in self.roots and isinstance(value.owner, cl.ConstantOp):
+            return self.tables.roots[self.roots[value]].name
+        args = self.program.body.block.args
+        if value in args:
+            return self.program.ports[args.index(value)].name
+        return value.name_hint or "value"
+
+
+def _is_image_result(op: Operation) -> bool:
+    """Whether an operation makes an image that is, or may have to be, an object of its own."""
+    return isinstance(op, cl.AllocOp | cl.ImageViewOp) and not is_over_buffer(op.result.type)
+
+
+def _object_bytes(type_: Attribute) -> int:
+    """Bytes of a buffer's object: what is empty gets a texel where an image lies over it."""
+    size = byte_count(type_)
+    return max(size, _TEXEL_BYTES) if image_of(type_) is not None else size

@@ -1,0 +1,60 @@
+"""The weights of a package: one file with a checksum, each constant at an aligned offset.
+
+`runtime/clopt_files.c` describes the format and reads it.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...weights import Weights
+
+ALIGNMENT = 64
+DIGEST_BYTES = 16
+_VERSION = 1
+_HEADER = struct.Struct("<8sIIQII16s16x")
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of a weights file, its header aside."""
+
+    payload: bytes
+    offsets: dict[str, int]
+    """Where each array is in the file, by its key."""
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of the file."""
+        return _HEADER.size + len(self.payload)
+
+    def file(self, digest: bytes) -> bytes:
+        """The file; `digest` ties it to the sources of its model."""
+        header = _HEADER.pack(
+            b"CLOPTWTS",
+            _VERSION,
+            ALIGNMENT,
+            self.file_bytes,
+            zlib.crc32(self.payload),
+            0,
+            digest,
+        )
+        return header + self.payload
+
+
+def gather(weights: Weights, keys: Iterable[str]) -> Constants:
+    """The arrays `keys` of `weights`, each once."""
+    payload = bytearray()
+    offsets: dict[str, int] = {}
+    for key in keys:
+        if key not in offsets:
+            payload += bytes(-len(payload) % ALIGNMENT)
+            offsets[key] = _HEADER.size + len(payload)
+            array = weights.get(key)
+            payload += np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+    return Constants(bytes(payload), offsets)
