@@ -39,6 +39,7 @@ PASSES: dict[str, str] = {
     "tir-auto-schedule": "passes.tir.auto_schedule:TIRAutoSchedulePass",
     "tir-lower-blocks": "passes.tir.lower_blocks:TIRLowerBlocksPass",
     "tir-lower-textures": "passes.tir.lower_textures:TIRLowerTexturesPass",
+    "tir-mark-in-place": "passes.tir.mark_in_place:TIRMarkInPlacePass",
     "tir-split-half-sums": "passes.tir.split_half_sums:TIRSplitHalfSumsPass",
     "verify": "passes.verify:VerifyPass",
 }

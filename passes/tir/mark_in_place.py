@@ -1,0 +1,198 @@
+"""`tir-mark-in-place`: which input of a kernel may be overwritten by its output.
+
+A pair is noted where every element of the input is read before the same element of the output is
+written, by the same work-item. That is proved for each load and each store on its own: if both are
+at the same element, equal indices must pin all work-item indices and loops around both down to one
+iteration, in which the load stands first. Where an index is not understood, or a tile overlaps its
+neighbour and reads again what that one has written, there is no pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, NoneAttr
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.passes import ModulePass
+
+from ...dialects import tir
+from .in_place.accesses import Access, Accesses
+from .in_place.equations import Equation, Term, solve
+from .in_place.injective import is_injective
+from .schedule.analysis import memref_of
+
+_LATER = (tir.LoopKind.Serial, tir.LoopKind.Rolled)
+"""Loops whose iterations are known to run one after the other."""
+
+
+@dataclass(frozen=True)
+class TIRMarkInPlacePass(ModulePass):
+    """Note the pairs of every kernel whose launch is known."""
+
+    name: ClassVar[str] = "tir-mark-in-place"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.ops:
+            if isinstance(func, tir.FuncOp) and func.global_size is not None:
+                func.in_place = tir.in_place_attribute(in_place_pairs(func))
+
+
+def in_place_pairs(func: tir.FuncOp) -> list[tuple[int, int]]:
+    """The pairs of an input and an output of a lowered kernel that may be the same bytes."""
+    candidates = [
+        (i, o)
+        for o in func.output_indices
+        for i in range(len(func.params))
+        if i not in func.output_indices and i not in func.constant_indices
+        if _same_memory(func.params[i], func.params[o])
+    ]
+    if not candidates:
+        return []
+    kernel = Accesses(func)
+    return [pair for pair in candidates if _reads_first(kernel, *(func.params[i] for i in pair))]
+
+
+def _same_memory(source: SSAValue, result: SSAValue) -> bool:
+    """Whether two parameters are dense buffers of as many elements of the same type.
+
+    Elements of other types could be moved past each other by a compiler, whatever their width.
+    """
+    before, after = memref_of(source), memref_of(result)
+    return (
+        before.element_type == after.element_type
+        and before.layout == after.layout == NoneAttr()
+        and before.memory_space == after.memory_space == NoneAttr()
+        and prod(before.get_shape()) == prod(after.get_shape()) > 0
+    )
+
+
+def _reads_first(kernel: Accesses, source: SSAValue, result: SSAValue) -> bool:
+    """Whether all loads of `source` come before the stores of the same elements of `result`."""
+    reads, writes = kernel.of[source], kernel.of[result]
+    if kernel.items is None or reads is None or writes is None:
+        return False
+    if any(access.writes for access in reads):
+        return False
+    return all(
+        _Meeting(kernel, read, write).is_harmless()
+        for write in writes
+        if write.writes
+        for read in reads
+    )
+
+
+class _Meeting:
+    """A load and a store at the same element, in unknown iterations of the loops around them.
+
+    The unknowns are how much later the store is along each dimension that both have.
+    """
+
+    def __init__(self, kernel: Accesses, read: Access, write: Access):
+        assert kernel.items is not None
+        self.kernel = kernel
+        self.read = read
+        self.write = write
+        self.common = [
+            loop for loop in read.place.loops if loop in write.place.loops and loop.size > 1
+        ]
+        self.shared = {*kernel.items, *(kernel.dims[loop.var] for loop in self.common)}
+
+    def is_harmless(self) -> bool:
+        """Whether it cannot happen, or always in one work-item and with the load first."""
+        later = self._solve()
+        if later is None:
+            return True
+        assert self.kernel.items is not None
+        for dim, extent in self.kernel.items.items():
+            if extent > 1 and later.get(dim) != 0:
+                return False
+        for loop in self.common:
+            distance = later.get(self.kernel.dims[loop.var])
+            if distance is None or (distance and loop.kind.data not in _LATER):
+                return False
+            if distance:
+                return distance > 0
+        return self.read.position < self.write.position or self._excludes()
+
+    def _excludes(self) -> bool:
+        """Whether load and store are in two branches of one condition."""
+        pairs = zip(self.read.place.regions, self.write.place.regions, strict=False)
+        first, second = next((pair for pair in pairs if pair[0] is not pair[1]), (None, None))
+        if first is None or second is None:
+            return False
+        return first.parent_op() is second.parent_op()
+
+    def _solve(self) -> Mapping[Hashable, int] | None:
+        """The unknowns that are certain; None where load and store never are at one element."""
+        equations = list(self._equations())
+        while True:
+            known = solve(equations)
+            if known is None:
+                return None
+            settled = [Equation([Term(1, 0, 0, key)]) for key in self._settled(equations, known)]
+            if not settled:
+                return known
+            equations += settled
+
+    def _settled(
+        self, equations: Sequence[Equation], known: Mapping[Hashable, int]
+    ) -> Iterator[Hashable]:
+        """What else is the same in both iterations: quotients and remainders of what is, and
+        what such tell apart.
+        """
+        keys = dict.fromkeys(term.key for equation in equations for term in equation.terms)
+        atoms = [key for key in keys if isinstance(key, AffineExpr)]
+        equal = [atom for atom in atoms if known.get(atom) == 0]
+        for atom in atoms:
+            if atom not in known and all(known.get(dim) == 0 for dim in atom.used_dims()):
+                yield atom
+        for dims in _connected([atom.used_dims() for atom in equal]):
+            unknown = [dim for dim in dims if dim not in known]
+            given = [AffineExpr.dimension(dim) for dim in dims if known.get(dim) == 0]
+            exprs = [*given, *(atom for atom in equal if atom.used_dims() <= dims)]
+            if unknown and is_injective(exprs, {dim: self._longest(dim) for dim in sorted(dims)}):
+                yield from unknown
+
+    def _longest(self, dim: int) -> int:
+        return max(access.place.extents[dim] for access in (self.read, self.write))
+
+    def _equations(self) -> Iterator[Equation]:
+        """Elements are the same if their numbers are, and then so are all digits of the numbers."""
+        cuts = sorted({*self.read.strides} & {*self.write.strides})
+        for low, high in dict.fromkeys((*pairwise(cuts), (cuts[0], cuts[-1]))):
+            write = self.kernel.digit(self.write, low, high)
+            read = self.kernel.digit(self.read, low, high)
+            terms: list[Term] = []
+            for atom in dict.fromkeys((*write.terms, *read.terms)):
+                terms += self._terms(atom, write.terms.get(atom, 0), read.terms.get(atom, 0))
+            yield Equation(terms, write.constant - read.constant)
+
+    def _terms(self, atom: AffineExpr, later: int, earlier: int) -> Sequence[Term]:
+        """`later * atom` where the store is minus `earlier * atom` where the load is."""
+        if not atom.used_dims() <= self.shared:
+            ends = [(later, self.write), (-earlier, self.read)]
+            return [Term(factor, *self.kernel.bounds(atom, at)) for factor, at in ends if factor]
+        (low, high), (least, greatest) = (
+            self.kernel.bounds(atom, access) for access in (self.write, self.read)
+        )
+        if later != earlier and (low, high) != (0, 0) and (least, greatest) != (0, 0):
+            return [Term(later, low, high), Term(-earlier, least, greatest)]
+        # What is always zero may be taken as often as the other.
+        factor = earlier if (low, high) == (0, 0) else later
+        key = atom.position if isinstance(atom, AffineDimExpr) else atom
+        return [Term(factor, low - greatest, high - least, key)]
+
+
+def _connected(groups: Iterable[set[int]]) -> list[set[int]]:
+    """The groups, united where they have a member in common."""
+    united: list[set[int]] = []
+    for group in groups:
+        apart = [other for other in united if not other & group]
+        united = [*apart, group.union(*(other for other in united if other & group))]
+    return united
