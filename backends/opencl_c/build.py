@@ -81,6 +81,8 @@ class Builder:
             written = i in self.func.output_indices or param in self.storages.written
             declare = self.texels if tir.is_texture(param.type) else self.memory
             self.parameters.append(declare.parameter(param, hint, written))
+        for source, result in self.func.in_place_pairs:
+            self.memory.share(self.func.params[source], self.func.params[result])
         self.texels.check_limits(self.parameters)
         for loop in tir.rolled_loops(self.func):
             hint = f"{loop.var.name_hint or 'i'}_end"

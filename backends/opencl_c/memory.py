@@ -66,6 +66,14 @@ class Memory:
         self.buffers[value] = array
         return array
 
+    def share(self, first: SSAValue, second: SSAValue) -> None:
+        """State that two parameters may be the same memory."""
+        one, other = self._addressed(first), self._addressed(second)
+        assert isinstance(one, Array), "a parameter is no register"
+        assert isinstance(other, Array), "a parameter is no register"
+        one.in_place.append(other)
+        other.in_place.append(one)
+
     def _array(self, type_: MemRefType[Attribute], hint: str, ctype: CType, written: bool) -> Array:
         shape, strides, offset = layout_of(type_)
         size = 1 + offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
@@ -123,8 +131,10 @@ class Memory:
         found: set[Storage] = set()
         for value in values:
             match self.buffers.get(value):
-                case Array() | Texture() as buffer:
-                    found.add(buffer)
+                case Array() as array:
+                    found |= array.names
+                case Texture() as texture:
+                    found.add(texture)
                 case RegisterFile() as file:
                     found.update(file.registers.values())
                 case None:
@@ -281,7 +291,7 @@ class Memory:
         array.has_elements = True
         stored = self.as_stored(array, stored, width)
         operands: tuple[Node, ...] = (stored, *self.ex.address(form))
-        statement: Statement = Store(self.graph.block, operands, frozenset((array,)), array, form)
+        statement: Statement = Store(self.graph.block, operands, array.names, array, form)
         self.graph.add(statement)
 
     def as_stored(self, array: Array, stored: Node, width: int) -> Node:

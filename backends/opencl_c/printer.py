@@ -127,7 +127,9 @@ class KernelPrinter:
             return f"{access} {buffer.image.kind.value}_t {name}"
         qualifier = "" if buffer.written or buffer.space == "constant" else "const "
         width = tir.TEXEL if buffer.is_packed else ""
-        return f"__{buffer.space} {qualifier}{buffer.storage}{width} *restrict {name}"
+        # `restrict` says that no other name leads to the same memory (C99, 6.7.3.1).
+        pointer = "*" if buffer.in_place else "*restrict "
+        return f"__{buffer.space} {qualifier}{buffer.storage}{width} {pointer}{name}"
 
     # Blocks
 

@@ -264,7 +264,8 @@ class Texels:
         else:
             value = self.memory.as_stored(buffer, value, tir.TEXEL)
         operands = (value, *self.coordinates(coords))
-        self.graph.add(TexelStore(self.graph.block, operands, frozenset((buffer,)), buffer))
+        changed = buffer.names if isinstance(buffer, Array) else frozenset((buffer,))
+        self.graph.add(TexelStore(self.graph.block, operands, changed, buffer))
 
     def _as_pixel(self, texture: Texture, value: Node) -> Node:
         """A vector of elements in the type that the image takes."""

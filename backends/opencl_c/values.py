@@ -34,15 +34,24 @@ class Array:
     """Whether there are accesses to whole texels of four elements, by their number."""
     has_elements: bool = False
     """Whether there are other accesses."""
+    in_place: list[Array] = field(default_factory=list["Array"])
+    """The parameters that may be the same memory, under another name."""
 
     @property
     def is_packed(self) -> bool:
         """Whether it is an array of vectors in C: all accesses move whole texels.
 
-        Known once the kernel is built. Without native half there are no vectors of halves.
+        Known once the kernel is built. Without native half there are no vectors of halves. All names
+        of one memory have one type.
         """
         native = self.storage != "half" or self.ctype.base == "half"
-        return self.has_texels and not self.has_elements and native
+        moved_whole = all(array.has_texels and not array.has_elements for array in self.names)
+        return moved_whole and native
+
+    @property
+    def names(self) -> frozenset[Array]:
+        """All arrays that a store to this one may change."""
+        return frozenset((self, *self.in_place))
 
 
 @dataclass(eq=False, repr=False)
