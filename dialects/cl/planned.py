@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
@@ -55,17 +55,17 @@ def verify_image_view(op: ImageViewOp, target: Target) -> None:
         )
 
 
-def verify_aligned(user: str, value: SSAValue, at: Extent, target: Target) -> None:
+def verify_aligned(op: Operation, value: SSAValue, at: Extent, target: Target) -> None:
     """VerifyException where a sub-buffer cannot start at the first byte of `value`.
 
     Its origin is a multiple of CL_DEVICE_MEM_BASE_ADDR_ALIGN (OpenCL 1.2, clCreateSubBuffer). It is
     made of the whole arena or of the caller's buffer, for there is no sub-buffer of a sub-buffer.
     """
-    if at.begin % target.image_base_alignment_bytes:
+    alignment = target.image_base_alignment_bytes
+    if at.begin % alignment:
         raise VerifyException(
-            f"{user} gets {label(value)} from byte {at.begin} of {label(at.memory)} on, which is "
-            f"no multiple of {target.image_base_alignment_bytes}, where {target.name} lets a view "
-            "start"
+            f"{title(op)} uses {label(value)} from byte {at.begin} of {label(at.memory)} on, but "
+            f"{target.name} lets views start at multiples of {alignment} bytes"
         )
 
 

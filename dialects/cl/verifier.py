@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,7 @@ class _QueueOrder:
         args = program.body.block.args
         self.read_only: dict[SSAValue, str] = dict.fromkeys(args[: program.input_count], "an input")
         self.parts: dict[SSAValue, Part] = {arg: Part(arg, 0) for arg in args}
+        self.extents: dict[SSAValue, Extent] = {}
         self.written: defaultdict[SSAValue, ByteSet] = defaultdict(ByteSet)
         parent = program.parent_op()
         self.kernels: Mapping[str, Kernel] | None = None
@@ -62,10 +63,8 @@ class _QueueOrder:
             self._operands(op)
             self._results(op)
             self._command(op)
-        args = self.program.body.block.args
-        for port, arg in zip(
-            self.program.output_ports, args[self.program.input_count :], strict=True
-        ):
+        outputs = self.program.body.block.args[self.program.input_count :]
+        for port, arg in zip(self.program.output_ports, outputs, strict=True):
             self._output(port.name, arg)
 
     def _operands(self, op: Operation) -> None:
@@ -85,10 +84,9 @@ class _QueueOrder:
             if isinstance(op, ViewOp):
                 source = self.parts[op.source]
                 self.parts[result] = Part(source.root, source.offset + op.offset)
-            if self.target is not None:
+            if self.target is not None and tir.is_texture(result.type):
                 verify_image(label(result), result.type, self.target)
-                if tir.is_texture(result.type):
-                    self._aligned(op, result, self.target)
+                verify_aligned(op, result, self._extent(result), self.target)
 
     def _command(self, op: Operation) -> None:
         match op:
@@ -120,27 +118,33 @@ class _QueueOrder:
         kernel = self.kernels.get(op.kernel_name)
         if kernel is None:
             raise VerifyException(f"{title(op)}: the module has no such kernel")
-        if not kernel.accepts(op.args.types):
+        args = tuple(op.args)
+        types = [arg.type for arg in args]
+        if not kernel.accepts(types):
             raise VerifyException(
-                f"{title(op)}: the arguments ({type_list(op.args.types)}) do not match the "
+                f"{title(op)}: the arguments ({type_list(types)}) do not match the "
                 f"kernel's parameters ({type_list(kernel.arg_types)})"
             )
-        for i, arg in enumerate(op.args):
+        for i, arg in enumerate(args):
             if i not in kernel.outputs:
                 self._read(op, arg)
         for i in sorted(kernel.outputs):
-            self._write(op, op.args[i])
-        self._arguments(op, kernel)
+            self._write(op, args[i])
+        self._aliases(op, kernel, args)
+        if self.target is not None:
+            for arg in args:
+                verify_aligned(op, arg, self._extent(arg), self.target)
+            verify_image_arguments(title(op), types, set(kernel.outputs), self.target)
 
-    def _arguments(self, op: EnqueueKernelOp, kernel: Kernel) -> None:
+    def _aliases(self, op: EnqueueKernelOp, kernel: Kernel, args: Sequence[SSAValue]) -> None:
         """What a launch writes shares no byte with its other arguments, except in place."""
-        extents = [self._extent(arg) for arg in op.args]
-        for output, other in product(sorted(kernel.outputs), range(len(extents))):
+        for output, other in product(sorted(kernel.outputs), range(len(args))):
+            given, written = self._extent(args[other]), self._extent(args[output])
             repeated = other in kernel.outputs and other <= output
-            if repeated or not extents[other].overlaps(extents[output]):
+            if repeated or not given.overlaps(written):
                 continue
-            shared = self._shared(op.args[other], op.args[output])
-            if tir.is_texture(op.args[other].type) or tir.is_texture(op.args[output].type):
+            shared = self._shared(args[other], args[output])
+            if any(tir.is_texture(args[i].type) for i in (other, output)):
                 raise VerifyException(
                     f"{title(op)} {shared}: no kernel reads an image that it writes; write the "
                     "result to another image"
@@ -150,15 +154,11 @@ class _QueueOrder:
                     f"{title(op)} {shared}, but the kernel's in_place does not list "
                     f"[{other}, {output}]; give them different bytes"
                 )
-            if extents[other] != extents[output]:
+            if given != written:
                 raise VerifyException(
                     f"{title(op)} {shared}, but not all of their bytes, so it cannot compute in "
                     "place; give them the same bytes, or different ones"
                 )
-        if self.target is not None:
-            for arg in op.args:
-                self._aligned(op, arg, self.target)
-            verify_image_arguments(title(op), op.args.types, set(kernel.outputs), self.target)
 
     def _copy(self, op: EnqueueCopyOp) -> None:
         self._read(op, op.source)
@@ -168,9 +168,6 @@ class _QueueOrder:
                 f"{title(op)} {self._shared(op.source, op.destination)}: no copy overlaps itself; "
                 "give them different bytes"
             )
-
-    def _aligned(self, op: Operation, value: SSAValue, target: Target) -> None:
-        verify_aligned(title(op), value, self._extent(value), target)
 
     def _shared(self, given: SSAValue, written: SSAValue) -> str:
         """What a command does to two values that overlap."""
@@ -182,40 +179,38 @@ class _QueueOrder:
         )
 
     def _extent(self, value: SSAValue) -> Extent:
-        return extent(value, self.parts[value])
+        found = self.extents.get(value)
+        if found is None:
+            found = self.extents[value] = extent(value, self.parts[value])
+        return found
 
     def _read(self, op: Operation, value: SSAValue) -> None:
         missing = self._unwritten(value)
         if missing is None:
             return
-        whole = self._range(value) == missing
-        root = self.parts[value].root
-        what = "it is" if whole else f"{byte_range(*missing)} of {label(root)} are"
+        at = self._extent(value)
+        part = f"{byte_range(*missing)} of {label(at.memory)} are"
+        what = "it is" if missing == (at.begin, at.end) else part
         raise VerifyException(f"{title(op)} reads {label(value)} before {what} written")
 
     def _write(self, op: Operation, value: SSAValue) -> None:
-        root = self.parts[value].root
+        root, at = self.parts[value].root, self._extent(value)
         if root in self.read_only:
             raise VerifyException(
                 f"{title(op)} writes {label(value)}, which is {self.read_only[root]}"
             )
-        self.written[root].add(*self._range(value))
+        self.written[root].add(at.begin, at.end)
 
     def _unwritten(self, value: SSAValue) -> tuple[int, int] | None:
-        """The first bytes of a value's root that belong to it and were never written."""
-        root = self.parts[value].root
-        if root in self.read_only:
-            return None
-        return self.written[root].first_missing(*self._range(value))
-
-    def _range(self, value: SSAValue) -> tuple[int, int]:
-        """The bytes of a value's root that belong to it."""
-        at, offset = self._extent(value), self.parts[value].offset
-        return offset, offset + at.end - at.begin
+        """The first bytes of a value that were never written as bytes of its root."""
+        root, at = self.parts[value].root, self._extent(value)
+        return (
+            None if root in self.read_only else self.written[root].first_missing(at.begin, at.end)
+        )
 
     def _output(self, name: str, arg: SSAValue) -> None:
-        missing = self._unwritten(arg)
+        missing, at = self._unwritten(arg), self._extent(arg)
         if missing is not None:
-            whole = self._range(arg) == missing
-            what = "is" if whole else f"is written in parts, but {byte_range(*missing)} are"
+            part = f"is written in parts, but {byte_range(*missing)} are"
+            what = "is" if missing == (at.begin, at.end) else part
             raise VerifyException(f'the output "{name}" {what} never written')
