@@ -328,10 +328,11 @@ class KernelOp(IRDLOperation):
         outputs, global_size, local_size = map(required, ("outputs", "global", "local"))
         bounds = integers() if parser.parse_optional_keyword("bounds") else []
         pairs: list[list[int]] = []
+        start = parser.pos
         if parser.parse_optional_keyword("in_place"):
             pairs = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, integers)
         if any(len(pair) != 2 for pair in pairs):
-            parser.raise_error("in_place lists pairs of an input and an output")
+            parser.raise_error("in_place lists pairs of an input and an output", start, parser.pos)
         in_place = [(input_, output) for input_, output in pairs]
         op = cls(name, arg_types, outputs, global_size, local_size, bounds, in_place)
         op.attributes |= parser.parse_optional_attr_dict()

@@ -12,6 +12,24 @@ tir.func @scalar(%x: f32) attributes {outputs = array<i64>} {
 
 // -----
 
+// expected-error@+1 {{in_place [1, 0] is not an input and an output of 2 parameters}}
+tir.func @relu(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, in_place = [array<i64: 1, 0>]} {
+}
+
+// -----
+
+// expected-error@+1 {{in_place lists pairs, array<i64: input, output>, not array<i64: 0, 1, 1>}}
+tir.func @relu(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, in_place = [array<i64: 0, 1, 1>]} {
+}
+
+// -----
+
+// expected-error@+1 {{in_place [0, 1]: parameter 0 is an image, which no kernel both reads and writes}}
+tir.func @relu(%x: memref<1x4xf32, #tir.scope<texture, []>>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, in_place = [array<i64: 0, 1>]} {
+}
+
+// -----
+
 tir.func @start() attributes {outputs = array<i64>} {
   // expected-error@+1 {{a tir.for starts at 0}}
   tir.for serial %i = 1 to 4 {

@@ -65,3 +65,7 @@ tir.func @kinds() attributes {outputs = array<i64>} {
     }
   }
 }
+
+// CHECK:      tir.func @relu(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, in_place = [array<i64: 0, 1>]} {
+tir.func @relu(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, in_place = [array<i64: 0, 1>]} {
+}
