@@ -7,7 +7,7 @@ model.save("compiled"); model = clopt.load("compiled")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -30,7 +30,7 @@ from .backends.pyopencl_runtime import (
 )
 from .backends.targets import TargetChoice, change_facts
 from .context import CloptContext
-from .dialects.cl import ProgramOp, Target, set_target, target_of
+from .dialects.cl import ArenaOp, ProgramOp, Target, set_target, target_of
 from .dialects.cl.program import Port
 from .dialects.cl.target import Fact
 from .dialects.nn.types import numpy_dtype
@@ -132,6 +132,18 @@ class CompiledModel:
         """Write the model to `folder`, complete or not at all; `clopt.load` reads it."""
         save_model(Path(folder), self.module, self.source, self.weights)
 
+    def save_c(self, folder: str | Path, name: str = "model") -> None:
+        """Write the model to `folder` as a C99 library that runs it without Python.
+
+        Its functions are called `<name>_create` and so on; the folder's README says how to use
+        them. The folder is written complete or not at all; one that exists is replaced if it holds
+        such a library and nothing else. Raises CloptError for a name that C does not allow.
+        """
+        from .backends.host_c import package_files, write_package
+
+        module = _planned(self.module)
+        write_package(Path(folder), package_files(module, self.source, self.weights, name))
+
 
 def compile(
     model: str | Path | bytes | ModelProto | ModuleOp,
@@ -142,6 +154,7 @@ def compile(
     weights: Weights | None = None,
     context: Context | None = None,
     queue: CommandQueue | None = None,
+    arena: Sequence[Buffer] | None = None,
     use_cache: bool = True,
     precision: str = "f32",
     explain: bool = False,
@@ -159,6 +172,9 @@ def compile(
     convolutions and matrix products also multiply and add halves, where the device can.
     `CompiledModel.remarks` tells what could not be done so. With `explain` a table on stderr says
     which layout each value has, and why.
+
+    `arena` are buffers of the context for the intermediate results, each as large as
+    `executable.arena_bytes` says, or larger. Models on one queue may share them.
 
     `dims` binds symbolic dimensions by name; `weights` are those of a module that is not from ONNX.
     With `use_cache` the built kernels are kept on disk for the next process. Raises CloptError for
@@ -179,7 +195,16 @@ def compile(
     if described is not None:
         set_target(module, change_facts(described, facts))
     _lower(module, ctx, precision, explain)
-    make = partial(Executable, module, ctx.weights, device, context, queue, use_cache=use_cache)
+    make = partial(
+        Executable,
+        module,
+        ctx.weights,
+        device,
+        context,
+        queue,
+        use_cache=use_cache,
+        arena=arena,
+    )
     compiled = CompiledModel(module, ctx.weights, make)
     if device is not None:
         compiled.prepare()
@@ -192,9 +217,13 @@ def load(
     *,
     context: Context | None = None,
     queue: CommandQueue | None = None,
+    arena: Sequence[Buffer] | None = None,
     use_cache: bool = True,
 ) -> CompiledModel:
-    """Load a model that `CompiledModel.save` wrote; only the device's own compiler runs again."""
+    """Load a model that `CompiledModel.save` wrote; only the device's own compiler runs again.
+
+    The arguments are those of `compile`.
+    """
     saved = load_model(Path(folder))
     make = partial(
         Executable,
@@ -205,6 +234,7 @@ def load(
         queue,
         source=saved.source,
         use_cache=use_cache,
+        arena=arena,
     )
     compiled = CompiledModel(saved.module, saved.weights, make, saved.source)
     compiled.prepare()
@@ -251,3 +281,14 @@ def _lower(module: ModuleOp, ctx: CloptContext, precision: str, explain: bool) -
     from .passes.pipelines import run_pipeline
 
     run_pipeline(ctx, module, "opencl", precision=precision, explain=explain)
+
+
+def _planned(module: ModuleOp) -> ModuleOp:
+    """`module`, or a copy of it whose intermediate results have their places in memory."""
+    if any(isinstance(op, ArenaOp) for op in module.walk()):
+        return module
+    from .passes.pipelines import run_pipeline
+
+    module = module.clone()
+    run_pipeline(CloptContext(), module, "memory")
+    return module

@@ -26,7 +26,7 @@ from .memory import Memory, make_memory
 from .place import check_queue, choose_place
 from .plan import Launch, Site, make_plan
 from .requirements import check_requirements
-from .storage import Wishes, arena_bytes, make_storage
+from .storage import Wishes, make_storage
 from .turns import Turn
 
 
@@ -80,7 +80,7 @@ class Executable:
         self._images = Images(self.device, self.context)
         wishes = Wishes(arena, image_views)
         storage = make_storage(program, weights, self._images, cache, wishes)
-        self.arena_bytes = arena_bytes(program)
+        self.arena_bytes = storage.arena_bytes
         """The bytes of each buffer that holds intermediate results."""
         self.arena = tuple(memory.buffer for memory in storage.arenas)
         """These buffers, the caller's or the program's own; other programs may have them, too."""

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import Float16Type, Float32Type, MemRefType
 from xdsl.ir import Attribute
 
 from ...dialects import tir
+from ...errors import CloptError
 from .build import build_kernels
 from .cache import BinaryCache
 from .images import Images
@@ -66,7 +67,7 @@ def shares_memory(sharing: Sharing, images: Images, cache: BinaryCache) -> bool:
     """
     try:
         return _try(sharing, images, cache)
-    except cl.Error:
+    except (cl.Error, CloptError):
         return False
 
 

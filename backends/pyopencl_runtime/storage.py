@@ -19,6 +19,7 @@ from ...dialects.cl import (
     ImageViewOp,
     Part,
     ProgramOp,
+    extent,
     image_objects,
     parts,
 )
@@ -51,6 +52,8 @@ class Storage:
 
     places: Mapping[SSAValue, Place]
     arenas: tuple[Memory, ...]
+    arena_bytes: tuple[int, ...]
+    """What lies in each arena takes: less than the program says where images are of their own."""
     image_views: Mapping[tir.ImageKind, ImageViews]
     """How the images that lie in planned memory were made."""
     device_bytes: int
@@ -72,11 +75,6 @@ def make_storage(
     return _Maker(program, weights, images, cache, wishes).run()
 
 
-def arena_bytes(program: ProgramOp) -> tuple[int, ...]:
-    """The bytes of each arena of a program."""
-    return tuple(op.size for op in program.body.block.ops if isinstance(op, ArenaOp))
-
-
 class _Maker:
     def __init__(
         self,
@@ -90,12 +88,13 @@ class _Maker:
         self.weights = weights
         self.images = images
         self.parts = parts(program)
-        self.callers = iter(_checked_arenas(program, images, wishes.arenas))
         self.ways = choose_image_views(
             _views(self.parts), images, cache, wishes.image_views, wishes.arenas is not None
         )
         self.on_host = ImageViews.Host in self.ways.values()
         self.outside = self._outside()
+        self.sizes = self._arena_sizes()
+        self.callers = iter(_checked_arenas(list(self.sizes.values()), images, wishes.arenas))
         pooled = [value for value in self.outside if image_of(value.type) is not None]
         self.objects = image_objects(program, pooled)
         self.made: dict[int, Place] = {}
@@ -109,7 +108,7 @@ class _Maker:
         for op in self.program.body.block.ops:
             match op:
                 case ArenaOp():
-                    self.arenas[op.result] = self._arena(op.size)
+                    self.arenas[op.result] = self._arena(self.sizes[op.result])
                 case ConstantOp():
                     roots[op.result] = self._upload(op)
                 case AllocOp() | BufferViewOp() | ImageViewOp() if op.result in self.outside:
@@ -125,7 +124,8 @@ class _Maker:
             for value, part in self.parts.items()
             if part.root in roots
         }
-        return Storage(places, tuple(self.arenas.values()), self.ways, self.device_bytes)
+        arenas, sizes = tuple(self.arenas.values()), tuple(self.sizes.values())
+        return Storage(places, arenas, sizes, self.ways, self.device_bytes)
 
     def _outside(self) -> dict[SSAValue, None]:
         """The roots that lie in no arena, in their order: those that no plan put there, and those
@@ -138,6 +138,16 @@ class _Maker:
             if isinstance(part.root.owner, AllocOp) or (is_planned and way is ImageViews.Object):
                 outside[part.root] = None
         return outside
+
+    def _arena_sizes(self) -> dict[SSAValue, int]:
+        """Bytes up to the end of what lies in each arena."""
+        ops = self.program.body.block.ops
+        sizes: dict[SSAValue, int] = {op.result: 0 for op in ops if isinstance(op, ArenaOp)}
+        for value, part in self.parts.items():
+            if isinstance(value.owner, BufferViewOp | ImageViewOp) and value not in self.outside:
+                found = extent(value, part)
+                sizes[found.memory] = max(sizes[found.memory], found.end)
+        return sizes
 
     def _arena(self, size: int) -> Memory:
         self.device_bytes += size
@@ -191,22 +201,26 @@ class _Maker:
 
 
 def _checked_arenas(
-    program: ProgramOp, images: Images, given: Sequence[cl.Buffer] | None
+    sizes: Sequence[int], images: Images, given: Sequence[cl.Buffer] | None
 ) -> Sequence[cl.Buffer]:
     """The caller's arenas, of which there may be more, and larger ones, than the program needs."""
     if given is None:
         return ()
-    sizes = arena_bytes(program)
     if len(given) < len(sizes):
+        needed = " and ".join(f"{size:,}" for size in sizes)
         raise CloptError(
-            f"The model needs {len(sizes)} arenas of {_listed(sizes)} bytes, but {len(given)} "
-            "were given."
+            f"The model needs {len(sizes)} arenas, of {needed} bytes, but {len(given)} were given."
         )
     for buffer, size in zip(given, sizes, strict=False):
         if buffer.size < size:
-            raise CloptError(f"The arena has {buffer.size:,} bytes, but the model needs {size:,}.")
+            raise CloptError(
+                f"The given arena has {buffer.size:,} bytes, but the model needs {size:,}."
+            )
         if buffer.context != images.context:
-            raise CloptError("The given arena belongs to another context than the program.")
+            raise CloptError(
+                "The given arena belongs to another context than the program; pass its context, "
+                "or a queue of it."
+            )
     return given
 
 
@@ -230,7 +244,3 @@ def _views(values: Mapping[SSAValue, Part]) -> Iterator[View]:
 
 def _moved(place: Place, offset: int) -> Place:
     return Slot(place.memory, place.offset + offset) if isinstance(place, Slot) else place
-
-
-def _listed(sizes: Sequence[int]) -> str:
-    return " and ".join(f"{size:,}" for size in sizes)
