@@ -11,8 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +26,7 @@ from .dialects import tir
 from .dialects.cl import ConstantOp, KernelOp, ProgramOp, target_of
 from .dialects.cl.program import Port
 from .errors import CloptError
+from .folders import replace_folder
 from .weights import Weights
 
 DESCRIPTION = "model.json"
@@ -66,10 +65,7 @@ def save_model(folder: Path, module: ModuleOp, source: str, weights: Weights) ->
         weights.subset(iter(sorted(keys))).save(place / WEIGHTS)
         shutil.copymode(place / DESCRIPTION, place / WEIGHTS)  # safetensors makes it private
 
-    try:
-        _replace_folder(folder, write)
-    except OSError as error:
-        raise CloptError(f"Cannot write the folder {folder}: {error.strerror}.") from error
+    replace_folder(folder, write)
 
 
 def load_model(folder: Path) -> SavedModel:
@@ -164,16 +160,3 @@ def _digest(text: str) -> str:
 def _replaceable(folder: Path) -> bool:
     """Whether `folder` is empty or holds a saved model."""
     return folder.is_dir() and ((folder / DESCRIPTION).exists() or not any(folder.iterdir()))
-
-
-def _replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a new folder beside `folder`, then put it in its place."""
-    parent = folder.absolute().parent
-    parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=parent, prefix=f".{folder.name}.") as scratch:
-        fresh, old = Path(scratch, "new"), Path(scratch, "old")
-        fresh.mkdir()
-        write(fresh)
-        if folder.exists():
-            folder.rename(old)
-        fresh.rename(folder)

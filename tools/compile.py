@@ -1,4 +1,4 @@
-"""`clopt-compile`: compile an ONNX model into a folder that `clopt-run` loads."""
+"""`clopt-compile`: compile an ONNX model into a folder that `clopt-run` loads, or to C."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import api
+from ..backends.host_c import check_model_name, model_name
 from ..dialects.cl import target_of
+from ..errors import CloptError
 from .console import (
     EXPLAIN_OPTIONS,
     MODEL_OPTIONS,
@@ -30,6 +32,18 @@ from .memory_report.summary import memory_table
 OPTIONS: Options = [
     (("model",), {"help": "an .onnx file"}),
     (("-o", "--output"), {"required": True, "metavar": "DIR", "help": "the folder to write"}),
+    (
+        ("--emit",),
+        {
+            "choices": ["saved", "c"],
+            "default": "saved",
+            "help": "a folder for clopt-run (default), or a C99 library that needs no Python",
+        },
+    ),
+    (
+        ("--name",),
+        {"help": "with --emit=c: what its functions' names begin with (default: the model's name)"},
+    ),
     (("--device",), {"metavar": "NAME", "help": "compile for this device of this machine"}),
     (
         ("--memory-report",),
@@ -54,6 +68,7 @@ def run(options: argparse.Namespace) -> None:
     path, folder = Path(options.model), Path(options.output)
     if options.memory_report:
         check_path(options.memory_report)
+    name = _library_name(options)
     start = time.perf_counter()
     with about(path), progress(f"compiling {path.name}"):
         model = api.compile(
@@ -64,7 +79,10 @@ def run(options: argparse.Namespace) -> None:
             precision=options.precision,
             explain=options.explain,
         )
-        model.save(folder)
+        if name is None:
+            model.save(folder)
+        else:
+            model.save_c(folder, name)
     print_remarks(model.remarks)
     rows = table("", "name", "type", title=f"{folder} ({time.perf_counter() - start:.1f} s)")
     for kind, tensors in (("input", model.inputs), ("output", model.outputs)):
@@ -75,6 +93,17 @@ def run(options: argparse.Namespace) -> None:
         terminal().print(memory_table(model.memory))
         title = f"{path.stem} for {target_of(model.module).name}"
         write_report(model.memory, title, options.memory_report)
+
+
+def _library_name(options: argparse.Namespace) -> str | None:
+    """The name of the C library to write, None for another output."""
+    if options.emit == "c":
+        return (
+            check_model_name(options.name) if options.name else model_name(Path(options.model).stem)
+        )
+    if options.name:
+        raise CloptError("--name is for --emit=c: other folders have no names in them.")
+    return None
 
 
 def main(args: Sequence[str] | None = None) -> None:

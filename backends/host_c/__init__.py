@@ -8,6 +8,6 @@ constants, `package` puts the files together. What all packages have in common a
 from __future__ import annotations
 
 from .names import check_model_name, model_name
-from .package import DESCRIPTION, package_files
+from .package import package_files, write_package
 
-__all__ = ["DESCRIPTION", "check_model_name", "model_name", "package_files"]
+__all__ = ["check_model_name", "model_name", "package_files", "write_package"]

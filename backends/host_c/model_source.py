@@ -226,15 +226,15 @@ def _commands(tables: Tables, comments: Mapping[str, str]) -> str:
 
 def _launch(launch: Launch, tables: Tables, comments: Mapping[str, str]) -> str:
     kernel = tables.kernels[launch.kernel]
-    assert kernel.global_size is not None
-    assert kernel.local_size is not None
+    assert kernel.global_size is not None, "an NDRange"
     ones = (1,) * (3 - len(kernel.global_size))  # the runtime multiplies all three
+    local = braces(map(str, kernel.local_size + ones)) if kernel.local_size else ""
     lines: list[dict[str, str]] = [
         {"kind": "CLOPT_LAUNCH", "kernel": f"kernel_{kernel.name}"},
         {
             "dimensions": str(len(kernel.global_size)),
             "global": braces(map(str, kernel.global_size + ones)),
-            "local": braces(map(str, kernel.local_size + ones)),
+            "local": local,
         },
         _arguments(launch.arguments, tables),
     ]

@@ -195,7 +195,7 @@ class _Maker:
 
     def launch(self, op: cl.EnqueueKernelOp) -> None:
         kernel = self.kernels[op.kernel_name]
-        if kernel.global_size is None or kernel.local_size is None:
+        if kernel.global_size is None:
             raise CloptError(
                 f"The kernel @{kernel.name} has no NDRange yet; run the pipeline opencl first."
             )

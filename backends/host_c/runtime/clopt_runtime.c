@@ -393,9 +393,9 @@ static clopt_status check_bound(clopt_model *model) {
 
 static clopt_status enqueue_launch(clopt_model *model, unsigned index) {
     const clopt_command *command = &model->program->commands[index];
-    cl_int error =
-        clEnqueueNDRangeKernel(model->queue, model->kernels[index], command->dimensions, NULL,
-                               command->global, command->local, 0, NULL, NULL);
+    const size_t *local = command->local[0] ? command->local : NULL;
+    cl_int error = clEnqueueNDRangeKernel(model->queue, model->kernels[index], command->dimensions,
+                                          NULL, command->global, local, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLOPT_OK
                                : clopt_fail_opencl(model, "clEnqueueNDRangeKernel",
                                                    model->program->kernels[command->kernel].name,

@@ -67,7 +67,7 @@ typedef struct clopt_command {
     clopt_command_kind kind;
     unsigned kernel;
     unsigned dimensions;
-    size_t global[3], local[3];
+    size_t global[3], local[3]; /* local zeros: the driver chooses */
     const unsigned *arguments; /* slots */
     unsigned argument_count;
     const cl_int *bounds; /* integers behind the buffers: how often the kernel's loops run */

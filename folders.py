@@ -1,0 +1,28 @@
+"""Folders that are written whole or not at all."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from .errors import CloptError
+
+
+def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a new folder beside `folder`, then put it in its place.
+
+    Whatever goes wrong, `folder` then is as it was. Raises CloptError where it cannot be written.
+    """
+    parent = folder.absolute().parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=parent, prefix=f".{folder.name}.") as scratch:
+            fresh, old = Path(scratch, "new"), Path(scratch, "old")
+            fresh.mkdir()
+            write(fresh)
+            if folder.exists():
+                folder.rename(old)
+            fresh.rename(folder)
+    except OSError as error:
+        raise CloptError(f"Cannot write the folder {folder}: {error.strerror}.") from error
