@@ -89,10 +89,20 @@ def _sum_of(buffer: memref.AllocaOp) -> _Sum | None:
     updates = [store for store in stores if isinstance(store.value.owner, arith.AddfOp)]
     if type_.element_type != f16 or (len(inits), len(updates), len(stores)) != (1, 1, 2):
         return None
-    added = updates[0].value.owner
+    (init,), (update,) = inits, updates
+    added = update.value.owner
     assert isinstance(added, arith.AddfOp)
-    reads = [load for load in loads if load.res not in added.operands]
-    return _Sum(buffer, inits[0], updates[0], reads) if len(reads) < len(loads) else None
+    old = [load for load in loads if load.res in added.operands]
+    if not _is_zero(init.value) or len(old) != 1 or list(old[0].indices) != list(update.indices):
+        return None
+    return _Sum(buffer, init, update, [load for load in loads if load is not old[0]])
+
+
+def _is_zero(value: SSAValue) -> bool:
+    """Whether a constant is zero: what else a sum starts from, each part would add again."""
+    constant = value.owner
+    assert isinstance(constant, arith.ConstantOp)
+    return isinstance(constant.value, FloatAttr) and constant.value.value.data == 0
 
 
 def _split(sum_: _Sum, most: int) -> None:

@@ -93,3 +93,31 @@ tir.func @short(%x: memref<8xf16>, %y: memref<1xf16>) attributes {outputs = arra
   %r = memref.load %sum[%c0] : memref<1xf16, #tir.scope<private>>
   memref.store %r, %y[%c0] : memref<1xf16>
 }
+
+// -----
+
+// What does not start at zero, or adds to another element than it read, is no such sum.
+// CHECK-LABEL: @others(
+// CHECK-NOT: memref<{{.*}}xf32
+// CHECK:     tir.for serial %k = 0 to 12
+tir.func @others(%x: memref<12xf16>, %y: memref<1xf16>) attributes {outputs = array<i64: 1>} {
+  %c0 = arith.constant 0 : index
+  %sum = memref.alloca() : memref<1xf16, #tir.scope<private>>
+  %row = memref.alloca() : memref<13xf16, #tir.scope<private>>
+  %one = arith.constant 1.0 : f16
+  %zero = arith.constant 0.0 : f16
+  memref.store %one, %sum[%c0] : memref<1xf16, #tir.scope<private>>
+  memref.store %zero, %row[%c0] : memref<13xf16, #tir.scope<private>>
+  tir.for serial %k = 0 to 12 {
+    %v = memref.load %x[%k] : memref<12xf16>
+    %s = memref.load %sum[%c0] : memref<1xf16, #tir.scope<private>>
+    %t = arith.addf %s, %v : f16
+    memref.store %t, %sum[%c0] : memref<1xf16, #tir.scope<private>>
+    %next = affine.apply affine_map<(d0) -> (d0 + 1)> (%k)
+    %r = memref.load %row[%k] : memref<13xf16, #tir.scope<private>>
+    %u = arith.addf %r, %v : f16
+    memref.store %u, %row[%next] : memref<13xf16, #tir.scope<private>>
+  }
+  %s = memref.load %sum[%c0] : memref<1xf16, #tir.scope<private>>
+  memref.store %s, %y[%c0] : memref<1xf16>
+}
