@@ -45,6 +45,8 @@ class Row:
     arena: int | None = None
     offset: int | None = None
     """The byte of its arena at which it starts."""
+    pitch: int | None = None
+    """Bytes from a row of a 2-D image in an arena to the next."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,10 @@ class MemoryReport:
     """Image objects, and buffers, that lie in no arena."""
     separate_bytes: int
     """What these take. Images whose shapes and texels are equal share an object if they can."""
-    view_objects: int
-    """Image objects that a device needs besides which lays no images over buffers."""
-    view_object_bytes: int
+    without_views: int
+    """What intermediates take, in arenas and not, where the device lays no image over a buffer."""
+    objects_without_views: int
+    """How many image objects there are then."""
     weights: int
     inputs: int
     outputs: int
@@ -106,11 +109,7 @@ class MemoryReport:
     @property
     def peak(self) -> int:
         """Bytes of the arenas from their starts to the last byte that anything lies at."""
-        ends = [0] * len(self.arenas)
-        for row in self.rows:
-            if row.arena is not None and row.offset is not None:
-                ends[row.arena] = max(ends[row.arena], row.offset + row.bytes)
-        return sum(ends)
+        return _used(self.rows)
 
     @property
     def arena_bytes(self) -> int:
@@ -142,12 +141,12 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
         for rows in _in_same_bytes(rows)
     ]
     live = _live(tensors, len(ops))
-    made = _results(program, cl.AllocOp)
-    images = [value for value in made if tir.is_texture(value.type)]
-    buffers = [value for value in made if not tir.is_texture(value.type)]
+    allocs = _results(program, cl.AllocOp)
+    buffers = [byte_count(value.type) for value in allocs if not tir.is_texture(value.type)]
+    images = [value for value in allocs if tir.is_texture(value.type)]
     objects = _objects(program, images)
     views = [v for v in _results(program, cl.ImageViewOp) if not is_over_buffer(v.type)]
-    view_objects = _objects(program, views)
+    all_objects = _objects(program, [*images, *views])
     ports = [byte_count(arg.type) for arg in program.body.block.args]
     return MemoryReport(
         rows=tuple(rows),
@@ -156,14 +155,23 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
         arenas=arenas,
         waste=_waste(rows, live, sum(arenas), tensors),
         separate=len(buffers) + len(objects),
-        separate_bytes=sum(byte_count(value.type) for value in buffers) + sum(objects),
-        view_objects=len(view_objects),
-        view_object_bytes=sum(view_objects),
+        separate_bytes=sum(buffers) + sum(objects),
+        without_views=_used(r for r in rows if r.pitch is None) + sum(buffers) + sum(all_objects),
+        objects_without_views=len(all_objects),
         weights=sum(byte_count(value.type) for value in _results(program, cl.ConstantOp)),
         inputs=sum(ports[: program.input_count]),
         outputs=sum(ports[program.input_count :]),
         without_reuse=sum(row.bytes for row in rows),
     )
+
+
+def _used(rows: Iterable[Row]) -> int:
+    """Bytes of all arenas from their starts to the last that one of `rows` lies at."""
+    ends: dict[int, int] = {}
+    for row in rows:
+        if row.arena is not None and row.offset is not None:
+            ends[row.arena] = max(ends.get(row.arena, 0), row.offset + row.bytes)
+    return sum(ends.values())
 
 
 def _results(program: cl.ProgramOp, kind: type[Operation]) -> list[SSAValue]:
@@ -181,12 +189,13 @@ def _rows(program: cl.ProgramOp, ops: Sequence[Operation]) -> list[Row]:
     ends: set[tuple[int, int, int, int]] = set()
     for value, life in lifetimes(program).items():
         view = value.owner
-        arena = offset = None
+        arena = offset = pitch = None
         size, kind = byte_count(value.type), SEPARATE
         if isinstance(view, cl.BufferViewOp | cl.ImageViewOp):
             arena, offset, kind = arenas[view.arena], view.offset, BUFFER
             if isinstance(view, cl.ImageViewOp):
-                size, kind = cl.stored_bytes(value.type, view.pitch), IMAGE
+                pitch, kind = view.pitch, IMAGE
+                size = cl.stored_bytes(value.type, pitch)
             elif (arena, offset, size, life.first) in ends:
                 kind = IN_PLACE
             ends.add((arena, offset, size, life.last))
@@ -203,6 +212,7 @@ def _rows(program: cl.ProgramOp, ops: Sequence[Operation]) -> list[Row]:
                 kernels=tuple(kernels[value]),
                 arena=arena,
                 offset=offset,
+                pitch=pitch,
             )
         )
     return rows

@@ -103,8 +103,8 @@ def test_page_lists_all_and_needs_no_other_file() -> None:
     assert found.addresses == []
     assert "two &lt;arenas&gt;" in text
     assert "<arenas>" not in text
-    rows = {row[1]: row for row in found.rows if len(row) == 10}
+    rows = {row[1]: row for row in found.rows if len(row) == 11}
     assert list(rows) == ["value", "%a", "%p", "%q", "%r", "%t", "%b"]
-    assert rows["%b"][2:8] == ["image", "384", "0", "384", "5", "6"]
-    assert rows["%p"][2:8] == ["separate", "288", "", "", "1", "7"]
+    assert rows["%b"][2:9] == ["image", "384", "0", "384", "64", "5", "6"]
+    assert rows["%p"][2:9] == ["separate", "288", "", "", "", "1", "7"]
     assert ["all the device holds", "2.50 kB", "2,496 bytes"] in [row[:3] for row in found.rows]

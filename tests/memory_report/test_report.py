@@ -27,7 +27,7 @@ def test_buffers_and_a_launch_in_place() -> None:
     assert found.ratio == 1.5
     assert found.without_reuse == 320
     assert (found.weights, found.inputs, found.outputs) == (40, 200, 100)
-    assert (found.separate, found.view_objects) == (0, 0)
+    assert (found.separate, found.objects_without_views, found.without_views) == (0, 0, 228)
     assert found.total == 300 + 40 + 200 + 100
 
 
@@ -43,7 +43,9 @@ def test_images_with_a_pitch_and_objects() -> None:
     assert (found.arenas, found.peak, found.ratio) == ((768, 288), 1056, 1.0)
     # p is written last, so neither q nor r can have its place; q is still read when r is written.
     assert (found.separate, found.separate_bytes) == (3, 3 * 288)
-    assert (found.view_objects, found.view_object_bytes) == (2, 2 * 288)
+    # t stays in its arena, a and b are live at once.
+    assert (found.objects_without_views, found.without_views) == (5, 288 + 5 * 288)
+    assert [by_name[name].pitch for name in "apt"] == [64, None, None]
     assert found.without_reuse == 2 * 384 + 288 + 3 * 288
     assert found.total == 1056 + 3 * 288 + 2 * 288
 

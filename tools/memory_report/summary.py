@@ -46,9 +46,9 @@ def summary(report: MemoryReport) -> list[Line]:
     ]
     without = f"if each of the {len(report.rows)} intermediates had memory of its own"
     lines.append(Line(0, "without reuse", report.without_reuse, without))
-    if report.view_objects:
-        objects = f"{report.view_objects} image objects more where no image can lie in a buffer"
-        lines.append(Line(0, "without image views", report.view_object_bytes, objects))
+    if report.without_views != report.arena_bytes + report.separate_bytes:
+        objects = f"arena and {report.objects_without_views} objects where no image can lie in one"
+        lines.append(Line(0, "without image views", report.without_views, objects))
     return lines
 
 
