@@ -28,6 +28,10 @@ _IMAGE_KINDS = {
     tir.ImageKind.Image2D: "CLOPT_IMAGE_2D",
     tir.ImageKind.Array2D: "CLOPT_IMAGE_2D_ARRAY",
 }
+_VIEWS = {
+    tir.ImageKind.Buffer: "CLOPT_VIEWS_1D",
+    tir.ImageKind.Image2D: "CLOPT_VIEWS_2D",
+}
 _FEATURES = {
     Feature.FP16: "CLOPT_NEEDS_FP16",
     Feature.FP64: "CLOPT_NEEDS_FP64",
@@ -181,7 +185,11 @@ def _slot(name: str, slot: Slot, tables: Tables) -> str:
         {
             "image": _image(slot.image),
             "pitch": str(slot.pitch) if slot.pitch else "",
-            "object": f"root_{tables.roots[slot.object].name}" if slot.pitch else "",
+        },
+        {
+            "over_parts": " | ".join(_VIEWS[kind] for kind in slot.over_parts),
+            "object": f"root_{tables.roots[slot.object].name}" if slot.over_parts else "",
+            "object_offset": str(slot.object_offset) if slot.object_offset else "",
         },
     )
     return f"[slot_{name}] = {place},"

@@ -8,7 +8,7 @@ knows nothing of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import cast
 
@@ -57,8 +57,12 @@ class Slot:
     image: tir.Image | None = None
     pitch: int = 0
     """Bytes from row to row of a 2-D image over an arena, else 0."""
+    over_parts: tuple[tir.ImageKind, ...] = ()
+    """The images that lie over the bytes of this value's root, which are a part of an arena."""
     object: int = 0
-    """The root of such an image on devices where it cannot be a view."""
+    """The root that the value has instead on devices where these images cannot lie there."""
+    object_offset: int = 0
+    """Where it lies in that."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,7 @@ class _Maker:
         self.weights = weights
         self.tables = Tables(program, [])
         self.parts = cl.parts(program)
+        self.over_parts = _images_over_parts(self.parts)
         self.roots: dict[SSAValue, int] = {}
         self.objects: dict[SSAValue, int] = {}
         self.values: dict[SSAValue, int] = {}
@@ -177,21 +182,28 @@ class _Maker:
         return Root(name, RootKind.Constant, _object_bytes(type_), image, key)
 
     def add_objects(self, ops: list[Operation]) -> None:
-        """What does not lie in an arena, and what images become that cannot."""
-        images = [op.results[0] for op in ops if _is_image_result(op)]
+        """What lies in no arena, and what becomes of values whose images cannot lie in one."""
+        values: list[SSAValue] = [op.result for op in ops if isinstance(op, cl.AllocOp)]
+        values += self.over_parts
+        images = [value for value in values if image_of(value.type) is not None]
         numbers = cl.image_objects(self.program, images)
-        of_number: dict[int, int] = {}
-        for value, number in numbers.items():
-            if number not in of_number:
-                root = Root("image", RootKind.Object, byte_count(value.type), image_of(value.type))
-                of_number[number] = self.new_root(root)
-            self.objects[value] = of_number[number]
+        made: dict[int, int] = {}
+        for value in values:
+            number = numbers.get(value)
+            if number not in made:
+                over_buffer = is_over_buffer(value.type)
+                image = None if over_buffer else image_of(value.type)
+                name = "buffer" if over_buffer else "image"
+                size = _object_bytes(value.type)
+                index = self.new_root(Root(name, RootKind.Object, size, image))
+                if number is not None:
+                    made[number] = index
+            else:
+                index = made[number]
             if isinstance(value.owner, cl.AllocOp):
-                self.roots[value] = of_number[number]
-        for op in ops:
-            if isinstance(op, cl.AllocOp) and op.result not in self.roots:
-                size = _object_bytes(op.result.type)
-                self.add_root(op.result, Root("buffer", RootKind.Object, size))
+                self.roots[value] = index
+            else:
+                self.objects[value] = index
 
     def launch(self, op: cl.EnqueueKernelOp) -> None:
         kernel = self.kernels[op.kernel_name]
@@ -232,11 +244,15 @@ class _Maker:
         size = extent.end - extent.begin
         if not size or self.tables.roots[root].image:
             size = self.tables.roots[root].bytes
-        owner = value.owner
-        if isinstance(owner, cl.ImageViewOp) and owner.pitch is not None:
-            pitch, number = owner.pitch, self.objects[value]
-            return Slot(root, extent.begin, size, image, pitch, number)
-        return Slot(root, extent.begin, size, image)
+        owner = part.root.owner
+        pitch = owner.pitch if isinstance(owner, cl.ImageViewOp) else None
+        slot = Slot(root, extent.begin, size, image, pitch or 0)
+        if part.root not in self.objects:
+            return slot
+        kinds = self.over_parts[part.root]
+        return replace(
+            slot, over_parts=kinds, object=self.objects[part.root], object_offset=part.offset
+        )
 
     def hint(self, value: SSAValue) -> str:
         """A name for a value: the user's for inputs and outputs, and for constants."""
@@ -248,9 +264,17 @@ class _Maker:
         return value.name_hint or "value"
 
 
-def _is_image_result(op: Operation) -> bool:
-    """Whether an operation makes an image that is, or may have to be, an object of its own."""
-    return isinstance(op, cl.AllocOp | cl.ImageViewOp) and not is_over_buffer(op.result.type)
+def _images_over_parts(
+    parts: Mapping[SSAValue, cl.Part],
+) -> dict[SSAValue, tuple[tir.ImageKind, ...]]:
+    """The kinds of images that lie over each part of an arena, where there are any."""
+    found: dict[SSAValue, tuple[tir.ImageKind, ...]] = {}
+    for value, part in parts.items():
+        image = image_of(value.type)
+        if image is not None and isinstance(part.root.owner, cl.BufferViewOp | cl.ImageViewOp):
+            kinds = found.get(part.root, ())
+            found[part.root] = kinds if image.kind in kinds else (*kinds, image.kind)
+    return found
 
 
 def _object_bytes(type_: Attribute) -> int:

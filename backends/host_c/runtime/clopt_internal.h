@@ -19,7 +19,7 @@ struct clopt_model {
     cl_command_queue queue;
     size_t base_alignment; /* bytes at multiples of which sub-buffers may start */
     size_t max_allocation;
-    clopt_image_views image_views;
+    unsigned views; /* CLOPT_VIEWS_...: which views of parts of buffers the device has */
     int used_binaries;
     cl_program *programs; /* by source */
     cl_kernel *kernels;   /* by command: each launch has its own, with its arguments set */
@@ -89,9 +89,6 @@ clopt_status clopt_make_kernels(clopt_model *model);
 
 /* clopt_memory.c */
 
-/* Whether this model's images can be views of buffers on this device; tries it out. */
-int clopt_image_views_work(clopt_model *model);
-
 /* Makes the buffer or image of a root; `data` are the contents of a constant. */
 clopt_status clopt_make_root(clopt_model *model, unsigned root, const void *data);
 
@@ -102,10 +99,22 @@ clopt_status clopt_check_buffer(clopt_model *model, const char *what, cl_mem buf
 clopt_status clopt_place_slots(clopt_model *model, unsigned root);
 void clopt_release_places(clopt_model *model, unsigned root);
 
-/* The buffer a slot lies in, for commands that take an offset, or its 2-D image. */
-cl_mem clopt_memory_of(const clopt_model *model, const clopt_slot *slot);
-
 /* Whether a slot is an image, and not bytes of a buffer. */
 int clopt_is_image(const clopt_slot *slot);
+
+/* The image of a slot, or the buffer it lies in, and where, for commands that take an offset. */
+cl_mem clopt_memory_of(const clopt_model *model, const clopt_slot *slot);
+size_t clopt_offset_of(const clopt_model *model, const clopt_slot *slot);
+
+/* An image over `buffer`, or with the contents of `data`, or neither; `pitch` 0: no gaps. */
+cl_mem clopt_create_image(const clopt_model *model, const clopt_image *image, size_t pitch,
+                          cl_mem_flags flags, cl_mem buffer, const void *data, cl_int *error);
+
+/* clopt_views.c */
+
+/* Which views of parts of buffers the model has, and which of these the device has: it is tried
+ * out. */
+unsigned clopt_needed_views(const clopt_program *program);
+unsigned clopt_working_views(const clopt_model *model);
 
 #endif

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXEL = 4 /* elements */ };
-
 static size_t query_size(cl_device_id device, cl_device_info what) {
     size_t value = 0;
     clGetDeviceInfo(device, what, sizeof value, &value, NULL);
@@ -76,10 +74,9 @@ static clopt_status check_image(clopt_model *model, const char *what, const clop
     return CLOPT_OK;
 }
 
-/* An image over `buffer`, or with the contents of `data`, or neither. OpenCL has no empty images,
- * so an empty one gets a texel. */
-static cl_mem create_image(const clopt_model *model, const clopt_image *image, size_t pitch,
-                           cl_mem_flags flags, cl_mem buffer, const void *data, cl_int *error) {
+/* OpenCL has no empty images, so an empty one gets a texel. */
+cl_mem clopt_create_image(const clopt_model *model, const clopt_image *image, size_t pitch,
+                          cl_mem_flags flags, cl_mem buffer, const void *data, cl_int *error) {
     cl_image_format format = {CL_RGBA, image->channel};
     cl_image_desc description;
     memset(&description, 0, sizeof description);
@@ -122,7 +119,8 @@ clopt_status clopt_make_root(clopt_model *model, unsigned index, const void *dat
         if (status != CLOPT_OK) {
             return status;
         }
-        model->roots[index] = create_image(model, &root->image, 0, flags, NULL, data, &error);
+        model->roots[index] =
+            clopt_create_image(model, &root->image, 0, flags, NULL, data, &error);
         return error == CL_SUCCESS
                    ? CLOPT_OK
                    : clopt_fail_opencl(model, "clCreateImage", "a value", error);
@@ -167,6 +165,19 @@ clopt_status clopt_check_buffer(clopt_model *model, const char *what, cl_mem buf
 
 /* Places: what kernels get */
 
+/* Whether the device lacks an image that lies over the same bytes as a slot. */
+static int is_replaced(const clopt_model *model, const clopt_slot *slot) {
+    return (slot->over_parts & ~model->views) != 0;
+}
+
+static unsigned root_of(const clopt_model *model, const clopt_slot *slot) {
+    return is_replaced(model, slot) ? slot->object : slot->root;
+}
+
+size_t clopt_offset_of(const clopt_model *model, const clopt_slot *slot) {
+    return is_replaced(model, slot) ? slot->object_offset : slot->offset;
+}
+
 /* The bytes of `slot` in `buffer`; where `buffer` is a part of another, OpenCL wants that one. */
 static clopt_status make_sub_buffer(clopt_model *model, const clopt_slot *slot, cl_mem buffer,
                                     cl_mem *result) {
@@ -176,7 +187,7 @@ static clopt_status make_sub_buffer(clopt_model *model, const clopt_slot *slot, 
     if (parent) {
         clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof start, &start, NULL);
     }
-    cl_buffer_region region = {start + slot->offset, slot->bytes};
+    cl_buffer_region region = {start + clopt_offset_of(model, slot), slot->bytes};
     if (region.origin % model->base_alignment != 0) {
         return clopt_fail(model, CLOPT_DEVICE,
                           "%s lies at byte %zu of its buffer, and the device wants multiples of "
@@ -190,20 +201,9 @@ static clopt_status make_sub_buffer(clopt_model *model, const clopt_slot *slot, 
                                : clopt_fail_opencl(model, "clCreateSubBuffer", slot->name, error);
 }
 
-/* Whether a slot is an image over an arena that the device wants as an object of its own. */
-static int is_replaced(const clopt_model *model, const clopt_slot *slot) {
-    return slot->image.kind == CLOPT_IMAGE_2D &&
-           model->program->roots[slot->root].image.kind == CLOPT_NO_IMAGE &&
-           model->image_views != CLOPT_IMAGES_FROM_BUFFER;
-}
-
-static unsigned root_of(const clopt_model *model, const clopt_slot *slot) {
-    return is_replaced(model, slot) ? slot->object : slot->root;
-}
-
 static clopt_status make_image_view(clopt_model *model, const clopt_slot *slot,
                                     clopt_place *place) {
-    const clopt_root *root = &model->program->roots[slot->root];
+    const clopt_root *root = &model->program->roots[root_of(model, slot)];
     cl_mem_flags flags = root->kind == CLOPT_CONSTANT ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
     cl_int error;
     clopt_status status = check_image(model, slot->name, &slot->image, flags);
@@ -211,9 +211,15 @@ static clopt_status make_image_view(clopt_model *model, const clopt_slot *slot,
         return status;
     }
     place->image =
-        create_image(model, &slot->image, slot->pitch, flags, place->buffer, NULL, &error);
+        clopt_create_image(model, &slot->image, slot->pitch, flags, place->buffer, NULL, &error);
     return error == CL_SUCCESS ? CLOPT_OK
                                : clopt_fail_opencl(model, "clCreateImage", slot->name, error);
+}
+
+/* Objects are made when a value is found to need one. */
+static clopt_status ensure_object(clopt_model *model, unsigned root) {
+    int missing = !model->roots[root] && model->program->roots[root].kind == CLOPT_OBJECT;
+    return missing ? clopt_make_root(model, root, NULL) : CLOPT_OK;
 }
 
 /* Fills the place of a slot, unless it is full, or its root is a tensor that is not bound yet. */
@@ -221,27 +227,18 @@ static clopt_status make_place(clopt_model *model, unsigned index) {
     const clopt_slot *slot = &model->program->slots[index];
     unsigned root = root_of(model, slot);
     const clopt_root *facts = &model->program->roots[root];
+    cl_mem memory = model->roots[root];
     clopt_place *place = &model->places[index];
     clopt_status status = CLOPT_OK;
-    if (place->buffer || place->image) {
+    if (!memory || place->buffer || place->image) {
         return CLOPT_OK;
     }
-    if (!model->roots[root]) {
-        if (facts->kind != CLOPT_OBJECT) {
-            return CLOPT_OK;
-        }
-        status = clopt_make_root(model, root, NULL);
-        if (status != CLOPT_OK) {
-            return status;
-        }
-    }
-    cl_mem memory = model->roots[root];
     if (facts->image.kind != CLOPT_NO_IMAGE) {
         clRetainMemObject(memory);
         place->image = memory;
         return CLOPT_OK;
     }
-    if (slot->offset == 0 && slot->bytes == facts->bytes) {
+    if (clopt_offset_of(model, slot) == 0 && slot->bytes == facts->bytes) {
         clRetainMemObject(memory);
         place->buffer = memory;
     } else {
@@ -279,10 +276,13 @@ static clopt_status place_argument(clopt_model *model, unsigned command, unsigne
     const clopt_command *facts = &model->program->commands[command];
     unsigned index = facts->arguments[argument];
     const clopt_slot *slot = &model->program->slots[index];
+    clopt_status status = ensure_object(model, root_of(model, slot));
     if (facts->kind == CLOPT_COPY && !clopt_is_image(slot)) {
-        return CLOPT_OK; /* copies take buffers with an offset, whatever it is */
+        return status; /* copies take buffers with an offset, whatever it is */
     }
-    clopt_status status = make_place(model, index);
+    if (status == CLOPT_OK) {
+        status = make_place(model, index);
+    }
     const clopt_place *place = &model->places[index];
     const cl_mem *memory = place->image ? &place->image : &place->buffer;
     if (status != CLOPT_OK || facts->kind == CLOPT_COPY || !*memory) {
@@ -314,77 +314,5 @@ clopt_status clopt_place_slots(clopt_model *model, unsigned root) {
 
 cl_mem clopt_memory_of(const clopt_model *model, const clopt_slot *slot) {
     return clopt_is_image(slot) ? model->places[slot - model->program->slots].image
-                                : model->roots[slot->root];
-}
-
-/* Views of buffers as 2-D images */
-
-enum { TEST_WIDTH = 2, TEST_HEIGHT = 2, TEST_ROW = TEST_WIDTH * TEXEL };
-
-/* What is written through the image is in the buffer, and the other way round. */
-static int is_same_memory(const clopt_model *model, cl_mem buffer, cl_mem image, size_t pitch) {
-    const size_t origin[3] = {0, 0, 0}, region[3] = {TEST_WIDTH, TEST_HEIGHT, 1};
-    cl_float written[TEST_HEIGHT][TEST_ROW], read[TEST_HEIGHT][TEST_ROW];
-    cl_command_queue queue = model->queue;
-    cl_int failed = 0;
-    for (int i = 0; i < TEST_HEIGHT * TEST_ROW; i++) {
-        written[i / TEST_ROW][i % TEST_ROW] = (cl_float)(i + 1);
-    }
-    memset(read, 0, sizeof read);
-    failed |= clEnqueueWriteImage(queue, image, CL_TRUE, origin, region, 0, 0, written, 0, NULL,
-                                  NULL);
-    for (int row = 0; row < TEST_HEIGHT; row++) {
-        failed |= clEnqueueReadBuffer(queue, buffer, CL_TRUE, pitch * row, sizeof read[row],
-                                      read[row], 0, NULL, NULL);
-    }
-    if (failed || memcmp(written, read, sizeof read) != 0) {
-        return 0;
-    }
-    for (int row = 0; row < TEST_HEIGHT; row++) {
-        written[row][0] += 100;
-        failed |= clEnqueueWriteBuffer(queue, buffer, CL_TRUE, pitch * row, sizeof written[row],
-                                       written[row], 0, NULL, NULL);
-    }
-    failed |= clEnqueueReadImage(queue, image, CL_TRUE, origin, region, 0, 0, read, 0, NULL, NULL);
-    return !failed && memcmp(written, read, sizeof read) == 0;
-}
-
-/* Tries a view of a part of a buffer with the least pitch that the model has. */
-static int try_view(const clopt_model *model, size_t pitch) {
-    const clopt_image image = {CLOPT_IMAGE_2D, CL_FLOAT, TEST_WIDTH, TEST_HEIGHT, 1};
-    cl_buffer_region region = {model->base_alignment, pitch * TEST_HEIGHT};
-    cl_mem part = NULL, view = NULL;
-    cl_int error;
-    int works = 0;
-    cl_mem whole = clCreateBuffer(model->context, CL_MEM_READ_WRITE, region.origin + region.size,
-                                  NULL, &error);
-    if (whole) {
-        part = clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
-    }
-    if (part) {
-        view = create_image(model, &image, pitch, CL_MEM_READ_WRITE, part, NULL, &error);
-    }
-    if (view) {
-        works = is_same_memory(model, part, view, pitch);
-        clReleaseMemObject(view);
-    }
-    if (part) {
-        clReleaseMemObject(part);
-    }
-    if (whole) {
-        clReleaseMemObject(whole);
-    }
-    return works;
-}
-
-int clopt_image_views_work(clopt_model *model) {
-    const size_t row = TEST_ROW * sizeof(cl_float);
-    size_t pitch = model->program->image_pitch;
-    char *extensions = clopt_device_text(model->device, CL_DEVICE_EXTENSIONS);
-    int works = extensions && clopt_has_extension(extensions, "cl_khr_image2d_from_buffer");
-    free(extensions);
-    while (pitch < row) {
-        pitch *= 2;
-    }
-    return works && try_view(model, pitch);
+                                : model->roots[root_of(model, slot)];
 }

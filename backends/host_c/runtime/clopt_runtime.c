@@ -100,23 +100,15 @@ static clopt_status make_empty_tensors(clopt_model *model) {
     return status;
 }
 
-/* Sets every argument. Where a device promises views of buffers as images and then refuses one,
- * all of these become objects of their own. */
+/* Sets every argument. Where a device refuses a view after all, it has none. */
 static clopt_status place_everything(clopt_model *model) {
     clopt_status status = clopt_place_slots(model, CLOPT_ALL_ROOTS);
-    if (status != CLOPT_OK && model->image_views == CLOPT_IMAGES_FROM_BUFFER) {
+    if (status != CLOPT_OK && model->views != 0) {
         clopt_release_places(model, CLOPT_ALL_ROOTS);
-        model->image_views = CLOPT_IMAGE_OBJECTS;
+        model->views = 0;
         status = clopt_place_slots(model, CLOPT_ALL_ROOTS);
     }
     return status;
-}
-
-static void choose_image_views(clopt_model *model) {
-    if (model->program->image_pitch > 0) {
-        model->image_views =
-            clopt_image_views_work(model) ? CLOPT_IMAGES_FROM_BUFFER : CLOPT_IMAGE_OBJECTS;
-    }
 }
 
 static clopt_status set_up(clopt_model *model, const clopt_options *options) {
@@ -143,7 +135,7 @@ static clopt_status set_up(clopt_model *model, const clopt_options *options) {
         status = make_empty_tensors(model);
     }
     if (status == CLOPT_OK) {
-        choose_image_views(model);
+        model->views = clopt_working_views(model);
         status = clopt_set_arena(model, options->arenas, options->arena_count);
     }
     return status;
@@ -231,7 +223,11 @@ const clopt_info *clopt_model_info(const clopt_model *model) {
 }
 
 clopt_image_views clopt_model_image_views(const clopt_model *model) {
-    return model ? model->image_views : CLOPT_NO_IMAGE_VIEWS;
+    unsigned needed = model ? clopt_needed_views(model->program) : 0;
+    if (!needed) {
+        return CLOPT_NO_IMAGE_VIEWS;
+    }
+    return needed & ~model->views ? CLOPT_IMAGE_OBJECTS : CLOPT_IMAGES_FROM_BUFFER;
 }
 
 int clopt_model_used_binaries(const clopt_model *model) {
@@ -299,8 +295,9 @@ clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t ar
 static clopt_status check_index(clopt_model *model, size_t index) {
     const clopt_info *info = model->program->info;
     if (index >= tensor_count(info)) {
-        return clopt_fail(model, CLOPT_ARGUMENT, "%s has %zu inputs and outputs, none of index %zu.",
-                          info->name, tensor_count(info), index);
+        return clopt_fail(model, CLOPT_ARGUMENT,
+                          "%s has %zu inputs and outputs, none of index %zu.", info->name,
+                          tensor_count(info), index);
     }
     return CLOPT_OK;
 }
@@ -415,14 +412,14 @@ static clopt_status enqueue_copy(clopt_model *model, const clopt_command *comman
         error = clEnqueueCopyImage(queue, source, destination, origin, origin, region, 0, NULL,
                                    NULL);
     } else if (clopt_is_image(from)) {
-        error = clEnqueueCopyImageToBuffer(queue, source, destination, origin, region, to->offset,
-                                           0, NULL, NULL);
+        error = clEnqueueCopyImageToBuffer(queue, source, destination, origin, region,
+                                           clopt_offset_of(model, to), 0, NULL, NULL);
     } else if (clopt_is_image(to)) {
-        error = clEnqueueCopyBufferToImage(queue, source, destination, from->offset, origin,
-                                           region, 0, NULL, NULL);
+        error = clEnqueueCopyBufferToImage(queue, source, destination, clopt_offset_of(model, from),
+                                           origin, region, 0, NULL, NULL);
     } else {
-        error = clEnqueueCopyBuffer(queue, source, destination, from->offset, to->offset,
-                                    from->bytes, 0, NULL, NULL);
+        error = clEnqueueCopyBuffer(queue, source, destination, clopt_offset_of(model, from),
+                                    clopt_offset_of(model, to), from->bytes, 0, NULL, NULL);
     }
     return error == CL_SUCCESS ? CLOPT_OK
                                : clopt_fail_opencl(model, "A copy", to->name, error);

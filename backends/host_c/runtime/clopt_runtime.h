@@ -55,11 +55,11 @@ typedef enum clopt_dtype {
     CLOPT_F64
 } clopt_dtype;
 
-/* How intermediate results that are 2-D images are kept. */
+/* How intermediate results that are images are kept. */
 typedef enum clopt_image_views {
-    CLOPT_NO_IMAGE_VIEWS,     /* the model has none */
+    CLOPT_NO_IMAGE_VIEWS,     /* the model has none that could lie in the arena */
     CLOPT_IMAGES_FROM_BUFFER, /* in the arena, beside the buffers (cl_khr_image2d_from_buffer) */
-    CLOPT_IMAGE_OBJECTS       /* as objects of their own, shared by equal images; more memory */
+    CLOPT_IMAGE_OBJECTS       /* some as objects of their own, shared by equal ones: more memory */
 } clopt_image_views;
 
 /* An input or output: elements lie in row-major order without gaps. */
@@ -96,7 +96,7 @@ typedef struct clopt_options {
     const char *binaries_path; /* what clopt_save_binaries wrote, or NULL; where the file is absent
                                   or was made by another driver, kernels are built from source */
 
-    const cl_mem *arenas; /* buffers for intermediate results, see clopt_set_arena; NULL: own ones */
+    const cl_mem *arenas; /* for intermediate results, see clopt_set_arena; NULL: own ones */
     size_t arena_count;
 } clopt_options;
 

@@ -38,14 +38,19 @@ typedef struct clopt_root {
     clopt_image image;     /* CLOPT_NO_IMAGE: a buffer */
 } clopt_root;
 
+/* Images over parts of buffers, which not every device has. */
+enum { CLOPT_VIEWS_1D = 1, CLOPT_VIEWS_2D = 2 };
+
 /* A value of the program: a part of a buffer, an image over it, or a whole image. */
 typedef struct clopt_slot {
     const char *name;
     unsigned root;
     size_t offset, bytes;
     clopt_image image;
-    size_t pitch;    /* bytes from row to row of a 2-D image over an arena */
-    unsigned object; /* the root that such an image has on devices without image views */
+    size_t pitch;        /* bytes from row to row of a 2-D image over an arena */
+    unsigned over_parts; /* the views that lie over the same bytes; where the device lacks one, */
+    unsigned object;     /* the value lies in this root instead, */
+    size_t object_offset; /* from this byte on */
 } clopt_slot;
 
 /* A program of the device's compiler: its text as lines. */
@@ -80,7 +85,7 @@ struct clopt_program {
     const clopt_info *info;
     unsigned char digest[CLOPT_DIGEST_BYTES]; /* the weights file bears the same */
     unsigned needs;
-    size_t image_pitch; /* bytes that every row pitch is a multiple of; 0 without image views */
+    size_t image_pitch; /* bytes that every row pitch is a multiple of; 0 without 2-D views */
     const clopt_source *sources;
     unsigned source_count;
     const clopt_kernel *kernels;
