@@ -10,7 +10,7 @@ neighbour and reads again what that one has written, there is no pair.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import ClassVar
@@ -160,7 +160,7 @@ class _Meeting:
                 yield from unknown
 
     def _longest(self, dim: int) -> int:
-        return max(access.place.extents[dim] for access in (self.read, self.write))
+        return max(access.place.ranges[dim][1] for access in (self.read, self.write))
 
     def _equations(self) -> Iterator[Equation]:
         """Elements are the same if their numbers are, and then so are all digits of the numbers."""
@@ -168,25 +168,39 @@ class _Meeting:
         for low, high in dict.fromkeys((*pairwise(cuts), (cuts[0], cuts[-1]))):
             write = self.kernel.digit(self.write, low, high)
             read = self.kernel.digit(self.read, low, high)
-            terms: list[Term] = []
+            terms, constant = list[Term](), write.constant - read.constant
             for atom in dict.fromkeys((*write.terms, *read.terms)):
-                terms += self._terms(atom, write.terms.get(atom, 0), read.terms.get(atom, 0))
-            yield Equation(terms, write.constant - read.constant)
+                part = self._part(atom, write.terms.get(atom, 0), read.terms.get(atom, 0))
+                terms += part.terms
+                constant += part.constant
+            yield Equation(terms, constant)
+        for dim in self.shared:
+            distance = self._distance(AffineExpr.dimension(dim))
+            if distance.low == distance.high:
+                yield Equation([distance], -distance.low)
 
-    def _terms(self, atom: AffineExpr, later: int, earlier: int) -> Sequence[Term]:
+    def _part(self, atom: AffineExpr, later: int, earlier: int) -> Equation:
         """`later * atom` where the store is minus `earlier * atom` where the load is."""
+        apart = [Term(later, *self.kernel.bounds(atom, self.write))] if later else []
+        apart += [Term(-earlier, *self.kernel.bounds(atom, self.read))] if earlier else []
         if not atom.used_dims() <= self.shared:
-            ends = [(later, self.write), (-earlier, self.read)]
-            return [Term(factor, *self.kernel.bounds(atom, at)) for factor, at in ends if factor]
-        (low, high), (least, greatest) = (
-            self.kernel.bounds(atom, access) for access in (self.write, self.read)
-        )
-        if later != earlier and (low, high) != (0, 0) and (least, greatest) != (0, 0):
-            return [Term(later, low, high), Term(-earlier, least, greatest)]
-        # What is always zero may be taken as often as the other.
-        factor = earlier if (low, high) == (0, 0) else later
+            return Equation(apart)
+        if later == earlier:
+            return Equation([replace(self._distance(atom), factor=later)])
+        # Where it has one value only, it may be taken as often as on the other side.
+        for access, factor in ((self.write, earlier), (self.read, later)):
+            low, high = self.kernel.bounds(atom, access)
+            if low == high:
+                term = replace(self._distance(atom), factor=factor)
+                return Equation([term], (later - earlier) * low)
+        return Equation(apart)
+
+    def _distance(self, atom: AffineExpr) -> Term:
+        """How much more an atom is where the store is than where the load is."""
+        low, high = self.kernel.bounds(atom, self.write)
+        least, greatest = self.kernel.bounds(atom, self.read)
         key = atom.position if isinstance(atom, AffineDimExpr) else atom
-        return [Term(factor, low - greatest, high - least, key)]
+        return Term(1, low - greatest, high - least, key)
 
 
 def _connected(groups: Iterable[set[int]]) -> list[set[int]]:

@@ -378,10 +378,19 @@ def _rubbish(shape: Sequence[int], dtype: str) -> np.ndarray:
     return np.full(shape, value, dtype)
 
 
-def run(kernel: tir.FuncOp, arrays: Sequence[np.ndarray], limits: Target | None = None) -> None:
+Watch = Callable[[Sequence[np.ndarray], dict[str, int]], Sequence[np.ndarray]]
+
+
+def run(
+    kernel: tir.FuncOp,
+    arrays: Sequence[np.ndarray],
+    limits: Target | None = None,
+    watch: Watch | None = None,
+) -> None:
     """Run a kernel on its arguments, of which unsigned ones are seen as signless.
 
-    With `limits`, its images have to fit on that target.
+    With `limits`, its images have to fit on that target. `watch` gives each work-item of a lowered
+    kernel its arguments, for its OpenCL indices.
     """
     for param in kernel.params:
         check_image(param, limits)
@@ -417,7 +426,8 @@ def run(kernel: tir.FuncOp, arrays: Sequence[np.ndarray], limits: Target | None 
     args = [a.view(f"i{a.itemsize}") if a.dtype.kind == "u" else a for a in arrays]
     with np.errstate(all="ignore"):
         if per_item:
-            _launch(kernel, lambda ids, shared: scope["kernel"](*args, ids, shared))
+            own = watch or (lambda args, _: args)
+            _launch(kernel, lambda ids, shared: scope["kernel"](*own(args, ids), ids, shared))
         else:
             scope["kernel"](*args, {}, {})
     whole = set(range(tir.TEXEL))

@@ -7,24 +7,34 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import cast
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects import tir
 from ....dialects.tir.affine import Linear, bounds, linear
+from ..flat import flat
+from ..lowering.space import COMPARISONS
 from ..schedule.analysis import index_expr, memref_of
+from ..texture.indices import conjuncts
 
 
 @dataclass(frozen=True)
 class Place:
-    """A place in the text: what is around it, and how many values each dimension takes there."""
+    """A place in the text: what is around it, and which values each dimension takes there."""
 
     regions: tuple[Block, ...]
     loops: tuple[tir.ForOp, ...]
     """Outermost first, without those bound to OpenCL indices."""
-    extents: Mapping[int, int]
+    ranges: Mapping[int, tuple[int, int]]
+    """The first value, and the one behind the last."""
+
+    def within(self, dim: int, first: int, end: int) -> Place:
+        """The same where a dimension is at least `first` and less than `end`."""
+        before = self.ranges.get(dim, (first, end))
+        after = max(first, before[0]), min(end, before[1])
+        return replace(self, ranges={**self.ranges, dim: after})
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,8 @@ class Accesses:
         self._leaves: dict[SSAValue, AffineExpr] = {
             var: AffineDimExpr(dim) for var, dim in self.dims.items()
         }
-        self._block(func.body.block, Place((), (), self.items or {}))
+        ranges = {dim: (0, extent) for dim, extent in (self.items or {}).items()}
+        self._block(func.body.block, Place((), (), ranges))
 
     def digit(self, access: Access, low: int, high: int) -> Linear:
         """`number mod high floordiv low` of the element that is accessed, where axes end there."""
@@ -89,6 +100,9 @@ class Accesses:
 
     def bounds(self, atom: AffineExpr, access: Access) -> tuple[int, int]:
         """The least and the greatest value of an atom of a digit of `access`."""
+        if isinstance(atom, AffineDimExpr):
+            first, end = access.place.ranges[atom.position]
+            return first, end - 1
         key = access.position, atom
         if key not in self._bounds:
             low, high = bounds(atom, self._extents(access))
@@ -97,7 +111,8 @@ class Accesses:
         return self._bounds[key]
 
     def _extents(self, access: Access) -> Sequence[int | None]:
-        return [access.place.extents.get(dim) for dim in range(self.count)]
+        ranges = access.place.ranges
+        return [ranges[dim][1] if dim in ranges else None for dim in range(self.count)]
 
     def _number(self, loop: tir.ForOp) -> None:
         kind = loop.kind.data
@@ -125,16 +140,37 @@ class Accesses:
         for op in block.ops:
             self._position += 1
             self._access(op, place)
-            inner = place
-            if isinstance(op, tir.ForOp):
-                extents = {**place.extents, self.dims[op.var]: op.size}
-                bound = op.kind.data.is_bound
-                inner = replace(
-                    place, loops=place.loops if bound else (*place.loops, op), extents=extents
-                )
-            for region in op.regions:
+            for i, region in enumerate(op.regions):
+                inner = place
+                if isinstance(op, tir.ForOp):
+                    inner = place.within(self.dims[op.var], 0, op.size)
+                    if not op.kind.data.is_bound:
+                        inner = replace(inner, loops=(*place.loops, op))
+                elif isinstance(op, scf.IfOp):
+                    inner = self._where(op.cond, place, holds=i == 0)
                 for child in region.blocks:
                     self._block(child, inner)
+
+    def _where(self, condition: SSAValue, place: Place, *, holds: bool) -> Place:
+        """What is known of single dimensions where a condition holds, or does not."""
+        parts = conjuncts(condition)
+        for part in parts if holds or len(parts) == 1 else ():
+            compare = part.owner
+            if not isinstance(compare, arith.CmpiOp):
+                continue
+            row = COMPARISONS.get(compare.predicate.value.data)
+            sides = self._exprs((compare.lhs, compare.rhs))
+            form = None if sides is None else flat(sides[0] - sides[1])
+            if row is None or form is None or len(form[0]) != 1:
+                continue
+            ((dim, factor),) = form[0].items()
+            limit, below = row[0] - form[1], row[1] is holds
+            first, end = place.ranges[dim]
+            # factor * dim < limit, or not
+            if abs(factor) == 1:
+                at = limit if factor > 0 else 1 - limit
+                place = place.within(dim, *((first, at) if below is (factor > 0) else (at, end)))
+        return place
 
     def _access(self, op: Operation, place: Place) -> None:
         """Note what an operation does with parameters."""
