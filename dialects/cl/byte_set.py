@@ -14,6 +14,8 @@ class ByteSet:
 
     def add(self, begin: int, end: int) -> None:
         """Put in the bytes from `begin` on, without `end`."""
+        if begin == end:
+            return
         at, behind = bisect_left(self._ends, begin), bisect_right(self._begins, end)
         if at < behind:  # the ranges that the new one touches
             begin, end = min(begin, self._begins[at]), max(end, self._ends[behind - 1])

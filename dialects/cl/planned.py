@@ -87,7 +87,7 @@ def verify_sharing(program: ProgramOp, lives: Mapping[SSAValue, Lifetime]) -> No
         other = live[at.memory].add(value, at)
         if other is not None:
             raise VerifyException(_conflict(program, lives, other, value))
-        heappush(leaving, (max(life.last, life.first + 1), number, at))
+        heappush(leaving, (life.last, number, at))
 
 
 class _Live:
