@@ -1,6 +1,7 @@
-"""Lets the tests of this folder import `builders`, which pytest's importlib mode does not."""
+"""Lets the tests of this folder import its modules and those of `networks`."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+FOLDER = Path(__file__).parent
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "networks")]

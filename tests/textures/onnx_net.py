@@ -3,43 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from onnx_graph import OnnxGraph
 
 
-class Net:
-    """An ONNX graph with one float input `x`; each method appends a node and returns its output."""
+class Net(OnnxGraph):
+    """A graph with one float input `x`, and what the tests of this folder are made of."""
 
     def __init__(self, *shape: int, seed: int = 0) -> None:
+        super().__init__(seed)
         self.shape = shape
-        self.rng = np.random.default_rng(seed)
-        self.nodes: list[onnx.NodeProto] = []
-        self.weights: list[onnx.TensorProto] = []
         self.x = "x"
-
-    def op(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:
-        """Append a node of any kind."""
-        name = f"{kind.lower()}{len(self.nodes)}"
-        names = [name] if outputs == 1 else [f"{name}_{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, name=name, **attributes))
-        return names[0] if outputs == 1 else names
-
-    def weight(self, array: np.ndarray) -> str:
-        """An initialiser."""
-        name = f"w{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
-        return name
-
-    def ints(self, *values: int) -> str:
-        """An int64 vector."""
-        return self.weight(np.array(values, np.int64))
-
-    def normal(self, *shape: int, scale: float = 1.0) -> str:
-        """A normally distributed initialiser."""
-        return self.weight((self.rng.standard_normal(shape) * scale).astype(np.float32))
 
     def conv(
         self,
