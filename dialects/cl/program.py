@@ -24,8 +24,6 @@ from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
-from .kernels import Kernel as Kernel
-from .kernels import kernels_of as kernels_of
 from .labels import label
 from .ops import ReturnOp, byte_count
 from .verifier import verify_program
