@@ -18,9 +18,20 @@ def pytest_configure() -> None:
         raise pytest.UsageError(f"no OpenCL device of {', '.join(missing)}; found: {found or '-'}")
 
 
+def _devices() -> dict[str, str]:
+    return {target_for(device).name: str(device.index) for device in list_devices()}
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that takes `device` runs once on each OpenCL runtime found; without any it fails."""
     if "device" in metafunc.fixturenames:
-        devices = {target_for(device).name: str(device.index) for device in list_devices()}
-        names = devices or {"no-opencl-device": ""}
+        names = _devices() or {"no-opencl-device": ""}
         metafunc.parametrize("device", list(names.values()), ids=list(names))
+
+
+@pytest.fixture(scope="session")
+def devices() -> dict[str, str]:
+    """Every OpenCL runtime found, by name: for a test that compiles once and runs on each."""
+    found = _devices()
+    assert found, "no OpenCL device"
+    return found

@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import builders
-import numpy as np
-import onnxruntime
+import on_devices
 import pytest
 
-import clopt
 
-TARGET = "adreno-740 texture=prefer fp16=false"
-"""Without arithmetic in half, which the device has and the runtimes of the tests have not."""
-
-TOLERANCES = {"f32": 1e-4, "f16-storage": 1e-2}
-
-
-def _check(name: str, device: str, precision: str) -> None:
+def _check(name: str, devices: dict[str, str], precision: str) -> None:
     model = builders.NETWORKS[name]()
-    inputs = builders.inputs_for(model)
-    expected = onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)
-    compiled = clopt.compile(model, target=TARGET, device=device, precision=precision)
+    compiled = on_devices.check(model, builders.inputs_for(model), devices, precision)
     assert "__read_only image2d_t" in compiled.source
-    for got, want in zip(compiled.run(inputs), map(np.asarray, expected), strict=True):
-        assert got.dtype == want.dtype
-        assert got.shape == want.shape
-        assert np.abs(got - want).max() <= TOLERANCES[precision] * np.abs(want).max()
 
 
 @pytest.mark.parametrize("name", list(builders.NETWORKS))
-def test_float(name: str, device: str) -> None:
-    _check(name, device, "f32")
+def test_float(name: str, devices: dict[str, str]) -> None:
+    _check(name, devices, "f32")
 
 
 @pytest.mark.parametrize("name", ["mobilenet_v2", "vit_tiny", "unet"])
-def test_half_storage(name: str, device: str) -> None:
-    _check(name, device, "f16-storage")
+def test_half_storage(name: str, devices: dict[str, str]) -> None:
+    _check(name, devices, "f16-storage")
