@@ -5,7 +5,14 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 declare -A debian=([/etc/OpenCL/vendors/pocl.icd]=pocl-opencl-icd [/usr/bin/oclgrind]=oclgrind
-                   [/usr/bin/gcc]=gcc)  # PoCL links each kernel against gcc's runtime library
+                   [/usr/bin/gcc]=gcc  # PoCL links each kernel against gcc's runtime library
+                   # For what --emit=c writes:
+                   [/usr/include/CL/cl.h]=opencl-c-headers
+                   [/usr/lib/$(uname -m)-linux-gnu/libOpenCL.so]=ocl-icd-opencl-dev
+                   [/usr/bin/g++]=g++ [/usr/bin/clang]=clang [/usr/bin/cmake]=cmake
+                   [/usr/bin/make]=make [/usr/bin/valgrind]=valgrind
+                   [/usr/bin/aarch64-linux-gnu-gcc]=gcc-aarch64-linux-gnu
+                   [/usr/aarch64-linux-gnu/include/stdio.h]=libc6-dev-arm64-cross)
 missing=()
 for file in "${!debian[@]}"; do
     [ -e "$file" ] || missing+=("${debian[$file]}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from clopt.tools import opt, run
+from clopt.backends.pyopencl_runtime import find_device
+from clopt.tools import compile, opt, run
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -21,6 +23,22 @@ def test_digits_are_read(device: str):
     accuracy = re.search(r"accuracy: +([\d.]+)%", done.stdout)
     assert accuracy
     assert float(accuracy[1]) >= 98
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="builds a C program: install cmake")
+def test_an_application_and_a_network_share_a_queue(device: str, tmp_path: Path):
+    package, build = tmp_path / "digits", tmp_path / "build"
+    model, folder = ROOT / "examples" / "digits" / "digits.onnx", ROOT / "examples" / "shared_queue"
+    compile.main([str(model), "--dim", "batch=1", "--device", device, "--emit=c", f"-o{package}"])
+    for command in (["-S", folder, "-B", build, f"-DDIGITS={package}"], ["--build", build]):
+        subprocess.run(["cmake", *command], capture_output=True, check=True)
+    words = [folder / "drawings.txt", package / "weights.bin", find_device(device).platform]
+    done = subprocess.run(
+        [build / "shared_queue", *words], capture_output=True, text=True, check=True
+    )
+    right = re.search(r"(\d+) of 20 are right", done.stdout)
+    assert right
+    assert int(right[1]) >= 18
 
 
 def test_python_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
