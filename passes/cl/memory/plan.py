@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .greedy import ORDERS, Packing, Placer
+from .search import least_stack, stack
 from .tensors import Plan, Tensor, aligned_bound, lower_bound
 
-EFFORT = 20_000
-"""Nodes that the search may visit; a bound in time would give other plans on other machines."""
+EFFORT = 200_000
+"""States that the search may visit, some seconds; a bound in time would give other plans on other
+machines."""
 
+HALVINGS = 5
+"""How often the search tries halfway between what there is and what it did not reach."""
 
 PLACED_IN_ALL = 20_000
 """Tensors that the greedy orders may place together, once the best three are through."""
@@ -34,6 +38,20 @@ def plan(tensors: Sequence[Tensor], capacity: int | None = None, effort: int = E
     if not tensors:
         return Plan((), (), (), least, "empty")
     goal = aligned_bound(tensors)
+    packing, method = _greedy(tensors, capacity, goal)
+    best = _Best(tensors, packing, method)
+    if len(packing.sizes) > 1 and capacity is not None and goal <= capacity:
+        effort -= best.search(capacity, effort)
+    if len(best.packing.sizes) == 1 and best.bytes > goal:
+        best.improve(effort)
+    packing = best.packing
+    return Plan(
+        tuple(packing.offsets), tuple(packing.arenas), tuple(packing.sizes), least, best.method
+    )
+
+
+def _greedy(tensors: Sequence[Tensor], capacity: int | None, goal: int) -> tuple[Packing, str]:
+    """The best of the greedy orders, and its name; stops at `goal` bytes in one arena."""
     placer = Placer(tensors)
     best: Packing | None = None
     method = ""
@@ -44,9 +62,43 @@ def plan(tensors: Sequence[Tensor], capacity: int | None = None, effort: int = E
         if len(best.sizes) == 1 and best.sizes[0] <= goal:
             break
     assert best is not None
-    return Plan(tuple(best.offsets), tuple(best.arenas), tuple(best.sizes), least, method)
+    return best, method
 
 
 def _cost(packing: Packing) -> tuple[int, int]:
     """Fewer arenas, then fewer bytes."""
     return len(packing.sizes), sum(packing.sizes)
+
+
+class _Best:
+    """The best packing so far, and how it was found."""
+
+    def __init__(self, tensors: Sequence[Tensor], packing: Packing, method: str) -> None:
+        self.tensors = tensors
+        self.packing = packing
+        self.method = method
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.packing.sizes)
+
+    def search(self, limit: int, effort: int) -> int:
+        """Takes a packing in one arena of at most `limit` bytes if there is one; the effort."""
+        offsets, spent = stack(self.tensors, limit, effort)
+        if offsets is not None:
+            size = max(o + t.size for o, t in zip(offsets, self.tensors, strict=True))
+            if len(self.packing.sizes) > 1 or size < self.bytes:
+                self.packing = Packing(offsets, [0] * len(offsets), [size])
+                self.method = "search"
+        return spent
+
+    def improve(self, effort: int) -> None:
+        """First as little as there can be, then halfway between that and what there is."""
+        low, unit = least_stack(self.tensors)
+        limit = low
+        share = effort // 2
+        while self.bytes >= limit + unit and effort > 0:
+            effort -= self.search(limit, min(share, effort))
+            share = effort // HALVINGS if limit == low else share
+            low = limit if self.bytes > limit else low
+            limit = low + max((self.bytes - low) // unit // 2, 1) * unit

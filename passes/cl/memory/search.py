@@ -1,0 +1,328 @@
+"""A search for a plan that stays below a number of bytes.
+
+It stacks boxes from the bottom up, as the search of Moffitt (MiniMalloc: A Lightweight Memory
+Allocator for Hardware-Accelerated Machine Learning, ASPLOS 2023) does: any plan can be pushed down
+until each tensor lies on the ground or on another, and be built in the order of its offsets. So a
+state is a skyline. Its lowest niche either gets a box that fits between its walls or stays empty up
+to the lower wall, as long as what is still to come has room above. Instead of one state at a time,
+the search keeps the best few hundred after each box (a beam) and computes them together in arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .skyline import Bools, Boxes, Ints, boxes_of
+from .tensors import Tensor
+
+WALL = 1 << 40
+"""Higher than any skyline, in units."""
+SCALE = 1 << 20
+"""Scores are whole numbers: sums of floats differ between processors."""
+RAISES = 7
+"""At most so often in a row may a niche stay empty."""
+NARROWEST = 48
+"""States that the first beams keep."""
+BROAD = 500
+LAYER = 40
+"""What a layer of the beam costs besides its states, in states."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """What makes one state better than another with as many boxes."""
+
+    chained: bool
+    """Tensors of equal size that follow one another get one offset."""
+    apart: bool
+    """Where time falls into parts that share no box any more, one part after the other."""
+    early: str
+    """Boxes that should lie low: weight by "life", its "square", "cube" or "root", or by "area"."""
+    rough: int
+    """Weight of steps in the skyline."""
+
+
+STYLES = [
+    Style(chained, apart, early, rough)
+    for rough in (1, 3, 10, 0, 30)
+    for early in ("life", "square", "area", "root", "cube")
+    for chained, apart in ((True, True), (False, True))
+]
+
+
+class State(NamedTuple):
+    """Skylines of a beam: one row each. Columns are sections, boundaries of sections or boxes."""
+
+    heights: Ints
+    rest: Ints
+    """Units still to come in each section."""
+    crossing: Ints
+    """Of these, units of boxes that cover the next section, too."""
+    waiting: Bools
+    """The boxes still to come."""
+    key: Ints
+    """Equal for equal sets of boxes."""
+    spent: Ints
+    """Score without steps."""
+    parent: Ints
+    """Row in the layer before."""
+
+    def rows(self, rows: Ints) -> State:
+        return State(
+            self.heights[rows],
+            self.rest[rows],
+            self.crossing[rows],
+            self.waiting[rows],
+            self.key[rows],
+            self.spent[rows],
+            self.parent[rows],
+        )
+
+
+def _joined(states: Sequence[State]) -> State:
+    """The rows of all, one after the other."""
+    return State(
+        np.concatenate([s.heights for s in states]),
+        np.concatenate([s.rest for s in states]),
+        np.concatenate([s.crossing for s in states]),
+        np.concatenate([s.waiting for s in states]),
+        np.concatenate([s.key for s in states]),
+        np.concatenate([s.spent for s in states]),
+        np.concatenate([s.parent for s in states]),
+    )
+
+
+class Niche(NamedTuple):
+    """Of each skyline the lowest flat part: sections `begin` up to `end` at `floor`."""
+
+    begin: Ints
+    end: Ints
+    floor: Ints
+    left: Ints
+    """Height of the wall; WALL where nothing to come crosses it."""
+    right: Ints
+
+
+class Beam:
+    """Searches one set of boxes for a stack of at most `capacity` units, in one style."""
+
+    def __init__(self, boxes: Boxes, capacity: int, style: Style) -> None:
+        self.boxes = boxes
+        self.capacity = capacity
+        self.style = style
+        sections = np.arange(len(boxes.totals))
+        covers = (sections >= boxes.begin[:, None]) & (sections < boxes.end[:, None])
+        self.covered: Ints = covers * boxes.sizes[:, None]
+        ends = sections == boxes.end[:, None] - 1
+        self.crossed: Ints = (covers & ~ends) * boxes.sizes[:, None]
+        self.sections = sections
+        self.early = self._weights()
+        waste = 4 * SCALE // (capacity - boxes.totals + 5) // 4
+        self.waste = np.concatenate([[0], np.cumsum(waste)])
+        random = np.random.default_rng(0)
+        self.box_keys = random.integers(1, 1 << 62, len(boxes.boxes))
+        self.height_keys = random.integers(1, 1 << 40, len(sections))
+        self.states = 0
+        self.complete = True
+        """No state was dropped: what is not found is not there."""
+
+    def _weights(self) -> Ints:
+        life = (self.boxes.end - self.boxes.begin) / len(self.sections)
+        weights = {
+            "life": life,
+            "square": life * life,
+            "cube": life * life * life,
+            "root": np.sqrt(life),
+            "area": life * self.boxes.sizes / self.capacity,
+        }
+        return (weights[self.style.early] * SCALE).astype(np.int64)
+
+    def run(self, width: int) -> list[int] | None:
+        """Offsets of the boxes in units, or None; `states` counts what it cost."""
+        state = self._start()
+        history: list[tuple[Ints, Ints, Ints]] = []
+        for _ in self.boxes.boxes:
+            layer = self._layer(state, width)
+            if layer is None:
+                return None
+            state, placed, floor = layer
+            history.append((state.parent, placed, floor))
+        offsets = [0] * len(self.boxes.boxes)
+        row = 0
+        for parent, placed, floor in reversed(history):
+            offsets[placed[row]] = int(floor[row])
+            row = parent[row]
+        return offsets
+
+    def _start(self) -> State:
+        none = np.zeros(1, np.int64)
+        return State(
+            np.zeros((1, len(self.sections)), np.int64),
+            self.boxes.totals[None],
+            self.crossed.sum(0)[None],
+            np.ones((1, len(self.boxes.boxes)), np.bool_),
+            none,
+            none,
+            none,
+        )
+
+    def _layer(self, state: State, width: int) -> tuple[State, Ints, Ints] | None:
+        """The best states with one more box, that box and its offset; None when there is none."""
+        self.states += LAYER
+        state = state._replace(parent=np.arange(len(state.key)))
+        sources: list[State] = []
+        choices: list[tuple[Ints, ...]] = []  # source, row, box, floor, score for each choice
+        while len(state.key):
+            self.states += len(state.key)
+            niche = self._niche(state)
+            row, box = np.nonzero(
+                state.waiting
+                & (self.boxes.begin >= niche.begin[:, None])
+                & (self.boxes.end <= niche.end[:, None])
+            )
+            score = state.spent[row] - self.early[box] + self._new_steps(niche, row, box)
+            choices.append((np.full(len(row), len(sources)), row, box, niche.floor[row], score))
+            sources.append(state)
+            state = self._raised(state, niche)
+            if len(sources) == RAISES:
+                self.complete &= not len(state.key)
+                break
+        source, row, box, floor, score = (np.concatenate(c) for c in zip(*choices, strict=True))
+        best = np.argsort(score, kind="stable")
+        if not len(best):
+            return None
+        self.complete &= len(best) <= 2 * width
+        best = best[: 2 * width]
+        source, row, box, floor = source[best], row[best], box[best], floor[best]
+        # The states of all sources in one, source after source.
+        starts = np.cumsum([0, *(len(s.key) for s in sources)])
+        merged = _joined(sources).rows(starts[source] + row)
+        return self._best(self._place(merged, box, floor), box, floor, width)
+
+    def _niche(self, state: State) -> Niche:
+        live = state.rest > 0
+        if self.style.apart:
+            # Up to the first boundary, from the first live section on, that nothing crosses.
+            first = live.argmax(1)[:, None]
+            last = ((state.crossing == 0) & (self.sections >= first)).argmax(1)[:, None]
+            live = (self.sections >= first) & (self.sections <= last)
+        heights = np.where(live, state.heights, WALL)
+        floor = heights.min(1)
+        low = heights == floor[:, None]
+        begin = low.argmax(1)
+        after = ~low & (self.sections >= begin[:, None])
+        end = np.where(after.any(1), after.argmax(1), len(self.sections))
+        rows = np.arange(len(floor))
+        left = np.where(begin > 0, heights[rows, begin - 1], WALL)
+        right = np.where(end < len(self.sections), heights[rows, end - len(self.sections)], WALL)
+        return Niche(begin, end, floor, left, right)
+
+    def _new_steps(self, niche: Niche, row: Ints, box: Ints) -> Ints:
+        """By how much the steps at both ends of a box grow, as a score."""
+        floor = niche.floor[row]
+        top = floor + self.boxes.sizes[box]
+        total = np.zeros(len(row), np.int64)
+        for wall, at_wall in (
+            (niche.left[row], self.boxes.begin[box] == niche.begin[row]),
+            (niche.right[row], self.boxes.end[box] == niche.end[row]),
+        ):
+            beside = np.where(at_wall, wall, floor)
+            total += np.where(beside < WALL, np.abs(top - beside) - (beside - floor), 0)
+        return self._steps_score(total)
+
+    def _steps_score(self, steps: Ints) -> Ints:
+        return self.style.rough * steps * SCALE // self.capacity
+
+    def _raised(self, state: State, niche: Niche) -> State:
+        """Those states in which the niche may stay empty up to its lower wall, and does."""
+        wall = np.minimum(niche.left, niche.right)
+        inside = (self.sections >= niche.begin[:, None]) & (self.sections < niche.end[:, None])
+        most = np.where(inside, state.rest, 0).max(1)
+        rows = np.flatnonzero((wall < WALL) & (wall + most <= self.capacity))
+        wall, inside = wall[rows], inside[rows]
+        height = wall - niche.floor[rows]
+        waste = height * (self.waste[niche.end[rows]] - self.waste[niche.begin[rows]])
+        raised = state.rows(rows)
+        return raised._replace(
+            heights=np.where(inside, wall[:, None], raised.heights), spent=raised.spent + waste
+        )
+
+    def _place(self, state: State, box: Ints, floor: Ints) -> State:
+        waiting = state.waiting
+        waiting[np.arange(len(box)), box] = False
+        rest = state.rest - self.covered[box]
+        crossing = state.crossing - self.crossed[box]
+        top = (floor + self.boxes.sizes[box])[:, None]
+        heights = np.where(self.covered[box] > 0, top, state.heights)
+        return state._replace(
+            heights=_settled(heights, rest, crossing),
+            rest=rest,
+            crossing=crossing,
+            waiting=waiting,
+            key=state.key + self.box_keys[box],
+            spent=state.spent - self.early[box],
+        )
+
+    def _best(self, state: State, box: Ints, floor: Ints, width: int) -> tuple[State, Ints, Ints]:
+        """The `width` best of different states."""
+        skyline = state.key + np.where(state.rest > 0, state.heights, 0) @ self.height_keys
+        _, different = np.unique(skyline, return_index=True)
+        different.sort()
+        steps = (np.abs(np.diff(state.heights, axis=1)) * (state.crossing[:, :-1] > 0)).sum(1)
+        score = (state.spent + self._steps_score(steps))[different]
+        self.complete &= len(different) <= width
+        kept = different[np.argsort(score, kind="stable")[:width]]
+        return state.rows(kept), box[kept], floor[kept]
+
+
+def _settled(heights: Ints, rest: Ints, crossing: Ints) -> Ints:
+    """Skylines in which a section is as high as its neighbour if all its boxes cover that, too."""
+    shared = crossing[:, :-1]
+    rightwards = np.ones(heights.shape, np.bool_)
+    rightwards[:, 1:] = (rest[:, 1:] != shared) | (shared == 0)
+    leftwards = np.ones(heights.shape, np.bool_)
+    leftwards[:, 1:] = ((rest[:, :-1] != shared) | (shared == 0))[:, ::-1]
+    heights = _highest_so_far(heights, rightwards)
+    return _highest_so_far(heights[:, ::-1], leftwards)[:, ::-1]
+
+
+def _highest_so_far(heights: Ints, anew: Bools) -> Ints:
+    """The running maximum of each row, starting anew where told."""
+    lift = np.cumsum(anew, 1) * WALL
+    return np.maximum.accumulate(heights + lift, 1) - lift
+
+
+def least_stack(tensors: Sequence[Tensor]) -> tuple[int, int]:
+    """Bytes that no stack of these can stay below, and those of which all stacks are multiples."""
+    boxes = boxes_of(tensors, chained=False)
+    return boxes.least, boxes.unit
+
+
+def stack(tensors: Sequence[Tensor], limit: int, effort: int) -> tuple[list[int] | None, int]:
+    """Offsets at which all tensors end at or below `limit` bytes, or None; the effort spent.
+
+    Runs one style after the other, then all with a wider beam, until `effort` states are visited or
+    there is proof that there is no such stack. States of more than `BROAD` boxes and sections count
+    as several.
+    """
+    variants = {chained: boxes_of(tensors, chained) for chained in (True, False)}
+    count, sections = variants[False].shape
+    weight = 1 + (count + sections) // BROAD
+    width = NARROWEST
+    spent = 0
+    while variants[False].least <= limit and count * (width + LAYER) * weight + spent <= effort:
+        for style in STYLES:
+            boxes = variants[style.chained]
+            beam = Beam(boxes, limit // boxes.unit, style)
+            found = beam.run(width)
+            spent += beam.states * weight
+            if found is not None:
+                return boxes.offsets(found), spent
+            if spent > effort or (beam.complete and not style.chained):
+                return None, spent
+        width *= 4
+    return None, spent
