@@ -151,6 +151,8 @@ def _root(root: Root, offsets: Mapping[str, int]) -> str:
     return initialiser(
         {
             "kind": root.kind.value,
+        },
+        {
             "bytes": str(root.bytes),
             "weights_offset": str(offsets[root.key]) if constant else "",
         },
@@ -178,6 +180,8 @@ def _slot(name: str, slot: Slot, tables: Tables) -> str:
     place = initialiser(
         {
             "name": string(name),
+        },
+        {
             "root": f"root_{tables.roots[slot.root].name}",
             "offset": str(slot.offset) if slot.offset else "",
             "bytes": str(slot.bytes),
@@ -212,9 +216,11 @@ def _kernel(kernel: cl.Kernel, source: int) -> str:
         {
             "name": string(kernel.name),
             "source": str(source),
+        },
+        {
             "read_images": str(read) if read else "",
             "written_images": str(written) if written else "",
-        }
+        },
     )
 
 
@@ -226,7 +232,8 @@ def _commands(tables: Tables, comments: Mapping[str, str]) -> str:
                 rows.append(_launch(command, tables, comments))
             case Copy():
                 values = [command.source, command.destination]
-                copy = initialiser({"kind": "CLOPT_COPY"}, _arguments(values, tables))
+                kind = {"kind": "CLOPT_COPY", "argument_count": "2"}
+                copy = initialiser(kind, _arguments(values, tables))
                 rows.append(f"{copy},")
     title = "/* An inference, in the order of the queue. */\n" if rows else ""
     return title + array("static const clopt_command commands", rows)
@@ -238,7 +245,11 @@ def _launch(launch: Launch, tables: Tables, comments: Mapping[str, str]) -> str:
     ones = (1,) * (3 - len(kernel.global_size))  # the runtime multiplies all three
     local = braces(map(str, kernel.local_size + ones)) if kernel.local_size else ""
     lines: list[dict[str, str]] = [
-        {"kind": "CLOPT_LAUNCH", "kernel": f"kernel_{kernel.name}"},
+        {
+            "kind": "CLOPT_LAUNCH",
+            "kernel": f"kernel_{kernel.name}",
+            "argument_count": str(len(launch.arguments)),
+        },
         {
             "dimensions": str(len(kernel.global_size)),
             "global": braces(map(str, kernel.global_size + ones)),
@@ -255,8 +266,8 @@ def _launch(launch: Launch, tables: Tables, comments: Mapping[str, str]) -> str:
 
 def _arguments(values: Sequence[int], tables: Tables) -> dict[str, str]:
     names = (f"slot_{tables.values[value].name}" for value in values)
-    arguments = f"(const unsigned[]){{{filled(names, INDENT * 2, 60)}}}"
-    return {"arguments": arguments, "argument_count": str(len(values))}
+    arguments = f"(const unsigned[]){{{filled(names, INDENT, 60)}}}"
+    return {"arguments": arguments}
 
 
 def _comments(source: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ import re
 
 from ...errors import CloptError
 
-_LONGEST = 48
+_LONGEST = 36
 
 # Names that the package's own files and targets have.
 _TAKEN = ("main", "all", "clean", "help", "install", "test")

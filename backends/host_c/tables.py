@@ -178,7 +178,7 @@ class _Maker:
                 f"{size}; pass the weights that belong to this module."
             )
         image = None if is_over_buffer(type_) else image_of(type_)
-        name = self.weights.hint(key) or op.result.name_hint or "constant"
+        name = op.result.name_hint or "constant"
         return Root(name, RootKind.Constant, _object_bytes(type_), image, key)
 
     def add_objects(self, ops: list[Operation]) -> None:

@@ -1,0 +1,78 @@
+"""Compiles C packages and runs what comes out."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clopt.backends.host_c
+from clopt.backends.pyopencl_runtime import find_device
+
+RUNTIME = Path(clopt.backends.host_c.__file__).parent / "runtime"
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-O1"]
+
+
+def compilers() -> list[str]:
+    """The C compilers of this machine."""
+    found = [name for name in ("gcc", "clang") if shutil.which(name)]
+    if not found:
+        pytest.skip("there is no C compiler: install gcc or clang")
+    return found
+
+
+def objects(compiler: str, sources: Sequence[Path], folder: Path) -> list[Path]:
+    """The object of each source, compiled without a warning."""
+    made: list[Path] = []
+    for source in sources:
+        made.append(folder / f"{source.stem}.o")
+        include = [f"-I{RUNTIME}", f"-I{source.parent}"]
+        command = [compiler, *STRICT, *include, "-c", str(source), "-o", str(made[-1])]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert not done.returncode, done.stderr
+        assert not done.stderr
+    return made
+
+
+def link(folder: Path, runtime: Sequence[Path], main: Path | None = None) -> Path:
+    """The program of the package in `folder`: its own example, or with the function `main`."""
+    (compiler, *_) = compilers()
+    sources = [path for path in sorted(folder.glob("*.c")) if path.name != "main.c"]
+    made = objects(compiler, sources, folder)
+    if main is None:
+        main = folder / "main.c"
+    program = folder / main.stem
+    files = [str(path) for path in (*made, *runtime)]
+    command = [compiler, *STRICT, f"-I{RUNTIME}", f"-I{folder}", str(main), *files, "-lOpenCL"]
+    done = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    return program
+
+
+def run(program: Path, *words: str | Path) -> str:
+    """What a program prints that succeeds; OpenCL's loader finds what clopt found."""
+    done = subprocess.run([program, *words], capture_output=True, text=True)
+    assert not done.returncode, done.stdout + done.stderr
+    return done.stdout
+
+
+def infer(
+    folder: Path, program: Path, device: str, model: clopt.CompiledModel, arrays: Sequence[object]
+) -> tuple[list[np.ndarray], str]:
+    """The outputs of a package's example on the device, and what it printed."""
+    inputs: list[Path] = []
+    for i, array in enumerate(arrays):
+        inputs.append(folder / f"input{i}.bin")
+        inputs[-1].write_bytes(np.asarray(array, order="C").tobytes())
+    weights = ["--weights", folder / "weights.bin", "--output", folder / "output"]
+    platform = find_device(device).platform
+    printed = run(program, "--device", platform, "--repeat", "2", *weights, *inputs)
+    outputs = [
+        np.fromfile(folder / f"output{i}.bin", info.dtype).reshape(info.shape)
+        for i, info in enumerate(model.outputs)
+    ]
+    return outputs, printed

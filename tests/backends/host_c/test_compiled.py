@@ -1,0 +1,158 @@
+"""C packages compute what the Python runtime computes, bit for bit, on every OpenCL runtime."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import builders
+import numpy as np
+import pytest
+from c_compilers import RUNTIME, STRICT, compilers, infer, link, objects
+from image_programs import aliases, blur, lowered, memory
+from programs import parse
+
+import clopt
+from clopt.backends.pyopencl_runtime import find_device
+from clopt.backends.targets import load_target
+from clopt.weights import Weights
+
+ROOT = Path(__file__).parents[3]
+DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
+
+
+def check(
+    model: clopt.CompiledModel,
+    arrays: Sequence[np.ndarray],
+    device: str,
+    runtime: Sequence[Path],
+    folder: Path,
+) -> str:
+    """Both runtimes give the same bits; what the C program printed."""
+    model.save_c(folder, "net")
+    outputs, printed = infer(folder, link(folder, runtime), device, model, arrays)
+    for got, want in zip(outputs, model.run(arrays), strict=True):
+        assert got.tobytes() == want.tobytes()
+    return printed
+
+
+def has_image_views(device: str) -> bool:
+    return "cl_khr_image2d_from_buffer" in find_device(device).handle.extensions.split()
+
+
+@pytest.mark.parametrize("target", ["", "adreno-740 texture=prefer float_coordinates=false"])
+def test_digits(target: str, device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
+    model = clopt.compile(DIGITS, target or None, {"batch": 2}, device)
+    x = np.random.default_rng(0).standard_normal((2, 1, 8, 8)).astype(np.float32)
+    printed = check(model, [x], device, runtime, tmp_path / "net")
+    if target:
+        views = "views of the arena" if has_image_views(device) else "objects of their own"
+        assert f"images: {views}" in printed
+    else:
+        assert "images:" not in printed
+
+
+@pytest.mark.parametrize("name", ["squeezenet1_1", "text_encoder"])
+def test_network(name: str, device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
+    network = builders.NETWORKS[name]()
+    model = clopt.compile(network, device=device)
+    given = builders.inputs_for(network)
+    arrays = [given[info.name] for info in model.inputs]
+    check(model, arrays, device, runtime, tmp_path / "net")
+
+
+SHAPE = (2, 5, 7, 4)
+X = np.random.default_rng(0).standard_normal(SHAPE).astype(np.float32)
+
+
+def placed(text: str, **places: str) -> str:
+    """`text` with its `cl.alloc`s in an arena, where `places` says."""
+    for name, place in places.items():
+        text = text.replace(f"%{name} = cl.alloc", f"%{name} = cl.{place}")
+    return text.replace("inputs 1 {", "inputs 1 {\n  %arena = cl.arena : memref<8192xi8>")
+
+
+def compiled(text: str, device: str, weights: Weights | None = None) -> clopt.CompiledModel:
+    """A program for a device that has all kinds of views."""
+    target = load_target("adreno-740").with_facts({"texture": "prefer", "float_coordinates": False})
+    return clopt.compile(lowered(text, target), device=device, weights=weights)
+
+
+@pytest.mark.parametrize("kind", ["image2d", "image1d_buffer", "image2d_array"])
+def test_images(kind: str, device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
+    """A filter; the bytes of its first image become those of a buffer."""
+    weights = Weights()
+    plain = memory(SHAPE, "f32")
+    text = blur(SHAPE, weights.add(np.random.default_rng(1).random((2, 3, 3, 4), np.float32)), kind)
+    if kind != "image2d_array":
+        text = text.replace("@unpack(%u, %y)", "@unpack(%u, %v)")
+        text = text.replace("%u = cl.alloc", f"%v = cl.alloc : {plain}\n  %u = cl.alloc")
+        text = text.replace("cl.return", f"cl.enqueue_copy %v, %y : {plain}\n  cl.return")
+        pitch = " pitch 640" if kind == "image2d" else ""
+        view, buffer = f"image_view %arena[{{}}]{pitch}", "buffer_view %arena[128]"
+        text = placed(text, t=view.format(128), u=view.format(2048), v=buffer)
+    check(compiled(text, device, weights), [X], device, runtime, tmp_path / "net")
+
+
+@pytest.mark.parametrize(("write", "read"), [("", "image1d_buffer"), ("image1d_buffer", "")])
+def test_bytes_seen_as_image_and_as_buffer(
+    write: str, read: str, device: str, runtime: Sequence[Path], tmp_path: Path
+) -> None:
+    place = f"{'image' if write else 'buffer'}_view %arena[256]"
+    text = placed(aliases(SHAPE, (7, 5, 2, 4), write, read), t=place)
+    check(compiled(text, device), [X], device, runtime, tmp_path / "net")
+
+
+PARTS = """
+tir.func @twice(%a: memref<64xf32>, %b: memref<64xf32>) attributes {
+  outputs = array<i64: 1>, global_size = array<i64: 64>, local_size = array<i64: 1>
+} {
+  tir.for global_x %i = 0 to 64 {
+    %v = memref.load %a[%i] : memref<64xf32>
+    %w = arith.addf %v, %v : f32
+    memref.store %w, %b[%i] : memref<64xf32>
+  }
+}
+cl.program @main(%x: memref<128xf32> {cl.name = "x"}, %y: memref<128xf32> {cl.name = "y"},
+                 %e: memref<0xf32> {cl.name = "e"}) inputs 1 {
+  %arena = cl.arena : memref<512xi8>
+  %t = cl.buffer_view %arena[128] : memref<64xf32>
+  %second = cl.view %x[256] : memref<128xf32> to memref<64xf32>
+  %low = cl.view %y[0] : memref<128xf32> to memref<64xf32>
+  %high = cl.view %y[256] : memref<128xf32> to memref<64xf32>
+  %odd = cl.view %x[4] : memref<128xf32> to memref<64xf32>
+  cl.enqueue_kernel @twice(%second, %low) : memref<64xf32>, memref<64xf32>
+  cl.enqueue_copy %odd, %t : memref<64xf32>
+  cl.enqueue_kernel @twice(%t, %high) : memref<64xf32>, memref<64xf32>
+  cl.return
+}
+"""
+
+
+def test_parts_of_inputs_and_outputs(device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
+    """Sub-buffers of what the caller binds, and a copy from where no sub-buffer can start."""
+    model = clopt.compile(parse(PARTS), device=device)
+    x = np.arange(128, dtype=np.float32)
+    check(model, [x], device, runtime, tmp_path / "net")
+    y, _ = model.run([x])
+    np.testing.assert_array_equal(y, np.concatenate([2 * x[64:], 2 * x[1:65]]))
+
+
+@pytest.mark.parametrize("compiler", compilers())
+def test_compilers_find_nothing_to_warn_of(compiler: str, tmp_path: Path) -> None:
+    model = clopt.compile(DIGITS, "adreno-740", {"batch": 1}, texture="prefer")
+    model.save_c(tmp_path / "net", "net")
+    sources = [*(tmp_path / "net").glob("*.c"), *RUNTIME.glob("*.c")]
+    objects(compiler, sources, tmp_path)
+
+
+def test_header_is_one_of_cpp(tmp_path: Path) -> None:
+    if not shutil.which("g++"):
+        pytest.skip("there is no C++ compiler: install g++")
+    clopt.compile(DIGITS, "generic", {"batch": 1}).save_c(tmp_path, "net")
+    source = tmp_path / "use.cpp"
+    source.write_text('#include "net.h"\nint main() { return net_enqueue(0, 0) == CLOPT_OK; }\n')
+    flags = ["-std=c++11", *STRICT[1:], f"-I{RUNTIME}", f"-I{tmp_path}", "-fsyntax-only"]
+    subprocess.run(["g++", *flags, source], check=True)
