@@ -12,13 +12,16 @@ import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper
+from xdsl.passes import ModulePass
 
 from clopt.backends.pyopencl_runtime import Executable
 from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects.cl import set_target
 from clopt.frontends.onnx import import_onnx
+from clopt.passes.cl.plan_memory import CLPlanMemoryPass
 from clopt.passes.pipelines import run_pipeline
+from clopt.passes.tir.mark_in_place import TIRMarkInPlacePass
 from clopt.weights import Weights
 
 # Node type, shapes of the inputs, attributes. Sizes that no tile or vector divides, so that every
@@ -65,15 +68,39 @@ def build(operator: str, shapes: Sequence[Sequence[int]], attributes: dict[str, 
     return onnx.shape_inference.infer_shapes(model).SerializeToString()
 
 
-def unplanned(model: bytes, target: str) -> Executable:
-    """The model with a buffer for each tensor: in an arena, what is outside of one is in another
-    one, and no sanitizer sees a mistake."""
+def executable(model: bytes, target: str, *last: ModulePass) -> Executable:
+    """The model without a plan of its memory, a buffer for each tensor: in an arena, what is
+    outside of one is in another one, and no sanitizer sees a mistake. `last` may plan."""
     ctx = CloptContext(weights=Weights())
     module = import_onnx(model, ctx.weights)
     set_target(module, load_target(target))
     for stage in ("simplify", "fuse", "lower", "schedule"):
         run_pipeline(ctx, module, stage)
+    for pass_ in last:
+        pass_.apply(ctx, module)
     return Executable(module, ctx.weights, "oclgrind")
+
+
+def check_in_place(target: str) -> None:
+    """A kernel that overwrites its input is no race."""
+    nodes = [
+        helper.make_node("Softmax", [x], [y], name=y, axis=axis)
+        for x, y, axis in (("x", "a", 1), ("a", "b", 0), ("b", "y", 1))
+    ]
+    ports = [
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3, 11])] for name in ("x", "y")
+    ]
+    graph = helper.make_graph(nodes, "graph", *ports)
+    opset = [helper.make_opsetid("", 17)]
+    model = helper.make_model(graph, opset_imports=opset, ir_version=8).SerializeToString()
+    program = executable(model, target, TIRMarkInPlacePass(), CLPlanMemoryPass())
+    bytes_of_a = 3 * 11 * 4
+    assert (program.arena_bytes == (bytes_of_a,)) == (load_target(target).device_type == "gpu")
+    x = np.random.default_rng(0).standard_normal((3, 11)).astype(np.float32)
+    (y,) = program.run([x])
+    for axis in (1, 0, 1):
+        x = np.exp(x) / np.exp(x).sum(axis, keepdims=True)
+    np.testing.assert_allclose(y, x, rtol=1e-5)
 
 
 def main(target: str) -> None:
@@ -81,11 +108,12 @@ def main(target: str) -> None:
     for operator, shapes, attributes in CASES:
         model = build(operator, shapes, attributes)
         inputs = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
-        (ours,) = unplanned(model, target).run(inputs)
+        (ours,) = executable(model, target).run(inputs)
         session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
         (theirs,) = session.run(None, {f"x{i}": array for i, array in enumerate(inputs)})
         message = f"{operator} {shapes} {attributes} for {target}"
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5, err_msg=message)
+    check_in_place(target)
 
 
 if __name__ == "__main__":
