@@ -140,8 +140,8 @@ def _heading(report: MemoryReport, title: str) -> Iterator[Shape]:
 
 
 def _labels(box: Box, row: Row) -> Iterator[Label]:
-    """The node's name, or the end of it, along the longer side; below it the size if it fits."""
-    upright = box.height > box.width
+    """The node's name, upright where it fits better so, or the end of it; below it its size."""
+    upright = box.height > box.width and text_width(row.node, _LABEL_SIZE) > box.width - 6
     along, across = (box.height, box.width) if upright else (box.width, box.height)
     room = int((along - 6) / text_width(" ", _LABEL_SIZE))
     if across < _LABEL_SIZE + 3 or room < _SHORTEST_LABEL:
