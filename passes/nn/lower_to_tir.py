@@ -21,10 +21,12 @@ from xdsl.passes import ModulePass
 
 from ...context import weights_of
 from ...dialects import cl, nn, tir
+from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
 from ..locations import node_name
 from .lowering import LOWERINGS, Kernel, buffer_type
+from .lowering.homes import find_homes
 from .lowering.layouts import (
     copy_comment,
     is_packed_view,
@@ -106,6 +108,8 @@ class _Lowering:
         default_factory=dict[tuple[object, ...], tir.FuncOp]
     )
     nodes: dict[tir.FuncOp, _Nodes] = field(default_factory=dict[tir.FuncOp, _Nodes])
+    alignment: int = 1
+    """Of the parts of buffers that kernels access, in bytes."""
 
     def kernel(self, fused: nn.FusedOp) -> tir.FuncOp:
         """The kernel of a region, shared with equal regions."""
@@ -134,7 +138,7 @@ class _Lowering:
             *_ports(returned, function.res_attrs, "output"),
         ]
         program = cl.ProgramOp(function.sym_name.data, ports, len(block.args))
-        lowering = _ProgramBody(self, program, returned)
+        lowering = _ProgramBody(self, function, program)
         for value, arg in zip(block.args, program.body.block.args, strict=False):
             arg.name_hint = value.name_hint
             lowering.buffers[value] = arg
@@ -182,25 +186,16 @@ def _ports(
 class _ProgramBody:
     """Fills the body of a program, one nn operation after the other."""
 
-    def __init__(self, lowering: _Lowering, program: cl.ProgramOp, returned: Sequence[SSAValue]):
+    def __init__(self, lowering: _Lowering, function: func.FuncOp, program: cl.ProgramOp):
         self.lowering = lowering
         self.block = program.body.block
         self.buffers: dict[SSAValue, SSAValue] = {}
         self.packed: dict[tuple[nn.ConstantOp, Attribute], SSAValue] = {}
-        self.returned = list(
-            zip(returned, self.block.args[len(self.block.args) - len(returned) :], strict=True)
-        )
-        self.homes = self._find_homes()
-
-    def _find_homes(self) -> dict[SSAValue, SSAValue]:
-        """The output parameter that a value may be written to at once, through reshapes."""
-        homes: dict[SSAValue, SSAValue] = {}
-        for value, param in self.returned:
-            while isinstance(value.owner, nn.ReshapeOp):
-                value = value.owner.x
-            if isinstance(value.owner, nn.FusedOp):
-                homes.setdefault(value, param)
-        return homes
+        end = function.body.block.last_op
+        returned = list(end.operands) if end is not None else []
+        params = self.block.args[program.input_count :]
+        self.returned = list(zip(returned, params, strict=True))
+        self.homes = find_homes(function, self.returned, lowering.alignment)
 
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""
@@ -267,7 +262,12 @@ class _ProgramBody:
             self.buffers[value] = self._view(self.buffers[fused.inputs[0]], value)
             return
         for value in fused.outputs:
-            self.buffers[value] = self._destination(value)
+            self._memory(value)
+        if fused in self.homes.slices:
+            return
+        if fused in self.homes.joins:
+            self._copy_parts(fused)
+            return
         if all(0 in nn.shape_of(value) for value in fused.outputs):
             return
         kernel = self.lowering.kernel(fused)
@@ -276,14 +276,37 @@ class _ProgramBody:
         launch.location = fused.location
         self.block.add_op(launch)
 
-    def _destination(self, value: SSAValue) -> SSAValue:
-        home = self.homes.get(value)
-        if home is not None:
-            return self._view(home, value)
+    def _memory(self, value: SSAValue) -> SSAValue:
+        """The buffer of a region's result, made when it or a part of it is first needed."""
+        if value not in self.buffers:
+            self.buffers[value] = self._home(value)
+        return self.buffers[value]
+
+    def _home(self, value: SSAValue) -> SSAValue:
+        if (param := self.homes.outputs.get(value)) is not None:
+            return self._view(param, value)
+        if (part := self.homes.parts.get(value)) is not None:
+            return self._part(self._memory(part.whole), value, part.offset)
         return self._add(cl.AllocOp(_buffer_type(value)), value)
 
+    def _part(self, buffer: SSAValue, value: SSAValue, offset: int) -> SSAValue:
+        """A view of the bytes of `buffer` from `offset` on as the buffer of a value."""
+        type_ = _buffer_type(value)
+        if byte_count(type_) == byte_count(buffer.type):
+            return self._view(buffer, value)
+        return self._add(cl.ViewOp(buffer, type_, offset), value)
+
+    def _copy_parts(self, fused: nn.FusedOp) -> None:
+        """What is left of a concatenation: copies of the operands that lie elsewhere."""
+        (result,) = fused.outputs
+        for value, offset in self.homes.copied(fused):
+            place = self._part(self.buffers[result], value, offset)
+            copy = cl.EnqueueCopyOp(self.buffers[value], place)
+            copy.location = fused.location
+            self.block.add_op(copy)
+
     def _return(self) -> None:
-        written = set(self.homes.values())
+        written = set(self.homes.outputs.values())
         for value, param in self.returned:
             if param not in written:
                 source = self._view(self.buffers[value], value)
@@ -312,15 +335,18 @@ def _check_accumulators(module: ModuleOp) -> None:
 
 class LowerNNToTIRPass(ModulePass):
     """Each `nn.fused` becomes a `tir.func` of naive loop nests (equal regions share one), each
-    function a `cl.program` that launches them in order. Reshapes become views; results are written
-    where the caller wants them. Constants are packed here, other relayouts become kernels.
+    function a `cl.program` that launches them in order. Reshapes become views, and so do slices of
+    whole rows; results are written where the caller wants them, and operands of concatenations into
+    their results, where they lie one behind the other there. Constants are packed here, other
+    relayouts become kernels.
     """
 
     name = "lower-nn-to-tir"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _check_accumulators(op)
-        lowering = _Lowering(weights_of(ctx))
+        alignment = cl.target_of(op).image_base_alignment_bytes
+        lowering = _Lowering(weights_of(ctx), alignment=alignment)
         functions = [f for f in op.ops if isinstance(f, func.FuncOp) and f.body.blocks]
         block = op.body.block
         for function in functions:

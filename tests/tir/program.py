@@ -32,9 +32,7 @@ def run_program(
             case cl.AllocOp():
                 buffers[op.result] = _unwritten(op.result)
             case cl.ViewOp():
-                view = buffers[op.source].view()
-                view.shape = _shape(op.result)  # refuses to copy
-                buffers[op.result] = view
+                buffers[op.result] = _part(buffers[op.source], op)
             case cl.EnqueueCopyOp():
                 buffers[op.destination][...] = buffers[op.source]
             case cl.EnqueueKernelOp():
@@ -44,6 +42,16 @@ def run_program(
             case _:
                 raise NotImplementedError(op.name)
     return outputs
+
+
+def _part(source: np.ndarray, op: cl.ViewOp) -> np.ndarray:
+    view = source.view()
+    if op.at is not None:
+        view.shape = (source.size,)  # refuses to copy
+        first = op.offset // source.itemsize
+        view = view[first : first + nn.count(_shape(op.result))]
+    view.shape = _shape(op.result)
+    return view
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:

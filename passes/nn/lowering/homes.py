@@ -1,0 +1,215 @@
+"""Where the results of regions lie: in buffers of their own, or in parts of others.
+
+The operands of a concatenation lie one behind the other in its result if the axes before it have
+one element each. Then they are written there at once, and nothing is left of the concatenation but
+copies of what lies elsewhere. In the same way, a slice of whole rows is a part of its operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import prod
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import NoneAttr
+from xdsl.ir import BlockArgument, SSAValue
+
+from ....dialects import nn
+from ....dialects.cl.ops import byte_count
+from .layouts import is_packed_view
+from .memory import buffer_type
+
+
+@dataclass(frozen=True)
+class Part:
+    """The bytes of another value from `offset` on."""
+
+    whole: SSAValue
+    offset: int
+
+
+@dataclass(frozen=True)
+class Join:
+    """A concatenation without a kernel: where its operands start in its result, in bytes."""
+
+    operands: Sequence[tuple[SSAValue, int]]
+
+
+@dataclass
+class Homes:
+    """What does not get a buffer of its own.
+
+    Values are results of regions; a view has the home of what it is a view of (`source_of`).
+    """
+
+    outputs: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """The parameter of the program that a value is written to."""
+    parts: dict[SSAValue, Part] = field(default_factory=dict[SSAValue, Part])
+    """Values that are written to, or are, parts of others."""
+    joins: dict[nn.FusedOp, Join] = field(default_factory=dict[nn.FusedOp, Join])
+    slices: set[nn.FusedOp] = field(default_factory=set[nn.FusedOp])
+    """Slices without a kernel."""
+
+    def is_placed(self, value: SSAValue) -> bool:
+        """Whether a value has a home already."""
+        return value in self.outputs or value in self.parts
+
+    def copied(self, fused: nn.FusedOp) -> list[tuple[SSAValue, int]]:
+        """The operands of a join that do not lie in its result yet, and where they go."""
+        (result,) = fused.outputs
+        return [
+            (value, offset)
+            for value, offset in self.joins[fused].operands
+            if self.origin(source_of(value)) != self.origin(result, offset)
+        ]
+
+    def origin(self, value: SSAValue, offset: int = 0) -> Part:
+        """Where byte `offset` of a value is, in terms of a value that is no part."""
+        while (part := self.parts.get(value)) is not None:
+            value, offset = part.whole, part.offset + offset
+        return Part(value, offset)
+
+
+def source_of(value: SSAValue) -> SSAValue:
+    """The value whose bytes a value is, all of them."""
+    while True:
+        owner = value.owner
+        if isinstance(owner, nn.ReshapeOp):
+            value = owner.x
+        elif isinstance(owner, nn.FusedOp) and is_packed_view(owner):
+            (value,) = owner.inputs
+        else:
+            return value
+
+
+def find_homes(
+    function: func.FuncOp, results: Sequence[tuple[SSAValue, SSAValue]], alignment: int
+) -> Homes:
+    """The homes of what the regions of a function compute.
+
+    `results` are what it returns and the parameters for that; parts that kernels access start at
+    multiples of `alignment` bytes.
+    """
+    homes = Homes()
+    for value, param in results:
+        source = source_of(value)
+        if isinstance(source.owner, nn.FusedOp):
+            homes.outputs.setdefault(source, param)
+    regions = [op for op in function.body.block.ops if isinstance(op, nn.FusedOp)]
+    for fused in regions:
+        _place_slice(fused, homes, alignment)
+    joins = [(fused, join) for fused in regions if (join := _join(fused)) is not None]
+    # What a value shares with a small concatenation, it may share with a larger one, too.
+    joins.sort(key=lambda pair: -_bytes(pair[0].outputs[0]))
+    for fused, join in joins:
+        _place_join(fused, join, homes, alignment)
+    return homes
+
+
+def _bytes(value: SSAValue) -> int:
+    return byte_count(buffer_type(nn.tensor_type(value)))
+
+
+def _is_over_plain_memory(value: SSAValue) -> bool:
+    layout = nn.layout_of(value)
+    return layout is None or layout.memory == NoneAttr()
+
+
+def _place_slice(fused: nn.FusedOp, homes: Homes, alignment: int) -> None:
+    """Make a slice a part of its operand where its elements are one behind the other there."""
+    ops = list(fused.body.block.ops)
+    if len(ops) != 2 or not isinstance(op := ops[0], nn.SliceOp):
+        return
+    (value,), (result,) = fused.inputs, fused.outputs
+    plain = nn.layout_of(value) is None and nn.layout_of(result) is None
+    source = source_of(value)
+    if not plain or homes.is_placed(result) or nn.constant_of(source) is not None:
+        return
+    shape, sizes = nn.shape_of(value), nn.shape_of(result)
+    strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    first = next((axis for axis, size in enumerate(sizes) if size != 1), len(sizes))
+    whole_rows = sizes[first + 1 :] == shape[first + 1 :] and prod(sizes) > 0
+    steps = nn.ints(op.steps)
+    if not whole_rows or any(step != 1 for step in steps[first : first + 1]):
+        return
+    start = sum(at * n for at, n in zip(nn.ints(op.starts), strides, strict=True))
+    offset = start * (_bytes(value) // prod(shape))
+    if offset % alignment == 0:
+        homes.parts[result] = Part(source, offset)
+        homes.slices.add(fused)
+
+
+def _join(fused: nn.FusedOp) -> Join | None:
+    """The concatenation that a region is, if its operands lie one behind the other in its result.
+
+    In packed memory that is so where each but the last fills its blocks.
+    """
+    ops = list(fused.body.block.ops)
+    if len(ops) != 2 or not isinstance(op := ops[0], nn.ConcatOp):
+        return None
+    values = [
+        fused.inputs[arg.index]
+        for arg in op.inputs
+        if isinstance(arg, BlockArgument) and nn.count(nn.shape_of(arg))
+    ]
+    (result,) = fused.outputs
+    layout, axis = nn.layout_of(result), op.axis.value.data
+    if any(nn.layout_of(value) != layout for value in values) or not _is_over_plain_memory(result):
+        return None
+    block = dict(layout.blocks).get(axis, 1) if layout is not None else 1
+    padded = nn.shape_of(result) if layout is None else layout.physical_shape(nn.shape_of(result))
+    if prod(padded[:axis]) != 1 or any(nn.shape_of(value)[axis] % block for value in values[:-1]):
+        return None
+    offsets = [0, *accumulate(_bytes(value) for value in values)]
+    return Join(list(zip(values, offsets, strict=False)))
+
+
+def _place_join(fused: nn.FusedOp, join: Join, homes: Homes, alignment: int) -> None:
+    """Let the operands of a concatenation be parts of its result, if that leaves few copies.
+
+    If they already are parts of something, in this order, so is the result.
+    """
+    (result,) = fused.outputs
+    origins = [homes.origin(source_of(value)) for value, _ in join.operands]
+    homes.joins[fused] = join
+    if not homes.is_placed(result) and origins:
+        start = origins[0]
+        if (
+            nn.constant_of(start.whole) is None
+            and start.offset % alignment == 0
+            and all(
+                origin == Part(start.whole, start.offset + offset)
+                for origin, (_, offset) in zip(origins, join.operands, strict=True)
+            )
+        ):
+            homes.parts[result] = start
+            return
+    before = dict(homes.parts)
+    for origin, (_, offset) in zip(origins, join.operands, strict=True):
+        base = offset - origin.offset
+        if _may_move(origin.whole, base, join, origins, homes) and base % alignment == 0:
+            homes.parts[origin.whole] = Part(result, base)
+    if 2 * sum(_bytes(value) for value, _ in homes.copied(fused)) > _bytes(result):
+        del homes.joins[fused]
+        homes.parts = before
+
+
+def _may_move(
+    value: SSAValue, base: int, join: Join, origins: Sequence[Part], homes: Homes
+) -> bool:
+    """Whether a value may lie in the result of a join from byte `base` on.
+
+    A region computes it, it has no other place, and whatever the join wants there is a part of it.
+    """
+    if not isinstance(value.owner, nn.FusedOp) or homes.is_placed(value) or base < 0:
+        return False
+    end = base + _bytes(value)
+    covered = 0
+    for origin, (operand, offset) in zip(origins, join.operands, strict=True):
+        if offset < end and base < offset + _bytes(operand):
+            if origin != Part(value, offset - base):
+                return False
+            covered += _bytes(operand)
+    return covered == _bytes(value)
