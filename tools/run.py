@@ -217,7 +217,8 @@ def run(options: argparse.Namespace) -> None:
     inputs = collect_inputs(model.inputs, options.input, options.seed, scaling)
     names = [output.name for output in model.outputs]
     outputs = model.run(inputs)
-    console.print(f"ran {Path(options.model).name} on {model.device_name}")
+    views = [f", {kind} {way}" for kind, way in model.executable.image_views.items()]
+    console.print(f"ran {Path(options.model).name} on {model.device_name}{''.join(views)}")
     if options.output:
         _save(Path(options.output), names, outputs)
     if options.print:

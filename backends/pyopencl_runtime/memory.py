@@ -118,8 +118,8 @@ def check_size(device: Device, size: int) -> None:
     limit = device.handle.max_mem_alloc_size
     if size > limit:
         raise CloptError(
-            f"A tensor of the model takes {size:,} bytes, but {device} allows {limit:,} in one "
-            "buffer; use smaller inputs or another device."
+            f"The model needs a buffer or image of {size:,} bytes, but {device} allows {limit:,}; "
+            "compile it for this device, or use smaller inputs or another device."
         )
 
 

@@ -211,6 +211,8 @@ def _checked_arenas(
         raise CloptError(
             f"The model needs {len(sizes)} arenas, of {needed} bytes, but {len(given)} were given."
         )
+    if len({buffer.int_ptr for buffer in given[: len(sizes)]}) < len(sizes):
+        raise CloptError(f"The model needs {len(sizes)} arenas, but one buffer was given twice.")
     for buffer, size in zip(given, sizes, strict=False):
         if buffer.size < size:
             raise CloptError(

@@ -37,8 +37,8 @@ cl.program @main(%x: memref<64xf32> {{cl.name = "x"}}, %y: memref<64xf32> {{cl.n
     inputs 1 {{
   %arena = cl.arena : memref<{size}xi8>
   %w = cl.constant "{key}" : memref<64xf32>
-  %t = cl.buffer_view %arena[256] : memref<8x8xf32>
-  %u = cl.buffer_view %arena[256] : memref<64xf32>
+  %t = cl.buffer_view %arena[{offset}] : memref<8x8xf32>
+  %u = cl.buffer_view %arena[{offset}] : memref<64xf32>
   %v = cl.view %t : memref<8x8xf32> to memref<64xf32>
   cl.enqueue_kernel @add(%x, %w, %v) : memref<64xf32>, memref<64xf32>, memref<64xf32>
   cl.enqueue_kernel @twice(%v, %u) : memref<64xf32>, memref<64xf32>
@@ -98,11 +98,11 @@ def context(device: str) -> cl.Context:
     return cl.Context([find_device(device).handle])
 
 
-def planned(w: float, size: int = 512, **options: object) -> Executable:
-    """The program y = 4 * (x + w)."""
+def planned(w: float, offset: int = 256, **options: object) -> Executable:
+    """The program y = 4 * (x + w) with its intermediate result at a byte of its arena."""
     weights = Weights()
     key = weights.add(np.full(64, w, np.float32), "w")
-    module = parse(DECLARED + ARENA.format(key=key, size=size))
+    module = parse(DECLARED + ARENA.format(key=key, offset=offset, size=offset + 256))
     return Executable(module, weights, source=KERNELS, use_cache=False, **options)  # type: ignore[arg-type]
 
 
@@ -173,8 +173,14 @@ def test_arenas_that_do_not_do(context: cl.Context, device: str) -> None:
     other = cl.Context([find_device(device).handle])
     with pytest.raises(CloptError, match="arena belongs to another context than the program"):
         planned(1, context=context, arena=[buffer(other, 512)])
+    with pytest.raises(
+        CloptError, match=r"needs a buffer or image of 10,000,000,000,256 bytes, but"
+    ):
+        planned(1, 10**13, context=context)
     with pytest.raises(CloptError, match="needs 2 arenas, of 512 and 256 bytes, but 1 were given"):
         in_parts(context=context, arena=[buffer(context, 512)])
+    with pytest.raises(CloptError, match="needs 2 arenas, but one buffer was given twice"):
+        in_parts(context=context, arena=2 * [buffer(context, 512)])
 
 
 def test_parts_of_what_the_caller_binds(context: cl.Context) -> None:
