@@ -13,6 +13,8 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from .cl.pack_constants import CLPackConstantsPass
+from .cl.plan_memory import CLPlanMemoryPass
+from .cl.reorder import CLReorderPass
 from .nn.choose_layout import NNChooseLayoutPass
 from .nn.conv_to_matmul import NNConvToMatmulPass
 from .nn.conv_transpose_to_conv import NNConvTransposeToConvPass
@@ -29,6 +31,7 @@ from .nn.winograd import NNWinogradPass
 from .tir.auto_schedule import TIRAutoSchedulePass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
+from .tir.mark_in_place import TIRMarkInPlacePass
 from .tir.split_half_sums import TIRSplitHalfSumsPass
 from .verify import VerifyPass
 
@@ -99,12 +102,24 @@ SCHEDULE: tuple[ModulePass, ...] = (
     VerifyPass(),
 )
 
+MEMORY: tuple[ModulePass, ...] = (
+    # Kernels are what they will be: which input may an output overwrite?
+    TIRMarkInPlacePass(),
+    # The fewer bytes are live at once, the less any plan needs: order before places.
+    CLReorderPass(),
+    # Behind every pass that adds values or changes their types, sizes or order: places are final.
+    CLPlanMemoryPass(),
+    # Checks the plan itself: what is live at once has bytes of its own.
+    VerifyPass(),
+)
+
 PIPELINES: dict[str, tuple[ModulePass, ...]] = {
     "simplify": SIMPLIFY,
     "fuse": FUSE,
     "lower": LOWER,
     "schedule": SCHEDULE,
-    "opencl": SIMPLIFY + PRECISION + FUSE + LOWER + SCHEDULE,
+    "memory": MEMORY,
+    "opencl": SIMPLIFY + PRECISION + FUSE + LOWER + SCHEDULE + MEMORY,
 }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import cl, tir
+from ...dialects.cl.placement import extent
 from ...errors import CloptError
 from ..locations import node_name
 from .intermediates import Chain, Intermediate, chains
@@ -26,8 +28,8 @@ class CLPlanMemoryPass(ModulePass):
     Each `cl.alloc` of a buffer, or of an image that the target can lay over a buffer, becomes a
     view of a `cl.arena`; other images and empty tensors stay as they are. There are more arenas
     where the target allows one buffer fewer bytes than all take together. A kernel that may compute
-    in place (`in_place` of `tir.func`) does, where its input is not needed again. A program that
-    has an arena is left alone.
+    in place (`in_place` of `tir.func`) does, where its input is not needed again; of the pairs that
+    it lists, those stay that some launch uses. A program that has an arena is left alone.
     """
 
     name: ClassVar[str] = "cl-plan-memory"
@@ -38,9 +40,12 @@ class CLPlanMemoryPass(ModulePass):
         target = cl.target_of(op)
         capacity = self.capacity or target.max_alloc_bytes
         kernels = cl.kernels_of(op)
-        for program in op.ops:
-            if isinstance(program, cl.ProgramOp) and not is_planned(program):
+        programs = [program for program in op.ops if isinstance(program, cl.ProgramOp)]
+        for program in programs:
+            if not is_planned(program):
                 _place(program, chains(program, kernels, target), target, capacity)
+        if programs:
+            _forget_unused_pairs(op, programs, kernels)
 
 
 def is_planned(program: cl.ProgramOp) -> bool:
@@ -90,3 +95,25 @@ def _check_size(
             f"{capacity:,} that {target.name} allows one buffer; use smaller inputs, "
             "--precision f16-storage or another device."
         )
+
+
+def _forget_unused_pairs(
+    module: ModuleOp, programs: Sequence[cl.ProgramOp], kernels: Mapping[str, cl.Kernel]
+) -> None:
+    """Leave each kernel the pairs that are the same bytes in some launch.
+
+    What may be the same bytes is no `restrict` pointer, and costs the device's compiler its freedom
+    to move loads.
+    """
+    used: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+    for program in programs:
+        part_of = cl.parts(program)
+        for op in cl.commands(program):
+            if isinstance(op, cl.EnqueueKernelOp):
+                for pair in kernels[op.kernel_name].in_place:
+                    source, result = (extent(op.args[i], part_of[op.args[i]]) for i in pair)
+                    if source == result:
+                        used[op.kernel_name].add(pair)
+    for kernel in module.ops:
+        if isinstance(kernel, tir.FuncOp | cl.KernelOp):
+            kernel.in_place = tir.in_place_attribute(sorted(used[kernel.sym_name.data]))
