@@ -4,6 +4,7 @@ from pyopencl import Buffer, CommandQueue, Context
 
 from .devices import Device, find_device, list_devices, target_for
 from .executable import Executable
+from .image_views import ImageViews
 from .place import choose_place
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Context",
     "Device",
     "Executable",
+    "ImageViews",
     "choose_place",
     "find_device",
     "list_devices",

@@ -11,8 +11,13 @@ import pytest
 from image_programs import DTYPES, aliases, blur, blurred, copies, lowered, memory
 
 from clopt import CloptError
-from clopt.backends.pyopencl_runtime import Executable, find_device, image_test, image_views
-from clopt.backends.pyopencl_runtime.image_views import ImageViews
+from clopt.backends.pyopencl_runtime import (
+    Executable,
+    ImageViews,
+    find_device,
+    image_test,
+    image_views,
+)
 from clopt.backends.pyopencl_runtime.images import Images
 from clopt.backends.pyopencl_runtime.memory import Memory
 from clopt.backends.targets import load_target
