@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,6 +51,11 @@ def test_target_and_facts_of_it(target: str, model: Path, tmp_path: Path, device
     run.main([str(folder), "--input", f"x={given}", "--output", str(tmp_path / "b.npz")])
     for result in "ab":
         np.testing.assert_allclose(np.load(tmp_path / f"{result}.npz")["y"], Y)
+
+
+def test_summary_tells_how_images_lie_in_memory(model: Path, capsys, device: str):
+    run.main([str(model), "--target", "adreno-740", "texture=prefer", "--device", device])
+    assert re.search(", image2d (over|of) ", capsys.readouterr().out)
 
 
 def test_explain_tells_layouts(model: Path, tmp_path: Path, capsys):
