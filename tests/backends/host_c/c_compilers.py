@@ -61,7 +61,12 @@ def run(program: Path, *words: str | Path) -> str:
 
 
 def infer(
-    folder: Path, program: Path, device: str, model: clopt.CompiledModel, arrays: Sequence[object]
+    folder: Path,
+    program: Path,
+    device: str,
+    model: clopt.CompiledModel,
+    arrays: Sequence[object],
+    *options: str,
 ) -> tuple[list[np.ndarray], str]:
     """The outputs of a package's example on the device, and what it printed."""
     inputs: list[Path] = []
@@ -70,7 +75,7 @@ def infer(
         inputs[-1].write_bytes(np.asarray(array, order="C").tobytes())
     weights = ["--weights", folder / "weights.bin", "--output", folder / "output"]
     platform = find_device(device).platform
-    printed = run(program, "--device", platform, "--repeat", "2", *weights, *inputs)
+    printed = run(program, "--device", platform, "--repeat", "2", *options, *weights, *inputs)
     outputs = [
         np.fromfile(folder / f"output{i}.bin", info.dtype).reshape(info.shape)
         for i, info in enumerate(model.outputs)

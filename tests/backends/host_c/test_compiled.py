@@ -140,6 +140,17 @@ def test_parts_of_inputs_and_outputs(device: str, runtime: Sequence[Path], tmp_p
     np.testing.assert_array_equal(y, np.concatenate([2 * x[64:], 2 * x[1:65]]))
 
 
+def test_recorded_launches(device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
+    """Replayed around a copy, and one by one where the device cannot record them."""
+    model = clopt.compile(parse(PARTS), device=device)
+    model.save_c(tmp_path, "net")
+    program, x = link(tmp_path, runtime), np.arange(128, dtype=np.float32)
+    outputs, printed = infer(tmp_path, program, device, model, [x], "--replay")
+    np.testing.assert_array_equal(outputs[0], 2 * np.concatenate([x[64:], x[1:65]]))
+    extensions = find_device(device).handle.extensions.split()
+    assert ("recorded and replayed" in printed) == ("cl_khr_command_buffer" in extensions)
+
+
 @pytest.mark.parametrize("compiler", compilers())
 def test_compilers_find_nothing_to_warn_of(compiler: str, tmp_path: Path) -> None:
     model = clopt.compile(DIGITS, "adreno-740", {"batch": 1}, texture="prefer")
