@@ -12,6 +12,8 @@ typedef struct clopt_place {
     cl_mem buffer, image;
 } clopt_place;
 
+typedef struct clopt_replay clopt_replay;
+
 struct clopt_model {
     const clopt_program *program;
     cl_context context;
@@ -27,6 +29,7 @@ struct clopt_model {
     clopt_place *places; /* by slot */
     cl_mem *staging;     /* by tensor: buffers for those bound to host memory */
     void **hosts;        /* by tensor: that host memory */
+    clopt_replay *replay; /* NULL unless asked for */
     char message[CLOPT_MESSAGE_BYTES];
 };
 
@@ -116,5 +119,18 @@ cl_mem clopt_create_image(const clopt_model *model, const clopt_image *image, si
  * out. */
 unsigned clopt_needed_views(const clopt_program *program);
 unsigned clopt_working_views(const clopt_model *model);
+
+/* clopt_replay.c */
+
+/* Lets inferences be recorded and replayed where the device can. */
+clopt_status clopt_start_replay(clopt_model *model);
+void clopt_end_replay(clopt_model *model);
+
+/* Kernels have new arguments: the next inference is recorded anew. */
+void clopt_forget_recordings(clopt_model *model);
+
+/* Replays what was recorded from `command` on and returns where that ends; `command` itself where
+ * nothing was, and the launch has to be put on the queue as ever. */
+unsigned clopt_replay_from(clopt_model *model, unsigned command, clopt_status *status);
 
 #endif

@@ -297,6 +297,7 @@ static clopt_status place_argument(clopt_model *model, unsigned command, unsigne
 
 clopt_status clopt_place_slots(clopt_model *model, unsigned root) {
     const clopt_program *program = model->program;
+    clopt_forget_recordings(model);
     clopt_release_places(model, root);
     for (unsigned i = 0; i < program->command_count; i++) {
         const clopt_command *command = &program->commands[i];

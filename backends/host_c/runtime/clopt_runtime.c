@@ -138,6 +138,9 @@ static clopt_status set_up(clopt_model *model, const clopt_options *options) {
         model->views = clopt_working_views(model);
         status = clopt_set_arena(model, options->arenas, options->arena_count);
     }
+    if (status == CLOPT_OK && options->replay) {
+        status = clopt_start_replay(model);
+    }
     return status;
 }
 
@@ -196,6 +199,7 @@ void clopt_destroy(clopt_model *model) {
             clReleaseProgram(model->programs[i]);
         }
     }
+    clopt_end_replay(model);
     if (model->places) {
         clopt_release_places(model, CLOPT_ALL_ROOTS);
     }
@@ -450,10 +454,15 @@ static clopt_status enqueue_transfers(clopt_model *model, size_t first, size_t e
 
 static clopt_status enqueue_commands(clopt_model *model) {
     clopt_status status = CLOPT_OK;
-    for (unsigned i = 0; status == CLOPT_OK && i < model->program->command_count; i++) {
-        const clopt_command *command = &model->program->commands[i];
-        status = command->kind == CLOPT_LAUNCH ? enqueue_launch(model, i)
-                                               : enqueue_copy(model, command);
+    unsigned i = 0;
+    while (status == CLOPT_OK && i < model->program->command_count) {
+        unsigned next = clopt_replay_from(model, i, &status);
+        if (next == i) {
+            const clopt_command *command = &model->program->commands[next++];
+            status = command->kind == CLOPT_LAUNCH ? enqueue_launch(model, i)
+                                                   : enqueue_copy(model, command);
+        }
+        i = next;
     }
     return status;
 }

@@ -62,6 +62,13 @@ typedef enum clopt_image_views {
     CLOPT_IMAGE_OBJECTS       /* some as objects of their own, shared by equal ones: more memory */
 } clopt_image_views;
 
+/* How launches are put on the queue, see clopt_options.replay. */
+typedef enum clopt_replay_kind {
+    CLOPT_NO_REPLAY,        /* one by one */
+    CLOPT_COMMAND_BUFFER,   /* recorded, by cl_khr_command_buffer */
+    CLOPT_RECORDABLE_QUEUE  /* recorded, by cl_qcom_recordable_queues */
+} clopt_replay_kind;
+
 /* An input or output: elements lie in row-major order without gaps. */
 typedef struct clopt_tensor {
     const char *name;
@@ -98,6 +105,9 @@ typedef struct clopt_options {
 
     const cl_mem *arenas; /* for intermediate results, see clopt_set_arena; NULL: own ones */
     size_t arena_count;
+
+    int replay; /* not 0: record the launches at the first inference, and after each change of a
+                   binding, and put them on the queue as one command, where the device can */
 } clopt_options;
 
 typedef struct clopt_program clopt_program; /* the tables of a model, in its generated source */
@@ -125,6 +135,9 @@ const char *clopt_dtype_name(clopt_dtype dtype);
 
 const clopt_info *clopt_model_info(const clopt_model *model);
 clopt_image_views clopt_model_image_views(const clopt_model *model);
+
+/* How launches are put on the queue; where recording failed, one by one. */
+clopt_replay_kind clopt_model_replay(const clopt_model *model);
 
 /* Whether the kernels came from options.binaries_path. */
 int clopt_model_used_binaries(const clopt_model *model);

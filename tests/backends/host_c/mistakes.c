@@ -158,6 +158,14 @@ static void binaries(small_model *model) {
     }
 }
 
+/* How many objects hold the context and the queue: every object of OpenCL holds its context. */
+static cl_uint references(void) {
+    cl_uint of_context = 0, of_queue = 0;
+    clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof of_context, &of_context, NULL);
+    clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof of_queue, &of_queue, NULL);
+    return of_context + of_queue;
+}
+
 int main(int count, char **words) {
     char message[512] = "";
     small_model *model;
@@ -171,6 +179,7 @@ int main(int count, char **words) {
     queue = clCreateCommandQueue(context, device, 0, NULL);
     unordered =
         clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL);
+    const cl_uint before = references();
     creation();
     null_handles();
     options = good_options();
@@ -181,6 +190,8 @@ int main(int count, char **words) {
     compute(model, "after mistakes");
     binaries(model);
     small_destroy(model);
+    clFinish(queue);
+    printf("references: %d more\n", (int)(references() - before));
     clReleaseCommandQueue(queue);
     clReleaseCommandQueue(unordered);
     clReleaseContext(context);

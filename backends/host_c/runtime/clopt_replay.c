@@ -1,0 +1,326 @@
+/* Replay: the launches of an inference are recorded once, and put on the queue as one command.
+ *
+ * Two extensions do it: cl_khr_command_buffer, and Qualcomm's cl_qcom_recordable_queues where the
+ * headers at hand declare it. Copies are not recorded (Qualcomm's recordings hold kernels alone,
+ * and revisions of Khronos' extension differ in how copies are recorded); they stand between
+ * recordings. A recording keeps the arguments that kernels had: whoever changes some forgets it.
+ */
+#define CL_ENABLE_BETA_EXTENSIONS
+#include "clopt_internal.h"
+
+#include <CL/cl_ext.h>
+#include <stdlib.h>
+
+#if defined(__has_include)
+#if __has_include(<CL/cl_ext_qcom.h>)
+#include <CL/cl_ext_qcom.h>
+#endif
+#endif
+
+#ifdef CL_QUEUE_RECORDABLE_QCOM
+/* Found at run time, since loaders rarely export them; what is changed at replay is never given. */
+typedef void *(CL_API_CALL *new_recording_fn)(cl_command_queue, cl_int *);
+typedef cl_int(CL_API_CALL *end_recording_fn)(void *);
+typedef cl_int(CL_API_CALL *enqueue_recording_fn)(
+    cl_command_queue, void *, size_t, const void *, size_t, const void *, size_t, const void *,
+    size_t, const void *, cl_uint, const cl_event *, cl_event *);
+#endif
+
+/* Launches that follow one another, from command `first` up to `end`. */
+typedef struct clopt_recording {
+    unsigned first, end;
+    void *handle;
+} clopt_recording;
+
+struct clopt_replay {
+    clopt_replay_kind kind;
+    cl_command_queue recorder; /* Qualcomm: the queue that launches are recorded on */
+    unsigned most_launches;    /* of one recording */
+    int is_recorded;
+    unsigned count;
+    clopt_recording *recordings;
+#ifdef cl_khr_command_buffer
+    clCreateCommandBufferKHR_fn create_buffer;
+    clCommandNDRangeKernelKHR_fn add_launch;
+    clFinalizeCommandBufferKHR_fn finalize_buffer;
+    clEnqueueCommandBufferKHR_fn enqueue_buffer;
+    clReleaseCommandBufferKHR_fn release_buffer;
+#endif
+#ifdef CL_QUEUE_RECORDABLE_QCOM
+    new_recording_fn new_recording;
+    end_recording_fn end_recording;
+    enqueue_recording_fn enqueue_recording;
+    end_recording_fn release_recording;
+#endif
+};
+
+/* ISO C has no conversion from an object pointer to a function pointer; POSIX and OpenCL do. */
+#define FIND(model, member, name) (*(void **)&(member) = find_function(model, name))
+
+static clopt_status fail(clopt_model *model, const char *call, cl_int error) {
+    return clopt_fail_opencl(model, call, "the recording of an inference", error);
+}
+
+/* The function of an extension, NULL where the platform has none of that name. */
+static void *find_function(const clopt_model *model, const char *name) {
+    cl_platform_id platform = NULL;
+    clGetDeviceInfo(model->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    return clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+
+/* Khronos */
+
+#ifdef cl_khr_command_buffer
+
+static int find_command_buffers(const clopt_model *model, clopt_replay *replay) {
+    cl_device_command_buffer_capabilities_khr can = 0;
+    clGetDeviceInfo(model->device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, sizeof can, &can,
+                    NULL);
+    /* An inference is enqueued while the one before it may still be under way. */
+    return (can & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) != 0 &&
+           FIND(model, replay->create_buffer, "clCreateCommandBufferKHR") &&
+           FIND(model, replay->add_launch, "clCommandNDRangeKernelKHR") &&
+           FIND(model, replay->finalize_buffer, "clFinalizeCommandBufferKHR") &&
+           FIND(model, replay->enqueue_buffer, "clEnqueueCommandBufferKHR") &&
+           FIND(model, replay->release_buffer, "clReleaseCommandBufferKHR");
+}
+
+static clopt_status record_buffer(clopt_model *model, clopt_recording *recording) {
+    const clopt_replay *replay = model->replay;
+    const cl_command_buffer_properties_khr properties[] = {
+        CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
+    cl_int error;
+    cl_command_buffer_khr buffer =
+        replay->create_buffer(1, &model->queue, properties, &error);
+    if (!buffer) {
+        return fail(model, "clCreateCommandBufferKHR", error);
+    }
+    recording->handle = buffer;
+    for (unsigned i = recording->first; i < recording->end; i++) {
+        const clopt_command *launch = &model->program->commands[i];
+        error = replay->add_launch(buffer, NULL, NULL, model->kernels[i], launch->dimensions, NULL,
+                                   launch->global, launch->local, 0, NULL, NULL, NULL);
+        if (error != CL_SUCCESS) {
+            return fail(model, "clCommandNDRangeKernelKHR", error);
+        }
+    }
+    error = replay->finalize_buffer(buffer);
+    return error == CL_SUCCESS ? CLOPT_OK : fail(model, "clFinalizeCommandBufferKHR", error);
+}
+
+static clopt_status enqueue_buffer(clopt_model *model, const clopt_recording *recording) {
+    cl_int error = model->replay->enqueue_buffer(0, NULL, recording->handle, 0, NULL, NULL);
+    return error == CL_SUCCESS ? CLOPT_OK : fail(model, "clEnqueueCommandBufferKHR", error);
+}
+
+#endif
+
+/* Qualcomm */
+
+#ifdef CL_QUEUE_RECORDABLE_QCOM
+
+static int find_recordable_queue(const clopt_model *model, clopt_replay *replay) {
+    cl_uint most = 0;
+    cl_int error = CL_SUCCESS;
+    clGetDeviceInfo(model->device, CL_DEVICE_RECORDABLE_QUEUE_MAX_SIZE, sizeof most, &most, NULL);
+    replay->most_launches = most;
+    if (most == 0 || !FIND(model, replay->new_recording, "clNewRecordingQCOM") ||
+        !FIND(model, replay->end_recording, "clEndRecordingQCOM") ||
+        !FIND(model, replay->enqueue_recording, "clEnqueueRecordingQCOM") ||
+        !FIND(model, replay->release_recording, "clReleaseRecordingQCOM")) {
+        return 0; /* some loaders list the extension and do not pass its functions on */
+    }
+    replay->recorder = clCreateCommandQueue(model->context, model->device,
+                                            CL_QUEUE_RECORDABLE_QCOM, &error);
+    return error == CL_SUCCESS;
+}
+
+static clopt_status record_on_queue(clopt_model *model, clopt_recording *recording) {
+    const clopt_replay *replay = model->replay;
+    cl_command_queue recorder = replay->recorder;
+    cl_int error;
+    recording->handle = replay->new_recording(recorder, &error);
+    if (error != CL_SUCCESS) {
+        return fail(model, "clNewRecordingQCOM", error);
+    }
+    for (unsigned i = recording->first; i < recording->end; i++) {
+        const clopt_command *launch = &model->program->commands[i];
+        error = clEnqueueNDRangeKernel(recorder, model->kernels[i], launch->dimensions, NULL,
+                                       launch->global, launch->local, 0, NULL, NULL);
+        if (error != CL_SUCCESS) {
+            return fail(model, "clEnqueueNDRangeKernel", error);
+        }
+    }
+    error = replay->end_recording(recording->handle);
+    return error == CL_SUCCESS ? CLOPT_OK : fail(model, "clEndRecordingQCOM", error);
+}
+
+static clopt_status enqueue_recording(clopt_model *model, const clopt_recording *recording) {
+    cl_int error = model->replay->enqueue_recording(model->queue, recording->handle, 0, NULL, 0,
+                                                    NULL, 0, NULL, 0, NULL, 0, NULL, NULL);
+    return error == CL_SUCCESS ? CLOPT_OK : fail(model, "clEnqueueRecordingQCOM", error);
+}
+
+#endif
+
+/* Both */
+
+/* Qualcomm's first: a device that has both has it for longer. */
+static clopt_replay_kind find_kind(const clopt_model *model, clopt_replay *replay) {
+    char *extensions = clopt_device_text(model->device, CL_DEVICE_EXTENSIONS);
+    clopt_replay_kind kind = CLOPT_NO_REPLAY;
+    replay->most_launches = model->program->command_count;
+#ifdef cl_khr_command_buffer
+    if (extensions && clopt_has_extension(extensions, "cl_khr_command_buffer") &&
+        find_command_buffers(model, replay)) {
+        kind = CLOPT_COMMAND_BUFFER;
+    }
+#endif
+#ifdef CL_QUEUE_RECORDABLE_QCOM
+    if (extensions && clopt_has_extension(extensions, "cl_qcom_recordable_queues") &&
+        find_recordable_queue(model, replay)) {
+        kind = CLOPT_RECORDABLE_QUEUE;
+    }
+#endif
+    free(extensions);
+    return kind;
+}
+
+static clopt_status record(clopt_model *model, clopt_recording *recording) {
+    switch (model->replay->kind) {
+#ifdef cl_khr_command_buffer
+    case CLOPT_COMMAND_BUFFER:
+        return record_buffer(model, recording);
+#endif
+#ifdef CL_QUEUE_RECORDABLE_QCOM
+    case CLOPT_RECORDABLE_QUEUE:
+        return record_on_queue(model, recording);
+#endif
+    default:
+        (void)recording;
+        return CLOPT_OK;
+    }
+}
+
+static clopt_status replay_one(clopt_model *model, const clopt_recording *recording) {
+    switch (model->replay->kind) {
+#ifdef cl_khr_command_buffer
+    case CLOPT_COMMAND_BUFFER:
+        return enqueue_buffer(model, recording);
+#endif
+#ifdef CL_QUEUE_RECORDABLE_QCOM
+    case CLOPT_RECORDABLE_QUEUE:
+        return enqueue_recording(model, recording);
+#endif
+    default:
+        (void)recording;
+        return CLOPT_OK;
+    }
+}
+
+static void release(clopt_replay *replay, clopt_recording *recording) {
+#ifdef cl_khr_command_buffer
+    if (recording->handle && replay->kind == CLOPT_COMMAND_BUFFER) {
+        replay->release_buffer(recording->handle);
+    }
+#endif
+#ifdef CL_QUEUE_RECORDABLE_QCOM
+    if (recording->handle && replay->kind == CLOPT_RECORDABLE_QUEUE) {
+        replay->release_recording(recording->handle);
+    }
+#endif
+    (void)replay;
+    recording->handle = NULL;
+}
+
+/* Divides the commands: launches that follow one another, at most so many, are one recording. */
+static void divide(const clopt_program *program, clopt_replay *replay) {
+    replay->count = 0;
+    for (unsigned i = 0; i < program->command_count; i++) {
+        clopt_recording *last = replay->count ? &replay->recordings[replay->count - 1] : NULL;
+        if (program->commands[i].kind != CLOPT_LAUNCH) {
+            continue;
+        }
+        if (last && last->end == i && i - last->first < replay->most_launches) {
+            last->end = i + 1;
+        } else {
+            replay->recordings[replay->count].first = i;
+            replay->recordings[replay->count++].end = i + 1;
+        }
+    }
+}
+
+clopt_status clopt_start_replay(clopt_model *model) {
+    unsigned commands = model->program->command_count;
+    clopt_replay *replay = calloc(1, sizeof *replay);
+    clopt_recording *recordings = calloc(commands ? commands : 1, sizeof *recordings);
+    if (!replay || !recordings) {
+        free(replay);
+        free(recordings);
+        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for recordings.");
+    }
+    replay->recordings = recordings;
+    model->replay = replay;
+    replay->kind = find_kind(model, replay);
+    divide(model->program, replay);
+    return CLOPT_OK;
+}
+
+void clopt_forget_recordings(clopt_model *model) {
+    clopt_replay *replay = model->replay;
+    for (unsigned i = 0; replay && i < replay->count; i++) {
+        release(replay, &replay->recordings[i]);
+    }
+    if (replay) {
+        replay->is_recorded = 0;
+    }
+}
+
+void clopt_end_replay(clopt_model *model) {
+    clopt_replay *replay = model->replay;
+    if (!replay) {
+        return;
+    }
+    clopt_forget_recordings(model);
+    if (replay->recorder) {
+        clReleaseCommandQueue(replay->recorder);
+    }
+    free(replay->recordings);
+    free(replay);
+    model->replay = NULL;
+}
+
+clopt_replay_kind clopt_model_replay(const clopt_model *model) {
+    return model && model->replay ? model->replay->kind : CLOPT_NO_REPLAY;
+}
+
+/* Where recording fails, the model goes on without it. */
+static void record_all(clopt_model *model) {
+    clopt_replay *replay = model->replay;
+    for (unsigned i = 0; i < replay->count; i++) {
+        if (record(model, &replay->recordings[i]) != CLOPT_OK) {
+            clopt_forget_recordings(model);
+            replay->kind = CLOPT_NO_REPLAY;
+            return;
+        }
+    }
+    replay->is_recorded = 1;
+}
+
+unsigned clopt_replay_from(clopt_model *model, unsigned command, clopt_status *status) {
+    clopt_replay *replay = model->replay;
+    *status = CLOPT_OK;
+    if (!replay || replay->kind == CLOPT_NO_REPLAY) {
+        return command;
+    }
+    if (!replay->is_recorded) {
+        record_all(model);
+    }
+    for (unsigned i = 0; replay->is_recorded && i < replay->count; i++) {
+        if (replay->recordings[i].first == command) {
+            *status = replay_one(model, &replay->recordings[i]);
+            return replay->recordings[i].end;
+        }
+    }
+    return command;
+}
