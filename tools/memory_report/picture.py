@@ -61,7 +61,7 @@ class _Plot:
         return _BOTTOM - (_BOTTOM - _TOP) * byte / self.bytes
 
     def grid(self) -> Iterator[Shape]:
-        """Lines, numbers and titles of both axes, and the command at which most is live."""
+        """Lines, numbers and titles of both axes."""
         unit, name = (1e6, "MB") if self.bytes >= 1e6 else (1e3, "kB")
         step = _round_step(self.bytes / unit / 6)
         digits = max(0, -math.floor(math.log10(step)))
