@@ -79,7 +79,7 @@ class _Chooser:
                 return way
         raise CloptError(
             f"{self.images.device} makes no {views[0].image.kind.value} of this program "
-            f"{wanted}; let the choice to clopt."
+            f"{wanted}; leave the choice to clopt."
         )
 
     def _has(self, way: ImageViews, views: list[View]) -> bool:
