@@ -262,6 +262,21 @@ static unsigned first_arena(const clopt_model *model) {
     return (unsigned)tensor_count(model->program->info);
 }
 
+/* Kernels read and write each arena, and each is memory of its own. */
+static clopt_status check_arena(clopt_model *model, const cl_mem *arenas, size_t index) {
+    cl_mem_flags flags = 0;
+    clGetMemObjectInfo(arenas[index], CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    if (flags & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) {
+        return clopt_fail(model, CLOPT_BUFFER, "Kernels cannot both read and write an arena.");
+    }
+    for (size_t i = 0; i < index; i++) {
+        if (arenas[i] == arenas[index]) {
+            return clopt_fail(model, CLOPT_BUFFER, "One buffer was given for two arenas.");
+        }
+    }
+    return CLOPT_OK;
+}
+
 static clopt_status check_arenas(clopt_model *model, const cl_mem *arenas, size_t count) {
     const clopt_info *info = model->program->info;
     clopt_status status = CLOPT_OK;
@@ -271,6 +286,9 @@ static clopt_status check_arenas(clopt_model *model, const cl_mem *arenas, size_
     }
     for (size_t i = 0; status == CLOPT_OK && i < count; i++) {
         status = clopt_check_buffer(model, "an arena", arenas[i], info->arena_sizes[i]);
+        if (status == CLOPT_OK) {
+            status = check_arena(model, arenas, i);
+        }
     }
     return status;
 }

@@ -66,6 +66,8 @@ static void creation(void) {
     cl_mem tiny = clCreateBuffer(context, CL_MEM_READ_WRITE, 4, NULL, NULL);
     cl_mem foreign =
         clCreateBuffer(other_context, CL_MEM_READ_WRITE, small_arena_size(0), NULL, NULL);
+    cl_mem constant =
+        clCreateBuffer(context, CL_MEM_READ_ONLY, small_arena_size(0), NULL, NULL);
     say("null options", small_create(NULL, &model, NULL, 0), "");
     say("null model", small_create(&options, NULL, NULL, 0), "");
     refuse("empty options", &options);
@@ -86,6 +88,9 @@ static void creation(void) {
     refuse("tiny arena", &options);
     options.arenas = &foreign;
     refuse("foreign arena", &options);
+    options.arenas = &constant;
+    refuse("read-only arena", &options);
+    clReleaseMemObject(constant);
     clReleaseMemObject(tiny);
     clReleaseMemObject(foreign);
     refuse_weights("absent.bin");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -167,3 +168,10 @@ def test_header_is_one_of_cpp(tmp_path: Path) -> None:
     source.write_text('#include "net.h"\nint main() { return net_enqueue(0, 0) == CLOPT_OK; }\n')
     flags = ["-std=c++11", *STRICT[1:], f"-I{RUNTIME}", f"-I{tmp_path}", "-fsyntax-only"]
     subprocess.run(["g++", *flags, source], check=True)
+
+
+def test_c_of_the_readme(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```c\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    clopt.compile(DIGITS, "generic", {"batch": 1}).save_c(tmp_path, "digits")
+    (tmp_path / "readme.c").write_text(code)
+    objects(compilers()[0], [tmp_path / "readme.c"], tmp_path)

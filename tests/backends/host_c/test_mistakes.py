@@ -32,6 +32,7 @@ ANSWERS = {
     "two arenas": ("ARGUMENT", "small takes 1 arenas, and 2 were given."),
     "tiny arena": ("BUFFER", "The buffer for an arena has 4 bytes; it needs 144."),
     "foreign arena": ("BUFFER", "The buffer for an arena belongs to another context"),
+    "read-only arena": ("BUFFER", "Kernels cannot both read and write an arena."),
     "absent.bin": ("FILE", "absent.bin: No such file or directory."),
     "empty.bin": ("WEIGHTS", "is no weights file"),
     "short.bin": ("WEIGHTS", "are incomplete: there are 79 of 80 bytes"),
