@@ -26,7 +26,7 @@ from clopt.passes.memory_report import MemoryReport, memory_report
 from clopt.passes.pipelines import PIPELINES
 
 HERE = Path(__file__).resolve().parent
-TARGETS = ("pocl", "adreno-740", "adreno-740 texture=off")
+TARGETS = ("pocl", "pocl winograd=off", "adreno-740", "adreno-740 texture=off")
 SIZES = {"inception_v3": 299}
 PLANNING = {"tir-mark-in-place", "cl-reorder", "cl-plan-memory"}
 MB = 1e6
