@@ -106,6 +106,19 @@ def graph(
     return Case(onnx.shape_inference.infer_shapes(model, data_prop=True), feeds)
 
 
+def joined(
+    nodes: Sequence[onnx.NodeProto], arrays: Mapping[str, np.ndarray | None], opset: int = 18
+) -> Case:
+    """A model that joins what several nodes make, of one type and shape, along its first axis.
+
+    One kernel computes all of it, so that drivers have less to compile.
+    """
+    read = {name for n in nodes for name in n.input}
+    parts = [name for n in nodes for name in n.output if name not in read]
+    concat = helper.make_node("Concat", parts, ["joined"], name="join", axis=0)
+    return graph([*nodes, concat], arrays, opset=opset)
+
+
 def by_onnxruntime(model: onnx.ModelProto, feeds: dict[str, np.ndarray]) -> Sequence[Any]:
     """Outputs of onnxruntime, without its graph optimisations."""
     options = onnxruntime.SessionOptions()
