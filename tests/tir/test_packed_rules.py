@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 
 import pytest
@@ -16,18 +17,26 @@ from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
 
 from . import interpreter
-from .packed_kernels import CASES, Example
+from .packed_kernels import CASES, REDUCTIONS, Example
 
 TARGETS = {
     name: load_target(name).with_facts({"texture": "prefer"})
     for name in ("adreno-740", "pocl", "nvidia")
 }
-DEVICES = (
-    ("adreno-740", "images"),
-    ("adreno-740", "buffers"),
-    ("pocl", "images"),
-    ("nvidia", "mixed"),
-)
+FIRST = ("adreno-740", "images")
+OTHERS = (("adreno-740", "buffers"), ("pocl", "images"), ("nvidia", "mixed"))
+
+
+def runs() -> Iterator[tuple[str, str, str]]:
+    """Every case on the first target, and on another in turn: its neighbours see the rest.
+
+    Groups share reductions in a way of their own where there are many compute units.
+    """
+    for i, name in enumerate(CASES):
+        yield name, *FIRST
+        yield name, *OTHERS[i % len(OTHERS)]
+        if name in REDUCTIONS and i % len(OTHERS) != 2:
+            yield name, *OTHERS[2]
 
 
 def scheduled(example: Example, target: cl.Target) -> tir.FuncOp:
@@ -56,8 +65,7 @@ def work_items(kernel: tir.FuncOp) -> int:
     return prod(kernel.global_size.iter_values()) if kernel.global_size is not None else 1
 
 
-@pytest.mark.parametrize(("target", "memory"), DEVICES)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "target", "memory"), runs())
 def test_case(name: str, target: str, memory: str) -> None:
     example = Example(CASES[name], memory)
     kernel = scheduled(example, TARGETS[target])
