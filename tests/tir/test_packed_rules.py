@@ -65,7 +65,7 @@ def work_items(kernel: tir.FuncOp) -> int:
     return prod(kernel.global_size.iter_values()) if kernel.global_size is not None else 1
 
 
-@pytest.mark.parametrize(("name", "target", "memory"), runs())
+@pytest.mark.parametrize(("name", "target", "memory"), list(runs()))
 def test_case(name: str, target: str, memory: str) -> None:
     example = Example(CASES[name], memory)
     kernel = scheduled(example, TARGETS[target])
