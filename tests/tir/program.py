@@ -31,6 +31,10 @@ def run_program(
                 buffers[op.result] = array.reshape(_shape(op.result))
             case cl.AllocOp():
                 buffers[op.result] = _unwritten(op.result)
+            case cl.ArenaOp():
+                buffers[op.result] = np.full(op.size, 0xFF, np.uint8)
+            case cl.BufferViewOp() | cl.ImageViewOp():
+                buffers[op.result] = _in_arena(buffers[op.arena], op)
             case cl.ViewOp():
                 buffers[op.result] = _part(buffers[op.source], op)
             case cl.EnqueueCopyOp():
@@ -42,6 +46,18 @@ def run_program(
             case _:
                 raise NotImplementedError(op.name)
     return outputs
+
+
+def _in_arena(arena: np.ndarray, op: cl.BufferViewOp | cl.ImageViewOp) -> np.ndarray:
+    """A view of the arena's bytes, which are NaN or -1 as long as nobody writes them."""
+    type_, shape = op.result.type, _shape(op.result)
+    dtype = nn.numpy_dtype(type_.element_type)
+    strides = list(np.empty(shape, dtype).strides)
+    if isinstance(op, cl.ImageViewOp) and op.pitch is not None:
+        (columns,) = type_.memory_space.separators
+        row = dtype.itemsize * nn.count(shape[columns:])
+        strides[:columns] = [s // row * op.pitch for s in strides[:columns]]
+    return np.ndarray(shape, dtype, arena.data, op.offset, strides)
 
 
 def _part(source: np.ndarray, op: cl.ViewOp) -> np.ndarray:

@@ -120,7 +120,7 @@ def _is_over_plain_memory(value: SSAValue) -> bool:
 def _place_slice(fused: nn.FusedOp, homes: Homes, alignment: int) -> None:
     """Make a slice a part of its operand where its elements are one behind the other there."""
     ops = list(fused.body.block.ops)
-    if len(ops) != 2 or not isinstance(op := ops[0], nn.SliceOp):
+    if len(ops) != 2 or not isinstance(op := ops[0], nn.SliceOp) or len(fused.outputs) != 1:
         return
     (value,), (result,) = fused.inputs, fused.outputs
     plain = nn.layout_of(value) is None and nn.layout_of(result) is None
@@ -147,7 +147,7 @@ def _join(fused: nn.FusedOp) -> Join | None:
     In packed memory that is so where each but the last fills its blocks.
     """
     ops = list(fused.body.block.ops)
-    if len(ops) != 2 or not isinstance(op := ops[0], nn.ConcatOp):
+    if len(ops) != 2 or not isinstance(op := ops[0], nn.ConcatOp) or len(fused.outputs) != 1:
         return None
     values = [
         fused.inputs[arg.index]
