@@ -158,6 +158,10 @@ class Policy:
     """Whether the anchor of a group can store its result where an index operation moves it."""
     may_inline: Callable[[Group], bool]
     """Whether a window may compute what it reads."""
+    joins: Callable[[Operation], bool] = lambda op: False
+    """Whether the pieces of a result lie one behind the other in it: kernels can write them there,
+    and need no other one for that.
+    """
 
 
 def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[Group]:
@@ -176,7 +180,10 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
             continue
         group = Group([], op if role in STARTS_KERNEL else None, _is_costly(op))
         group.rounds = _rounds_to_half(op)
-        for producer, views in _candidates(op, group_of):
+        candidates = _candidates(op, group_of)
+        if policy.joins(op) and _are_few(candidates, op):
+            candidates = []
+        for producer, views in candidates:
             if not _may_merge(policy, op, role, group, producer, views):
                 continue
             group.ops += [*producer.ops, *views]
@@ -215,6 +222,16 @@ def _candidates(
         if {use.operation for use in operand.uses} == {user}:
             found[id(producer)] = producer, views
     return list(found.values())[::-1]
+
+
+def _are_few(producers: Sequence[tuple[Group, Sequence[Operation]]], op: Operation) -> bool:
+    """Whether what `op` could compute of its pieces is not more than what it had to copy."""
+    computed = sum(
+        nn.count(nn.shape_of(producer.results[0]))
+        for producer, views in producers
+        if producer.anchor is None and not views
+    )
+    return 2 * computed <= nn.count(nn.shape_of(op.results[0]))
 
 
 def _may_merge(
@@ -278,7 +295,14 @@ def _places_rows(group: Group, op: Operation, views: Sequence[nn.ReshapeOp]) -> 
             return False
 
 
-PLAIN = Policy(ROLES, _places_rows, lambda producer: True)
+def _joins(op: Operation) -> bool:
+    """Whether the operands of a concatenation lie one behind the other in its result."""
+    if not isinstance(op, nn.ConcatOp):
+        return False
+    return prod(nn.shape_of(op.result)[: op.axis.value.data]) == 1
+
+
+PLAIN = Policy(ROLES, _places_rows, lambda producer: True, _joins)
 
 
 def _reads(op: Operation) -> float:

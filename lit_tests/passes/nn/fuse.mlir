@@ -121,3 +121,33 @@ func.func @views(%x: tensor<2x3x4xf32>) -> tensor<24xf32> {
   %d = nn.reshape %c {shape = array<i64: 24>} : (tensor<6x4xf32>) -> tensor<24xf32>
   func.return %d : tensor<24xf32>
 }
+
+// -----
+
+// Most of what is concatenated has a kernel already, which can write it where it belongs: so can the
+// kernel of the rest. Where one kernel computes most of it, it does all.
+// CHECK-LABEL: @join
+// CHECK:      [[a:%.*]] = nn.fused %x : {{.*}} {
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT:   nn.softmax
+// CHECK:      [[b:%.*]] = nn.fused %y : {{.*}} {
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT:   nn.slice
+// CHECK-NEXT:   nn.yield
+// CHECK:      nn.fused [[a]], [[b]]
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT:   nn.concat
+// CHECK:      nn.fused %y, %x
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT:   nn.slice
+// CHECK-NEXT:   nn.unary relu
+// CHECK-NEXT:   nn.concat
+func.func @join(%x: tensor<1x4x6xf32>, %y: tensor<1x4x8xf32>) -> (tensor<1x8x6xf32>, tensor<1x8x6xf32>) {
+  %a = nn.softmax %x {axis = 2 : i64} : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
+  %b = nn.slice %y {starts = array<i64: 0, 0, 1>, sizes = array<i64: 1, 4, 6>, steps = array<i64: 1, 1, 1>} : (tensor<1x4x8xf32>) -> tensor<1x4x6xf32>
+  %c = nn.concat %a, %b {axis = 1 : i64} : (tensor<1x4x6xf32>, tensor<1x4x6xf32>) -> tensor<1x8x6xf32>
+  %d = nn.slice %y {starts = array<i64: 0, 0, 2>, sizes = array<i64: 1, 4, 6>, steps = array<i64: 1, 1, 1>} : (tensor<1x4x8xf32>) -> tensor<1x4x6xf32>
+  %e = nn.unary relu %x : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
+  %f = nn.concat %d, %e {axis = 1 : i64} : (tensor<1x4x6xf32>, tensor<1x4x6xf32>) -> tensor<1x8x6xf32>
+  func.return %c, %f : tensor<1x8x6xf32>, tensor<1x8x6xf32>
+}
