@@ -1,112 +1,24 @@
-"""Which layouts values get, what that costs, and how few transforms are left."""
+"""Which layouts values get, and how few transforms are left."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
-import numpy as np
 import pytest
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
-    MemRefType,
-    ModuleOp,
-    TensorType,
-    f16,
-    f32,
-    f64,
-    i1,
-    i8,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
-from clopt.dialects import cl, nn, tir
-from clopt.dialects.nn import LayoutAttr
+from clopt.dialects import cl, nn
 from clopt.passes.nn.choose_layout import NNChooseLayoutPass
 from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
-from clopt.passes.nn.fuse import form_groups
-from clopt.passes.nn.layout.candidates import Candidate, candidates, texture_for
-from clopt.passes.nn.layout.cost import CostModel
 from clopt.passes.nn.layout.explain import layout_text, layout_transforms
-from clopt.passes.nn.layout.grouping import TEXELS
-from clopt.passes.nn.layout.kernels import Work, works_of_group
 from clopt.passes.pipelines import run_pipeline
-from clopt.passes.remarks import remarks_of
 
-AUTO = load_target("adreno-740")
-PREFER = replace(AUTO, texture="prefer")
-ROWS = LayoutAttr([(1, 4)], tir.ScopeAttr(tir.Scope.Texture, [3]))
-"""NCHW4c in an image whose columns are w."""
-PACKED = LayoutAttr([(1, 4)])
-
-
-class Graph:
-    """A function under construction."""
-
-    def __init__(self, *shapes: tuple[int, ...], type_: Attribute = f32):
-        self.function = func.FuncOp("main", ([TensorType(type_, s) for s in shapes], []))
-        self.random = np.random.default_rng(1)
-
-    @property
-    def x(self) -> SSAValue:
-        return self.function.args[0]
-
-    def add(self, op: Operation) -> SSAValue:
-        self.function.body.block.add_op(op)
-        return op.results[0]
-
-    def constant(self, *shape: int) -> SSAValue:
-        array = self.random.standard_normal(shape).astype(np.float32)
-        return self.add(nn.ConstantOp.from_array(array))
-
-    def conv(self, x: SSAValue, outputs: int, kernel: int = 3, groups: int = 1) -> SSAValue:
-        inputs = nn.shape_of(x)[1] // groups
-        w, b = self.constant(outputs, inputs, kernel, kernel), self.constant(outputs)
-        pads = [kernel // 2] * 4
-        return self.add(nn.ConvOp(x, w, b, pads=pads, groups=groups))
-
-    def relu(self, x: SSAValue) -> SSAValue:
-        return self.add(nn.UnaryOp(x, "relu"))
-
-    def pool(self, x: SSAValue, kind: str = "max", pads: tuple[int, ...] = ()) -> SSAValue:
-        return self.add(nn.PoolOp(x, kind, [2, 2], strides=[2, 2], pads=pads or None))
-
-    def mean(self, x: SSAValue) -> SSAValue:
-        return self.add(nn.ReduceOp(x, "mean", [2, 3], keepdims=True))
-
-    def binary(self, a: SSAValue, b: SSAValue, kind: str = "add") -> SSAValue:
-        return self.add(nn.BinaryOp(a, b, kind))
-
-    def concat(self, *values: SSAValue) -> SSAValue:
-        return self.add(nn.ConcatOp(values, 1))
-
-    def module(self, *results: SSAValue, target: cl.Target = AUTO) -> ModuleOp:
-        self.function.body.block.add_op(func.ReturnOp(*results))
-        self.function.update_function_type()
-        module = ModuleOp([self.function])
-        cl.set_target(module, target)
-        return module
-
-    def chosen(self, *results: SSAValue, target: cl.Target = AUTO) -> ModuleOp:
-        """The module with its layouts."""
-        module = self.module(*results, target=target)
-        for pass_ in (NNChooseLayoutPass(), NNFoldRelayoutsPass()):
-            pass_.apply(CloptContext(), module)
-            module.verify()
-        return module
-
-
-def regions(module: ModuleOp) -> list[nn.FusedOp]:
-    return [op for op in module.walk() if isinstance(op, nn.FusedOp)]
-
-
-def layouts(module: ModuleOp) -> list[str]:
-    """The layouts of the results of all regions."""
-    return [layout_text(nn.layout_of(v)) for op in regions(module) for v in op.outputs]
-
+from .layout_graphs import AUTO, PREFER, Graph, layouts, regions
 
 # Graphs that others get wrong.
 
@@ -311,140 +223,6 @@ def test_an_operand_for_each_channel_is_packed():
     y = graph.binary(graph.mean(y), y, "mul")
     found = constants(graph, graph.conv(graph.binary(y, graph.constant(1, 16, 1, 1)), 16))
     assert "1 by 4, buffer" in found
-
-
-# Limits.
-
-
-def tensor(*shape: int, element: Attribute = f32) -> nn.Tensor:
-    return TensorType(element, shape)
-
-
-@pytest.mark.parametrize(
-    ("shape", "expected"),
-    [
-        ((1, 64, 56, 56), "1 by 4, image2d [3]"),
-        ((1, 8, 9000, 1), "1 by 4, image2d [2]"),
-        ((8, 64, 1100, 30), "1 by 4, image2d_array [2, 3]"),
-        ((1, 8, 1, 20000), "1 by 4, image1d_buffer []"),
-        ((1, 2048, 600, 600), "1 by 4, image2d_array [2, 3]"),
-        ((512, 512, 3, 40000), "1 by 4, buffer"),
-    ],
-)
-def test_the_first_image_that_fits(shape: tuple[int, ...], expected: str):
-    found = texture_for(tensor(*shape), [(1, 4)], 3, AUTO)
-    assert layout_text(found.layout) == expected
-    assert bool(found.remark) == (expected != "1 by 4, image2d [3]")
-    if found.is_texture:
-        memory = LayoutAttr([(1, 4)]).physical_shape(shape)
-        assert found.layout is not None
-        image = tir.image_of(MemRefType(f32, memory, memory_space=found.layout.memory))
-        limits = (AUTO.max_image_width, AUTO.max_image_height, AUTO.max_image_layers)
-        if image.kind is tir.ImageKind.Buffer:
-            limits = (AUTO.max_image_buffer_texels,)
-        assert all(n <= limit for n, limit in zip(image.extents, limits, strict=False))
-
-
-def test_a_limit_is_inclusive():
-    target = replace(AUTO, max_image_width=20, max_image_height=4)
-    assert texture_for(tensor(1, 16, 1, 20), [(1, 4)], 3, target).remark == ""
-    assert texture_for(tensor(1, 16, 1, 21), [(1, 4)], 3, target).remark
-    assert texture_for(tensor(1, 17, 1, 20), [(1, 4)], 3, target).remark
-
-
-@pytest.mark.parametrize(("extent", "kind"), [(20000, "image1d_buffer"), (200, "image2d")])
-def test_a_wide_activation_falls_back_and_says_so(extent: int, kind: str):
-    graph = Graph((1, 4, 1, extent))
-    y = graph.conv(graph.conv(graph.x, 8, 1), 8, 1)
-    module = graph.chosen(y, target=PREFER)
-    assert kind in layouts(module)[0]
-    said = [text for text in remarks_of(module) if "20000" in text]
-    assert bool(said) == (extent == 20000)
-    for text in said:
-        assert "more than 16384 columns: image1d_buffer" in text
-
-
-@pytest.mark.parametrize(
-    ("element", "has_images"),
-    [(f32, True), (f16, True), (i8, True), (f64, False), (i64, False), (i1, False)],
-)
-def test_types_without_image_formats_stay_plain(element: Attribute, has_images: bool):
-    found = candidates(tensor(1, 8, 4, 4, element=element), AUTO)
-    assert any(c.is_texture for c in found) == has_images
-    assert has_images or found == [Candidate(None)]
-
-
-def test_devices_without_half_images():
-    found = candidates(tensor(1, 8, 4, 4, element=f16), replace(AUTO, half_images=False))
-    assert not any(c.is_texture for c in found)
-
-
-def test_a_kernel_reads_no_more_images_than_it_may():
-    target = replace(PREFER, max_read_images=3)
-    graph = Graph((1, 16, 8, 8))
-    module = graph.chosen(
-        graph.relu(graph.concat(*(graph.conv(graph.x, 8) for _ in range(5)))), target=target
-    )
-    for op in regions(module):
-        images = [v for v in op.inputs if "image" in layout_text(nn.layout_of(v))]
-        assert len(images) <= 3
-    assert any("more than the 3 that a kernel can read" in text for text in remarks_of(module))
-
-
-# Costs.
-
-
-def work_of(graph: Graph, y: SSAValue) -> Work:
-    graph.function.body.block.add_op(func.ReturnOp(y))
-    groups = form_groups(graph.function.body.block.ops, TEXELS)
-    return next(w for g in groups for w in works_of_group(g) if w.result is y)
-
-
-def test_more_work_costs_more():
-    def cost(channels: int, extent: int, kernel: int) -> float:
-        graph = Graph((1, channels, extent, extent))
-        work = work_of(graph, graph.conv(graph.x, channels, kernel))
-        return CostModel(AUTO).read(work, graph.x, ROWS, ROWS)
-
-    for costs in (
-        [cost(c, 16, 3) for c in (8, 16, 64)],
-        [cost(16, n, 3) for n in (8, 9, 32)],
-        [cost(16, 16, k) for k in (1, 3, 5)],
-    ):
-        assert all(a < b for a, b in pairwise(costs))
-
-
-def test_packing_pays_for_convolutions_and_tails_are_not_free():
-    model = CostModel(AUTO)
-    graph = Graph((1, 64, 32, 32))
-    work = work_of(graph, graph.conv(graph.x, 64))
-    by_layout = [model.read(work, graph.x, layout, ROWS) for layout in (ROWS, PACKED, None)]
-    assert all(a < b for a, b in pairwise(by_layout))
-
-    def per_channel(channels: int) -> float:
-        return model.write(tensor(1, channels, 32, 32), ROWS) / channels
-
-    assert per_channel(1) == pytest.approx(4 * per_channel(4))
-    assert per_channel(255) > per_channel(256)
-
-
-def test_gathering_lanes_costs_four_loads():
-    model = CostModel(replace(AUTO, image_cost=1.0))
-    graph = Graph((1, 16, 32, 32))
-    work = work_of(graph, graph.relu(graph.x))
-    along = LayoutAttr([(3, 4)])
-    moved = model.traffic(tensor(1, 16, 32, 32), PACKED)
-    aligned = model.read(work, graph.x, PACKED, PACKED) - moved
-    apart = model.read(work, graph.x, along, PACKED) - moved
-    assert apart == pytest.approx(4 * aligned)
-
-
-def test_a_transform_is_a_launch_and_the_bytes():
-    model = CostModel(AUTO)
-    small, large = tensor(1, 4, 4, 4), tensor(1, 64, 256, 256)
-    assert model.transform(small, None, None) == 0
-    assert model.transform(small, None, ROWS) > AUTO.launch_microseconds
-    assert model.transform(large, None, ROWS) > AUTO.launch_microseconds + 2 * 64 * 65536 * 4 / 50e3
 
 
 # What is said.
