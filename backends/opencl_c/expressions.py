@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineDimExpr, AffineExpr
 
 from ...dialects.tir.affine import Linear, linear
 from .builtins import MASK_OPERATORS, Sign
+from .comparisons import NEGATED, SWAPPED, decide
 from .index import IndexSpace
 from .types import BOOL, CType, mask_type
 from .values import Block, Graph, Node
-
-_SWAPPED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 class Expressions:
@@ -120,10 +117,10 @@ class Expressions:
         """A comparison of indices, decided here if their ranges allow it."""
         form = lhs + rhs.scaled(-1)
         low, high = self.space.bounds(form)
-        if (known := _decide(symbol, low, high)) is not None:
+        if (known := decide(symbol, low, high)) is not None:
             return self.constant(int(known), BOOL)
         if all(k < 0 for k in form.terms.values()):
-            form, symbol = form.scaled(-1), _SWAPPED[symbol]
+            form, symbol = form.scaled(-1), SWAPPED[symbol]
         left = Linear({a: k for a, k in form.terms.items() if k > 0}, 0)
         right = Linear({a: -k for a, k in form.terms.items() if k < 0}, -form.constant)
         if right.terms and right.constant < 0:
@@ -313,11 +310,11 @@ class Expressions:
             return self.constant(int(not node.payload), BOOL)
         if (
             node.kind == "binary"
-            and node.payload in _NEGATED
+            and node.payload in NEGATED
             and not (node.operands[0].ctype.is_float)
         ):
             lhs, rhs = node.operands
-            return self.compare(_NEGATED[node.payload], lhs, rhs)
+            return self.compare(NEGATED[node.payload], lhs, rhs)
         return self.graph.node(
             "unary", node.ctype, [node], "~" if node.ctype.mask else "!",
             remake=lambda new: self.negate(new[0]),
@@ -379,22 +376,6 @@ def _is_cheap(node: Node) -> bool:
     return node.kind in ("binary", "unary", "convert", "select", "broadcast") and all(
         map(_is_cheap, node.operands)
     )
-
-
-def _decide(symbol: str, low: int | None, high: int | None) -> bool | None:
-    """The result of comparing a number in `low..high` with 0, if there is only one."""
-    if symbol in ("!=", ">", ">="):
-        opposite = _decide(_NEGATED[symbol], low, high)
-        return None if opposite is None else not opposite
-    least = -inf if low is None else low
-    most = inf if high is None else high
-    match symbol:
-        case "==":
-            return True if least == most == 0 else False if least > 0 or most < 0 else None
-        case "<":
-            return True if most < 0 else False if least >= 0 else None
-        case _:
-            return True if most <= 0 else False if least > 0 else None
 
 
 def _wrapped(value: float | int, ctype: CType) -> float | int:
