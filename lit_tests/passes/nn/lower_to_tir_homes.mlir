@@ -123,3 +123,22 @@ func.func @unaligned(%x: tensor<1x1x8xf32>, %y: tensor<1x10x8xf32>) -> (tensor<1
   %u = nn.softmax %s {axis = 1 : i64} : (tensor<1x3x8xf32>) -> tensor<1x3x8xf32>
   func.return %c, %t, %u : tensor<1x11x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>
 }
+
+// -----
+
+// A small part would keep a large value alive to the end, beside two others: it is copied out.
+// CHECK-LABEL: cl.program @outlives(
+// CHECK-NEXT: %a = cl.alloc : memref<1x16x8x8xf32>
+// CHECK-NEXT: cl.enqueue_kernel @softmax_0(%x, %a)
+// CHECK-NEXT: %s = cl.alloc : memref<1x1x8x8xf32>
+// CHECK-NEXT: cl.enqueue_kernel @slice_1(%a, %s)
+func.func @outlives(%x: tensor<1x16x8x8xf32>) -> (tensor<1x16x8x8xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>) {
+  %a = nn.softmax %x {axis = 3 : i64} : (tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %s = nn.slice %a {starts = array<i64: 0, 0, 0, 0>, sizes = array<i64: 1, 1, 8, 8>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x16x8x8xf32>) -> tensor<1x1x8x8xf32>
+  %b = nn.softmax %a {axis = 2 : i64} : (tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %c = nn.softmax %b {axis = 3 : i64} : (tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %d = nn.softmax %c {axis = 2 : i64} : (tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %t = nn.softmax %s {axis = 3 : i64} : (tensor<1x1x8x8xf32>) -> tensor<1x1x8x8xf32>
+  %u = nn.softmax %s {axis = 2 : i64} : (tensor<1x1x8x8xf32>) -> tensor<1x1x8x8xf32>
+  func.return %d, %t, %u : tensor<1x16x8x8xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>
+}

@@ -7,7 +7,7 @@ copies of what lies elsewhere. In the same way, a slice of whole rows is a part 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
@@ -20,6 +20,9 @@ from ....dialects import nn
 from ....dialects.cl.ops import byte_count
 from .layouts import is_packed_view
 from .memory import buffer_type
+
+_MOST_GROWTH = 1.05
+"""What parts may cost in memory: copies and kernels that are left out are worth so much."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +93,46 @@ def find_homes(
     """The homes of what the regions of a function compute.
 
     `results` are what it returns and the parameters for that; parts that kernels access start at
-    multiples of `alignment` bytes.
+    multiples of `alignment` bytes. A part keeps its whole alive: while more bytes are live at once
+    than without parts, by more than a little, the part that costs most is given up.
     """
+    regions = [op for op in function.body.block.ops if isinstance(op, nn.FusedOp)]
+    limit = _MOST_GROWTH * max(live_bytes(regions, results, _place([], results, alignment))[0])
+    kept = regions
+    while True:
+        homes = _place(kept, results, alignment)
+        totals, lives = live_bytes(regions, results, homes)
+        least = _excess(totals, limit)
+        if not least:
+            return homes
+        time = next(i for i, total in enumerate(totals) if total > limit)
+        before = kept
+        for fused in kept:
+            if fused not in homes.slices and fused not in homes.joins:
+                continue
+            first, last = lives.get(homes.origin(fused.outputs[0]).whole, (time + 1, time))
+            if first <= time <= last:
+                rest = [op for op in before if op is not fused]
+                without, _ = live_bytes(regions, results, _place(rest, results, alignment))
+                if (excess := _excess(without, limit)) < least:
+                    least, kept = excess, rest
+        if kept is before:
+            return homes
+
+
+def _excess(totals: Iterable[int], limit: float) -> float:
+    return sum(max(0, total - limit) for total in totals)
+
+
+def _place(
+    regions: Sequence[nn.FusedOp], results: Sequence[tuple[SSAValue, SSAValue]], alignment: int
+) -> Homes:
+    """Homes of which those `regions` that are slices or concatenations make parts."""
     homes = Homes()
     for value, param in results:
         source = source_of(value)
         if isinstance(source.owner, nn.FusedOp):
             homes.outputs.setdefault(source, param)
-    regions = [op for op in function.body.block.ops if isinstance(op, nn.FusedOp)]
     for fused in regions:
         _place_slice(fused, homes, alignment)
     joins = [(fused, join) for fused in regions if (join := _join(fused)) is not None]
@@ -106,6 +141,32 @@ def find_homes(
     for fused, join in joins:
         _place_join(fused, join, homes, alignment)
     return homes
+
+
+def live_bytes(
+    regions: Sequence[nn.FusedOp], results: Sequence[tuple[SSAValue, SSAValue]], homes: Homes
+) -> tuple[list[int], dict[SSAValue, tuple[int, int]]]:
+    """How many bytes of the program's own are live at each region; from where to where what is."""
+    lives: dict[SSAValue, tuple[int, int]] = {}
+
+    def touch(values: Iterable[SSAValue], time: int) -> None:
+        for value in values:
+            whole = homes.origin(source_of(value)).whole
+            if isinstance(whole.owner, nn.FusedOp) and whole not in homes.outputs:
+                lives[whole] = lives.get(whole, (time, time))[0], time
+
+    for time, fused in enumerate(regions):
+        if fused in homes.joins:
+            touch((value for value, _ in homes.copied(fused)), time)
+        elif fused not in homes.slices and not is_packed_view(fused):
+            touch((*fused.inputs, *fused.outputs), time)
+    written = set(homes.outputs.values())
+    touch((value for value, param in results if param not in written), len(regions))
+    change = [0] * (len(regions) + 2)
+    for value, (first, last) in lives.items():
+        change[first] += _bytes(value)
+        change[last + 1] -= _bytes(value)
+    return list(accumulate(change)), lives
 
 
 def _bytes(value: SSAValue) -> int:
