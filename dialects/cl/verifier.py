@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -135,6 +136,11 @@ class _QueueOrder:
             for arg in args:
                 verify_aligned(op, arg, self._extent(arg), self.target)
             verify_image_arguments(title(op), types, set(kernel.outputs), self.target)
+            group, limit = prod(kernel.local_size or ()), self.target.max_work_group_size
+            if group > limit:
+                raise VerifyException(
+                    f"{title(op)} has work-groups of {group}, but {self.target.name} allows {limit}"
+                )
 
     def _aliases(self, op: EnqueueKernelOp, kernel: Kernel, args: Sequence[SSAValue]) -> None:
         """What a launch writes shares no byte with its other arguments, except in place."""

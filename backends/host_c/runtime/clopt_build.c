@@ -148,21 +148,6 @@ clopt_status clopt_build(clopt_model *model, const char *path) {
     return CLOPT_OK;
 }
 
-static clopt_status check_group(clopt_model *model, const clopt_command *command,
-                                cl_kernel kernel) {
-    size_t limit = 0;
-    size_t wanted = command->local[0] * command->local[1] * command->local[2];
-    cl_int error = clGetKernelWorkGroupInfo(kernel, model->device, CL_KERNEL_WORK_GROUP_SIZE,
-                                            sizeof limit, &limit, NULL);
-    if (error == CL_SUCCESS && wanted > limit) {
-        return clopt_fail(model, CLOPT_DEVICE,
-                          "The kernel %s wants work-groups of %zu work-items, and the device "
-                          "runs it with at most %zu; compile the model for this device.",
-                          model->program->kernels[command->kernel].name, wanted, limit);
-    }
-    return CLOPT_OK;
-}
-
 clopt_status clopt_make_kernels(clopt_model *model) {
     const clopt_program *program = model->program;
     for (unsigned i = 0; i < program->command_count; i++) {
@@ -183,10 +168,6 @@ clopt_status clopt_make_kernels(clopt_model *model) {
             if (error != CL_SUCCESS) {
                 return clopt_fail_opencl(model, "clSetKernelArg", facts->name, error);
             }
-        }
-        clopt_status status = check_group(model, command, kernel);
-        if (status != CLOPT_OK) {
-            return status;
         }
     }
     return CLOPT_OK;

@@ -347,3 +347,14 @@ builtin.module {
     cl.return
   }
 }
+
+// -----
+
+builtin.module attributes {cl.target = #cl.target<"phone", {max_work_group_size = 32 : i64}>} {
+  cl.kernel @wide(memref<64xf32>, memref<64xf32>) outputs [1] global [64] local [64]
+  // expected-error@+1 {{cl.enqueue_kernel @wide has work-groups of 64, but phone allows 32}}
+  cl.program @main(%x: memref<64xf32> {cl.name = "x"}, %y: memref<64xf32> {cl.name = "y"}) inputs 1 {
+    cl.enqueue_kernel @wide(%x, %y) : memref<64xf32>, memref<64xf32>
+    cl.return
+  }
+}
