@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
+from typing import cast
 
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -36,10 +37,12 @@ class Linear:
     def __add__(self, other: Linear) -> Linear:
         terms = dict(self.terms)
         for atom, coefficient in other.terms.items():
-            terms[atom] = terms.get(atom, 0) + coefficient
-        return Linear(
-            {atom: k for atom, k in terms.items() if k != 0}, self.constant + other.constant
-        )
+            total = terms.get(atom, 0) + coefficient
+            if total:
+                terms[atom] = total
+            else:
+                terms.pop(atom, None)
+        return Linear(terms, self.constant + other.constant)
 
     def scaled(self, factor: int) -> Linear:
         """This form times a constant."""
@@ -74,17 +77,16 @@ def bounds(expr: AffineExpr, extents: Extents) -> Bounds:
 
 def linear(expr: AffineExpr, extents: Extents) -> Linear:
     """The normalised form of `expr`."""
-    match expr:
-        case AffineConstantExpr():
-            return Linear({}, expr.value)
-        case AffineDimExpr():
-            if extents[expr.position] == 1:
-                return Linear({}, 0)
-            return Linear({expr: 1}, 0)
-        case AffineBinaryOpExpr():
-            return _linear_binary(expr, extents)
-        case _:
-            raise ValueError(f"no dimension or constant: {expr}")
+    # Not isinstance: of abstract classes that takes longer than the rest, where the answer is no.
+    kind = type(expr)
+    if kind is AffineBinaryOpExpr:
+        return _linear_binary(cast(AffineBinaryOpExpr, expr), extents)
+    if kind is AffineDimExpr:
+        one = extents[cast(AffineDimExpr, expr).position] == 1
+        return Linear({}, 0) if one else Linear({expr: 1}, 0)
+    if kind is AffineConstantExpr:
+        return Linear({}, cast(AffineConstantExpr, expr).value)
+    raise ValueError(f"no dimension or constant: {expr}")
 
 
 def _linear_binary(expr: AffineBinaryOpExpr, extents: Extents) -> Linear:
@@ -170,7 +172,7 @@ def _mod(form: Linear, divisor: int, extents: Extents) -> Linear:
 def _recombine(form: Linear, extents: Extents) -> Linear:
     """`c (x floordiv c) + x mod c = x`, where the sum holds both halves."""
     for atom, k in form.terms.items():
-        if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is _Kind.Mod):
+        if type(atom) is not AffineBinaryOpExpr or atom.kind is not _Kind.Mod:
             continue
         c = _constant(atom.rhs)
         for other, other_k in form.terms.items():
