@@ -86,7 +86,8 @@ def _moved(
     axis = None if access.axis is None else place(access.axis)
     walked = {place(i) for i in access.walked}
     kept = frozenset(i for i in walked if i is not None)
-    return replace(access, reads=reads or access.reads, axis=axis, walked=kept)
+    reads = access.reads if reads is None else reads
+    return replace(access, reads=reads, axis=axis, walked=kept)
 
 
 def _apart(op: Operation, access: Access) -> list[Access]:
