@@ -123,9 +123,7 @@ class _Shape:
         column = max((i for i in range(len(extents)) if i != lane and extents[i] > 1), default=None)
         channels = TEXEL if lane_variable(stage, reduce=True) is not None else 1
         shares = _shares_texels(stage, lane)
-        return _Shape(
-            extents, lane, column, shares, channels, _taps(stage), _stride(stage, column)
-        )
+        return _Shape(extents, lane, column, shares, channels, _taps(stage), _stride(stage, column))
 
     def step(self, tile: TexelTile) -> _Step:
         """One step of the reduction for a tile."""
