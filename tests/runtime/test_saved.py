@@ -118,3 +118,14 @@ def test_a_target_alone_touches_no_device(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "saved" / "model.json").read_text())["target"] == "adreno-7xx"
     shutil.rmtree(tmp_path / "saved")
     assert model.device_name.startswith(find_device().name)
+
+
+def test_a_kernel_of_one_work_item_is_saved(tmp_path: Path) -> None:
+    text = """
+    func.func @main(%x: tensor<1x10xf32> {nn.name = "x"}) -> (tensor<1x10xf32> {nn.name = "y"}) {
+      %y = nn.softmax %x {axis = 1 : i64} : (tensor<1x10xf32>) -> tensor<1x10xf32>
+      func.return %y : tensor<1x10xf32>
+    }"""
+    model = clopt.compile(parse(text), target="generic-gpu")
+    model.save(tmp_path / "saved")
+    assert "global [1] local [1]" in (tmp_path / "saved" / "program.mlir").read_text()

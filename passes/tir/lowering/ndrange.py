@@ -27,7 +27,8 @@ def bound_extents(func: FuncOp, loops: Iterable[ForOp]) -> dict[LoopKind, int]:
     """How far each OpenCL index runs that one of `loops` is bound to; sets the kernel's NDRange.
 
     Loops bound to one index may differ in extent: the index runs as far as the longest, and global
-    indices up to a multiple of a `local_size` that the kernel already has.
+    indices up to a multiple of a `local_size` that the kernel already has. A kernel without such
+    loops is one work-item.
     """
     extents: dict[LoopKind, int] = {}
     for loop in loops:
@@ -37,6 +38,8 @@ def bound_extents(func: FuncOp, loops: Iterable[ForOp]) -> dict[LoopKind, int]:
     local_size = [] if given is None else [int(size) for size in given.iter_values()]
     rank = max([kind.axis + 1 for kind in extents], default=1)
     rank = max(rank, len(local_size))
+    if not extents and not local_size:
+        local_size = [1] * rank  # one work-item is a group
     global_size = [1] * rank
     grouped = any(not kind.value.startswith("global") for kind in extents)
     if grouped:
