@@ -27,6 +27,7 @@ struct clopt_model {
     cl_kernel *kernels;   /* by command: each launch has its own, with its arguments set */
     cl_mem *roots;
     clopt_place *places; /* by slot */
+    int is_placed;       /* 0: kernels may have arguments that are gone, as placing failed */
     cl_mem *staging;     /* by tensor: buffers for those bound to host memory */
     void **hosts;        /* by tensor: that host memory */
     clopt_replay *replay; /* NULL unless asked for */
@@ -98,7 +99,8 @@ clopt_status clopt_make_root(clopt_model *model, unsigned root, const void *data
 /* Checks that `buffer` can be the root `root`, and puts it there. */
 clopt_status clopt_check_buffer(clopt_model *model, const char *what, cl_mem buffer, size_t bytes);
 
-/* Makes anew what lies over `root`, or over any, and sets the kernels' arguments to it. */
+/* Makes anew what lies over `root`, or over any, and sets the kernels' arguments to it; over any
+ * where the last time failed. */
 clopt_status clopt_place_slots(clopt_model *model, unsigned root);
 void clopt_release_places(clopt_model *model, unsigned root);
 

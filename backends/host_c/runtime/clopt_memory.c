@@ -147,8 +147,13 @@ clopt_status clopt_check_buffer(clopt_model *model, const char *what, cl_mem buf
     if (error != CL_SUCCESS) {
         return clopt_fail_opencl(model, "clGetMemObjectInfo", what, error);
     }
-    clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
-    clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
+    error = clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+    if (error == CL_SUCCESS) {
+        error = clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
+    }
+    if (error != CL_SUCCESS) {
+        return clopt_fail_opencl(model, "clGetMemObjectInfo", what, error);
+    }
     if (type != CL_MEM_OBJECT_BUFFER) {
         return clopt_fail(model, CLOPT_BUFFER, "What was given for %s is no buffer.", what);
     }
@@ -183,9 +188,13 @@ static clopt_status make_sub_buffer(clopt_model *model, const clopt_slot *slot, 
                                     cl_mem *result) {
     cl_mem parent = NULL;
     size_t start = 0;
-    clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
-    if (parent) {
-        clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof start, &start, NULL);
+    cl_int error = clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent,
+                                      NULL);
+    if (error == CL_SUCCESS && parent) {
+        error = clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof start, &start, NULL);
+    }
+    if (error != CL_SUCCESS) {
+        return clopt_fail_opencl(model, "clGetMemObjectInfo", slot->name, error);
     }
     cl_buffer_region region = {start + clopt_offset_of(model, slot), slot->bytes};
     if (region.origin % model->base_alignment != 0) {
@@ -194,7 +203,6 @@ static clopt_status make_sub_buffer(clopt_model *model, const clopt_slot *slot, 
                           "%zu; compile the model with image_base_alignment_bytes=%zu.",
                           slot->name, region.origin, model->base_alignment, model->base_alignment);
     }
-    cl_int error;
     *result = clCreateSubBuffer(parent ? parent : buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region,
                                 &error);
     return error == CL_SUCCESS ? CLOPT_OK
@@ -222,6 +230,17 @@ static clopt_status ensure_object(clopt_model *model, unsigned root) {
     return missing ? clopt_make_root(model, root, NULL) : CLOPT_OK;
 }
 
+/* Takes a reference to `memory` and puts it into `place`. */
+static clopt_status share(clopt_model *model, const clopt_slot *slot, cl_mem memory,
+                          cl_mem *place) {
+    cl_int error = clRetainMemObject(memory);
+    if (error != CL_SUCCESS) {
+        return clopt_fail_opencl(model, "clRetainMemObject", slot->name, error);
+    }
+    *place = memory;
+    return CLOPT_OK;
+}
+
 /* Fills the place of a slot, unless it is full, or its root is a tensor that is not bound yet. */
 static clopt_status make_place(clopt_model *model, unsigned index) {
     const clopt_slot *slot = &model->program->slots[index];
@@ -234,13 +253,10 @@ static clopt_status make_place(clopt_model *model, unsigned index) {
         return CLOPT_OK;
     }
     if (facts->image.kind != CLOPT_NO_IMAGE) {
-        clRetainMemObject(memory);
-        place->image = memory;
-        return CLOPT_OK;
+        return share(model, slot, memory, &place->image);
     }
     if (clopt_offset_of(model, slot) == 0 && slot->bytes == facts->bytes) {
-        clRetainMemObject(memory);
-        place->buffer = memory;
+        status = share(model, slot, memory, &place->buffer);
     } else {
         status = make_sub_buffer(model, slot, memory, &place->buffer);
     }
@@ -297,6 +313,10 @@ static clopt_status place_argument(clopt_model *model, unsigned command, unsigne
 
 clopt_status clopt_place_slots(clopt_model *model, unsigned root) {
     const clopt_program *program = model->program;
+    if (!model->is_placed) {
+        root = CLOPT_ALL_ROOTS;
+    }
+    model->is_placed = 0;
     clopt_forget_recordings(model);
     clopt_release_places(model, root);
     for (unsigned i = 0; i < program->command_count; i++) {
@@ -310,6 +330,7 @@ clopt_status clopt_place_slots(clopt_model *model, unsigned root) {
             }
         }
     }
+    model->is_placed = 1;
     return CLOPT_OK;
 }
 

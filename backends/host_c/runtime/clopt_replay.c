@@ -54,6 +54,8 @@ struct clopt_replay {
 #endif
 };
 
+#if defined(cl_khr_command_buffer) || defined(CL_QUEUE_RECORDABLE_QCOM)
+
 /* ISO C has no conversion from an object pointer to a function pointer; POSIX and OpenCL do. */
 #define FIND(model, member, name) (*(void **)&(member) = find_function(model, name))
 
@@ -67,6 +69,13 @@ static void *find_function(const clopt_model *model, const char *name) {
     clGetDeviceInfo(model->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
     return clGetExtensionFunctionAddressForPlatform(platform, name);
 }
+
+/* The size of work-groups; NULL where the driver chooses. */
+static const size_t *local_of(const clopt_command *launch) {
+    return launch->local[0] ? launch->local : NULL;
+}
+
+#endif
 
 /* Khronos */
 
@@ -99,7 +108,7 @@ static clopt_status record_buffer(clopt_model *model, clopt_recording *recording
     for (unsigned i = recording->first; i < recording->end; i++) {
         const clopt_command *launch = &model->program->commands[i];
         error = replay->add_launch(buffer, NULL, NULL, model->kernels[i], launch->dimensions, NULL,
-                                   launch->global, launch->local, 0, NULL, NULL, NULL);
+                                   launch->global, local_of(launch), 0, NULL, NULL, NULL);
         if (error != CL_SUCCESS) {
             return fail(model, "clCommandNDRangeKernelKHR", error);
         }
@@ -123,7 +132,6 @@ static int find_recordable_queue(const clopt_model *model, clopt_replay *replay)
     cl_uint most = 0;
     cl_int error = CL_SUCCESS;
     clGetDeviceInfo(model->device, CL_DEVICE_RECORDABLE_QUEUE_MAX_SIZE, sizeof most, &most, NULL);
-    replay->most_launches = most;
     if (most == 0 || !FIND(model, replay->new_recording, "clNewRecordingQCOM") ||
         !FIND(model, replay->end_recording, "clEndRecordingQCOM") ||
         !FIND(model, replay->enqueue_recording, "clEnqueueRecordingQCOM") ||
@@ -132,7 +140,11 @@ static int find_recordable_queue(const clopt_model *model, clopt_replay *replay)
     }
     replay->recorder = clCreateCommandQueue(model->context, model->device,
                                             CL_QUEUE_RECORDABLE_QCOM, &error);
-    return error == CL_SUCCESS;
+    if (error != CL_SUCCESS) {
+        return 0;
+    }
+    replay->most_launches = most;
+    return 1;
 }
 
 static clopt_status record_on_queue(clopt_model *model, clopt_recording *recording) {
@@ -146,7 +158,7 @@ static clopt_status record_on_queue(clopt_model *model, clopt_recording *recordi
     for (unsigned i = recording->first; i < recording->end; i++) {
         const clopt_command *launch = &model->program->commands[i];
         error = clEnqueueNDRangeKernel(recorder, model->kernels[i], launch->dimensions, NULL,
-                                       launch->global, launch->local, 0, NULL, NULL);
+                                       launch->global, local_of(launch), 0, NULL, NULL);
         if (error != CL_SUCCESS) {
             return fail(model, "clEnqueueNDRangeKernel", error);
         }

@@ -53,8 +53,14 @@ static clopt_status take_options(clopt_model *model, const clopt_options *option
     }
     model->queue = options->queue;
     model->device = options->device; /* lives as long as the context */
-    clGetDeviceInfo(model->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
-    clGetDeviceInfo(model->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof bytes, &bytes, NULL);
+    error = clGetDeviceInfo(model->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+    if (error == CL_SUCCESS) {
+        error = clGetDeviceInfo(model->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof bytes, &bytes,
+                                NULL);
+    }
+    if (error != CL_SUCCESS) {
+        return clopt_fail_opencl(model, "clGetDeviceInfo", "the given device", error);
+    }
     model->base_alignment = bits >= 8 ? bits / 8 : 1;
     model->max_allocation = bytes > (size_t)-1 ? (size_t)-1 : (size_t)bytes;
     return CLOPT_OK;
@@ -189,6 +195,7 @@ void clopt_destroy(clopt_model *model) {
         return;
     }
     const clopt_program *program = model->program;
+    clopt_end_replay(model);
     for (unsigned i = 0; model->kernels && i < program->command_count; i++) {
         if (model->kernels[i]) {
             clReleaseKernel(model->kernels[i]);
@@ -199,7 +206,6 @@ void clopt_destroy(clopt_model *model) {
             clReleaseProgram(model->programs[i]);
         }
     }
-    clopt_end_replay(model);
     if (model->places) {
         clopt_release_places(model, CLOPT_ALL_ROOTS);
     }
@@ -257,6 +263,12 @@ static void put_root(clopt_model *model, unsigned root, cl_mem memory) {
     model->roots[root] = memory;
 }
 
+static clopt_status retain(clopt_model *model, const char *what, cl_mem memory) {
+    cl_int error = clRetainMemObject(memory);
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_fail_opencl(model, "clRetainMemObject", what, error);
+}
+
 /* The root of the first arena; the others follow. */
 static unsigned first_arena(const clopt_model *model) {
     return (unsigned)tensor_count(model->program->info);
@@ -303,12 +315,15 @@ clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t ar
         return status;
     }
     for (unsigned i = 0; i < model->program->info->arena_count; i++) {
-        put_root(model, first + i, NULL);
         if (arenas) {
-            clRetainMemObject(arenas[i]);
-            put_root(model, first + i, arenas[i]);
-        } else if ((status = clopt_make_root(model, first + i, NULL)) != CLOPT_OK) {
-            return status;
+            status = retain(model, "an arena", arenas[i]);
+        }
+        put_root(model, first + i, status == CLOPT_OK && arenas ? arenas[i] : NULL);
+        if (!arenas) {
+            status = clopt_make_root(model, first + i, NULL);
+        }
+        if (status != CLOPT_OK) {
+            return status; /* it has no arena now, which the next inference says */
         }
     }
     return place_everything(model);
@@ -326,16 +341,15 @@ static clopt_status check_index(clopt_model *model, size_t index) {
 
 /* Inferences use `buffer`, which the model retains. */
 static clopt_status bind(clopt_model *model, size_t index, cl_mem buffer) {
-    if (buffer == model->roots[index]) {
+    if (buffer == model->roots[index] && model->is_placed) {
         return CLOPT_OK;
     }
-    cl_int error = clRetainMemObject(buffer);
-    if (error != CL_SUCCESS) {
-        return clopt_fail_opencl(model, "clRetainMemObject",
-                                 model->program->info->tensors[index].name, error);
+    clopt_status status = retain(model, model->program->info->tensors[index].name, buffer);
+    if (status != CLOPT_OK) {
+        return status;
     }
     put_root(model, (unsigned)index, buffer);
-    clopt_status status = clopt_place_slots(model, (unsigned)index);
+    status = clopt_place_slots(model, (unsigned)index);
     if (status != CLOPT_OK) {
         put_root(model, (unsigned)index, NULL);
     }
@@ -406,6 +420,9 @@ static clopt_status check_bound(clopt_model *model) {
         if (!model->roots[first_arena(model) + i]) {
             return clopt_fail(model, CLOPT_UNBOUND, "The model has no arena; set one.");
         }
+    }
+    if (!model->is_placed) {
+        return clopt_fail(model, CLOPT_UNBOUND, "A change of a binding failed; repeat it.");
     }
     return CLOPT_OK;
 }
