@@ -1,0 +1,19 @@
+"""Lets the tests of this folder import those of C packages, and has the runtime compiled once."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "backends" / "host_c"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from c_compilers import RUNTIME, compilers, objects
+
+
+@pytest.fixture(scope="session")
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The objects of the runtime, which are the same for every model."""
+    (compiler, *_) = compilers()
+    return objects(compiler, sorted(RUNTIME.glob("*.c")), tmp_path_factory.mktemp("runtime"))

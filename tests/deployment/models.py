@@ -1,0 +1,73 @@
+"""Small models that use all that the C runtime can do, written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from image_programs import blur, copies, lowered, memory
+from programs import parse
+
+import clopt
+from clopt.backends.targets import load_target
+from clopt.weights import Weights
+
+ROOT = Path(__file__).parents[2]
+DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
+
+_SHAPE = (2, 5, 7, 4)
+
+_PARTS = """
+tir.func @twice(%a: memref<64xf32>, %b: memref<64xf32>) attributes {
+  outputs = array<i64: 1>, global_size = array<i64: 64>, local_size = array<i64: 1>
+} {
+  tir.for global_x %i = 0 to 64 {
+    %v = memref.load %a[%i] : memref<64xf32>
+    %w = arith.addf %v, %v : f32
+    memref.store %w, %b[%i] : memref<64xf32>
+  }
+}
+cl.program @main(%x: memref<128xf32> {cl.name = "x"}, %y: memref<128xf32> {cl.name = "y"})
+    inputs 1 {
+  %arena = cl.arena : memref<1024xi8>
+  %s = cl.buffer_view %arena[128] : memref<64xf32>
+  %t = cl.buffer_view %arena[512] : memref<64xf32>
+  %low = cl.view %y[0] : memref<128xf32> to memref<64xf32>
+  %high = cl.view %y[256] : memref<128xf32> to memref<64xf32>
+  %first = cl.view %x[0] : memref<128xf32> to memref<64xf32>
+  %odd = cl.view %x[4] : memref<128xf32> to memref<64xf32>
+  cl.enqueue_kernel @twice(%first, %s) : memref<64xf32>, memref<64xf32>
+  cl.enqueue_kernel @twice(%s, %t) : memref<64xf32>, memref<64xf32>
+  cl.enqueue_kernel @twice(%t, %low) : memref<64xf32>, memref<64xf32>
+  cl.enqueue_copy %odd, %s : memref<64xf32>
+  cl.enqueue_kernel @twice(%s, %high) : memref<64xf32>, memref<64xf32>
+  cl.return
+}
+"""
+
+
+def parts() -> clopt.CompiledModel:
+    """Three launches, a copy, a launch: `8 * x[:64]`, then `2 * x[1:65]`."""
+    return clopt.compile(parse(_PARTS), "generic")
+
+
+def views() -> clopt.CompiledModel:
+    """A filter whose images lie in the arena, on devices that have such."""
+    weights, plain = Weights(), memory(_SHAPE, "f32")
+    text = blur(_SHAPE, weights.add(np.ones((2, 3, 3, 4), np.float32)), "image2d")
+    text = text.replace("@unpack(%u, %y)", "@unpack(%u, %v)")
+    text = text.replace("%t = cl.alloc", "%t = cl.image_view %arena[128] pitch 640")
+    text = text.replace("%u = cl.alloc", "%u = cl.image_view %arena[2048] pitch 640")
+    buffer = "inputs 1 {\n  %arena = cl.arena : memref<8192xi8>\n  %v = cl.buffer_view %arena[128]"
+    text = text.replace("inputs 1 {", f"{buffer} : {plain}")
+    text = text.replace("cl.return", f"cl.enqueue_copy %v, %y : {plain}\n  cl.return")
+    return clopt.compile(lowered(text, _adreno()), weights=weights)
+
+
+def images() -> clopt.CompiledModel:
+    """Image objects: copied from a buffer, to one another and to a buffer."""
+    return clopt.compile(lowered(copies(_SHAPE, "f32", "image2d"), _adreno()))
+
+
+def _adreno() -> clopt.Target:
+    return load_target("adreno-740").with_facts({"texture": "prefer", "float_coordinates": False})

@@ -1,0 +1,130 @@
+"""Whichever call of OpenCL or of malloc fails: a sentence, no crash, no leak, and on it goes.
+
+A fake OpenCL takes the place of a driver, see fake/fake_opencl.h and failures.c.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import models
+import pytest
+from c_compilers import RUNTIME, STRICT, compilers, objects
+
+HERE = Path(__file__).parent
+FAKE = HERE / "fake"
+MODELS = {make.__name__: make for make in (models.parts, models.views, models.images)}
+KHRONOS, QUALCOMM = "cl_khr_command_buffer", "cl_qcom_recordable_queues"
+IMAGES = "cl_khr_image2d_from_buffer"
+
+
+@pytest.fixture(scope="session")
+def programs(
+    runtime: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[str, Path]:
+    """failures.c with each model, the runtime and the fake OpenCL."""
+    (compiler, *_) = compilers()
+    folder = tmp_path_factory.mktemp("failures")
+    include = [f"-I{FAKE}", f"-I{RUNTIME}"]
+    shared = [path for path in runtime if path.stem != "clopt_replay"]
+    for source in (FAKE / "fake_opencl.c", RUNTIME / "clopt_replay.c"):
+        shared.append(folder / f"{source.stem}.o")
+        subprocess.run([compiler, *STRICT, *include, "-c", source, "-o", shared[-1]], check=True)
+    made: dict[str, Path] = {}
+    for name, make in MODELS.items():
+        make().save_c(folder / name, "net")
+        sources = [folder / name / "net.c", folder / name / "net_kernels.c"]
+        files = [HERE / "failures.c", *objects(compiler, sources, folder / name), *shared]
+        made[name] = folder / name / "failures"
+        wrapped = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
+        flags = [*STRICT, *include, f"-I{folder / name}", wrapped]
+        subprocess.run([compiler, *flags, *files, "-o", made[name]], check=True)
+    return made
+
+
+Run = Callable[..., list[list[str]]]
+
+
+@pytest.fixture
+def run(programs: Mapping[str, Path]) -> Run:
+    """Runs the program of a model on a device with extensions.
+
+    Returns what the inferences of each run put on the queue: without a failure, and with that of
+    each call.
+    """
+
+    def start(
+        name: str, extensions: str, recordable: int = 2, before: Sequence[str] = (), views: int = 1
+    ) -> list[list[str]]:
+        program = programs[name]
+        words = [program, program.parent, extensions, views, recordable, "tell"]
+        done = subprocess.run([*before, *map(str, words)], capture_output=True, text=True)
+        calls = re.fullmatch(r"(\d+) calls\n", done.stderr)
+        assert not done.returncode, done.stderr
+        assert calls, done.stderr
+        runs = re.split(r"call \d+\n", done.stdout)[1:]
+        assert len(runs) == int(calls[1]) + 2
+        return [run.splitlines() for run in runs]
+
+    return start
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("extensions", "views"),
+    [("", 1), (KHRONOS, 1), (f"{QUALCOMM} {IMAGES}", 1), (IMAGES, 0)],
+)
+def test_each_call_fails_once(name: str, extensions: str, views: int, run: Run) -> None:
+    assert len(run(name, extensions, views=views)) > 150
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="looks at memory: install valgrind")
+@pytest.mark.parametrize(
+    ("name", "extensions"), [("parts", QUALCOMM), ("views", f"{KHRONOS} {IMAGES}")]
+)
+def test_no_failure_harms_memory(name: str, extensions: str, run: Run) -> None:
+    checks = ["valgrind", "-q", "--leak-check=full", "--error-exitcode=9"]
+    run(name, extensions, before=checks)
+
+
+FIRST, THEN, REBOUND = 0, 1, 2
+"""Inferences of failures.c: the first, the same again, and one with another input buffer."""
+
+
+def test_command_buffers(run: Run) -> None:
+    """Recorded at the first inference and after a change of a binding."""
+    told = run("parts", KHRONOS)[0]
+    recorded = " ".join(["record:twice"] * 4)
+    replayed = "replay:twice replay:twice replay:twice copy replay:twice"
+    assert told[FIRST] == f"write {recorded} {replayed} read"
+    assert told[THEN] == f"write {replayed} read"
+    assert told[REBOUND] == f"{recorded} {replayed} read"
+
+
+def test_recordable_queues(run: Run) -> None:
+    """Recordings are no longer than the device allows, and are released when they are outdated."""
+    told = run("parts", f"{KHRONOS} {QUALCOMM}")[0]
+    recorded = "record:twice record:twice end record:twice end record:twice end"
+    replayed = "replay:twice replay:twice replay:twice copy replay:twice"
+    assert told[FIRST] == f"write {recorded} {replayed} read"
+    assert told[THEN] == f"write {replayed} read"
+    assert told[REBOUND] == f"release release release {recorded} {replayed} read"
+    longer = run("parts", QUALCOMM, 100)[0][FIRST]
+    assert longer.startswith("write record:twice record:twice record:twice end record:twice end")
+
+
+@pytest.mark.parametrize(("extension", "calls"), [(KHRONOS, 6), (QUALCOMM, 8)])
+def test_launch_by_launch_where_recording_fails(extension: str, calls: int, run: Run) -> None:
+    """Each call that records fails once, here those after the first launch; nothing is lost."""
+    one_by_one = "launch:twice launch:twice launch:twice copy launch:twice"
+    failed = [
+        told for told in run("parts", extension) if re.match("write .*record.*launch", told[0])
+    ]
+    assert len(failed) == calls
+    for told in failed:
+        assert told[FIRST].endswith(f"{one_by_one} read")
+        assert told[THEN] == f"write {one_by_one} read"
