@@ -1,0 +1,105 @@
+"""C packages build for another processor, by themselves, and two of them in one application."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import models
+import pytest
+from c_compilers import run
+
+import clopt
+from clopt.backends.pyopencl_runtime import find_device
+
+CROSS = "aarch64-linux-gnu-gcc"
+HEADERS = Path("/usr/include/CL")
+
+needs_cmake = pytest.mark.skipif(not shutil.which("cmake"), reason="builds by CMake: install cmake")
+
+
+def package(folder: Path, name: str, target: str = "generic", **facts: object) -> Path:
+    """The package of the digits network in a folder of its name."""
+    model = clopt.compile(models.DIGITS, target, {"batch": 1}, **facts)  # type: ignore[arg-type]
+    model.save_c(folder / name, name)
+    return folder / name
+
+
+@pytest.mark.skipif(
+    not shutil.which(CROSS) or not Path("/usr/aarch64-linux-gnu/include/stdio.h").exists(),
+    reason="compiles for aarch64: install gcc-aarch64-linux-gnu and libc6-dev-arm64-cross",
+)
+@pytest.mark.skipif(not HEADERS.exists(), reason="needs OpenCL's headers: opencl-c-headers")
+def test_for_aarch64(tmp_path: Path) -> None:
+    folder = package(tmp_path, "digits", "adreno-740", texture="prefer")
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "CL").symlink_to(HEADERS)  # not the other headers of this machine
+    include = [f"-I{path}" for path in (tmp_path / "include", folder, folder / "clopt_runtime")]
+    sources = sorted(folder.rglob("*.c"))
+    assert len(sources) >= 11
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", *include]
+    done = subprocess.run(
+        [CROSS, *flags, "-c", *sources], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert not done.returncode, done.stderr
+    header = (tmp_path / "clopt_runtime.o").read_bytes()[:20]
+    assert header[:5] == b"\x7fELF\x02"
+    assert int.from_bytes(header[18:], "little") == 183  # EM_AARCH64
+
+
+@needs_cmake
+def test_package_alone(devices: Mapping[str, str], tmp_path: Path) -> None:
+    device = next(iter(devices.values()))
+    folder, build = package(tmp_path, "digits"), tmp_path / "build"
+    by_cmake(folder, build)
+    printed = run(
+        build / "digits_example",
+        *("--device", find_device(device).platform, "--weights", build / "weights.bin"),
+    )
+    assert "logits: float32, 40 bytes: " in printed
+
+
+APPLICATION = """
+cmake_minimum_required(VERSION 3.13)
+project(application LANGUAGES C)
+add_subdirectory(one)
+add_subdirectory(two)
+add_executable(application main.c)
+target_link_libraries(application PRIVATE one two)
+"""
+
+MAIN = """
+#include "one.h"
+#include "two.h"
+
+int main(void) {
+    clopt_options options = {0};
+    one_model *first;
+    two_model *second;
+    return one_create(&options, &first, 0, 0) == CLOPT_ARGUMENT &&
+                   two_create(&options, &second, 0, 0) == CLOPT_ARGUMENT
+               ? 0
+               : 1;
+}
+"""
+
+
+@needs_cmake
+def test_application_with_two_models(tmp_path: Path) -> None:
+    """Both use the runtime of the first."""
+    for name in ("one", "two"):
+        package(tmp_path, name)
+    (tmp_path / "CMakeLists.txt").write_text(APPLICATION)
+    (tmp_path / "main.c").write_text(MAIN)
+    by_cmake(tmp_path, tmp_path / "build")
+    run(tmp_path / "build" / "application")
+    assert len(list((tmp_path / "build").rglob("libclopt_runtime.a"))) == 1
+
+
+def by_cmake(source: Path, build: Path) -> None:
+    """Configure and build."""
+    for words in (["-S", source, "-B", build], ["--build", build]):
+        done = subprocess.run(["cmake", *words], capture_output=True, text=True)
+        assert not done.returncode, done.stdout + done.stderr
