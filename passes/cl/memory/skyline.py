@@ -124,9 +124,10 @@ def _chain(boxes: Sequence[Box], begin: Ints, end: Ints) -> list[Box]:
         if i in joined:
             continue
         box, at = boxes[i], i
+        members = [*box.members]
         while heirs := beginning[int(end[at]), box.size]:
             at = heirs.pop()
             joined.add(at)
-            box = Box(box.first, boxes[at].last, box.size, box.members + boxes[at].members)
-        result.append(box)
+            members += boxes[at].members
+        result.append(Box(box.first, boxes[at].last, box.size, tuple(members)))
     return result
