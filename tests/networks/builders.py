@@ -298,6 +298,21 @@ def unet() -> onnx.ModelProto:
     return g.model([_image()], g.conv(x, 8, 3, 1))
 
 
+def densenet121() -> onnx.ModelProto:
+    """Norms before convolutions, the channels of a layer behind all before it, opset 8."""
+    g = Graph(8)
+    x, cin, growth = g.conv_bn("image", 3, 8, 7, 2), 8, 4
+    x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    for layers in (3, 2):
+        for _ in range(layers):
+            y = g.conv_bn(g.act(g.norm(x, cin), "relu"), cin, 2 * growth, 1)
+            x = g.op("Concat", x, g.conv(y, 2 * growth, growth), axis=1)
+            cin += growth
+        x = g.conv(g.act(g.norm(x, cin), "relu"), cin, cin // 2, 1)
+        x, cin = g.op("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2]), cin // 2
+    return g.model([_image()], g.classifier(g.act(g.norm(x, cin), "relu"), cin))
+
+
 NETWORKS: dict[str, Callable[[], onnx.ModelProto]] = {
     build.__name__: build
     for build in (
@@ -311,6 +326,7 @@ NETWORKS: dict[str, Callable[[], onnx.ModelProto]] = {
         text_encoder,
         yolo,
         unet,
+        densenet121,
     )
 }
 
