@@ -16,7 +16,7 @@ HALVINGS = 5
 """How often the search tries halfway between what there is and what it did not reach."""
 
 PLACED_IN_ALL = 20_000
-"""Tensors that the greedy orders may place together, once the best three are through."""
+"""Tensors that the greedy orders may place together, after two ways."""
 
 WAYS = [(order, True) for order in ORDERS] + [(order, False) for order in ORDERS]
 
@@ -55,7 +55,7 @@ def _greedy(tensors: Sequence[Tensor], capacity: int | None, goal: int) -> tuple
     placer = Placer(tensors)
     best: Packing | None = None
     method = ""
-    for name, tightest in WAYS[: max(3, PLACED_IN_ALL // len(tensors))]:
+    for name, tightest in WAYS[: max(2, PLACED_IN_ALL // len(tensors))]:
         packing = placer.place(ORDERS[name](tensors), capacity, tightest)
         if best is None or _cost(packing) < _cost(best):
             best, method = packing, f"by {name}, {'tightest' if tightest else 'lowest'} gap"

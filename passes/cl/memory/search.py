@@ -41,19 +41,19 @@ class Style:
 
     chained: bool
     """Tensors of equal size that follow one another get one offset."""
-    apart: bool
-    """Where time falls into parts that share no box any more, one part after the other."""
+    siblings: int
+    """States with one parent that a beam takes before it takes others: all would end alike."""
     early: str
-    """Boxes that should lie low: weight by "life", its "square", "cube" or "root", or by "area"."""
+    """Boxes that should lie low: weight by "life", its "square" or "root", or by "area"."""
     rough: int
     """Weight of steps in the skyline."""
 
 
 STYLES = [
-    Style(chained, apart, early, rough)
-    for rough in (1, 3, 10, 30)
-    for early in ("life", "square", "root", "area")
-    for chained, apart in ((True, True), (False, True))
+    Style(chained, siblings, early, rough)
+    for siblings in (4, 3, 2)
+    for early, rough in (("life", 1), ("square", 1), ("area", 1), ("root", 3), ("square", 3))
+    for chained in (True, False)
 ]
 
 
@@ -138,7 +138,6 @@ class Beam:
         weights = {
             "life": life,
             "square": life * life,
-            "cube": life * life * life,
             "root": np.sqrt(life),
             "area": life * self.boxes.sizes / self.capacity,
         }
@@ -208,8 +207,9 @@ class Beam:
         best = np.argsort(score, kind="stable")
         if not len(best):
             return None
-        self.complete &= len(best) <= 2 * width
-        best = best[: 2 * width]
+        tried = self.style.siblings * width
+        self.complete &= len(best) <= tried
+        best = best[:tried]
         source, row, box, floor = source[best], row[best], box[best], floor[best]
         # The states of all sources in one, source after source.
         starts = np.cumsum([0, *(len(s.key) for s in sources)])
@@ -217,12 +217,11 @@ class Beam:
         return self._best(self._place(merged, box, floor), box, floor, width)
 
     def _niche(self, state: State) -> Niche:
-        live = state.rest > 0
-        if self.style.apart:
-            # Up to the first boundary, from the first live section on, that nothing crosses.
-            first = live.argmax(1)[:, None]
-            last = ((state.crossing == 0) & (self.sections >= first)).argmax(1)[:, None]
-            live = (self.sections >= first) & (self.sections <= last)
+        # From the first live section up to the first boundary that nothing crosses: where time
+        # falls into parts that share no box any more, one part after the other.
+        first = (state.rest > 0).argmax(1)[:, None]
+        last = ((state.crossing == 0) & (self.sections >= first)).argmax(1)[:, None]
+        live = (self.sections >= first) & (self.sections <= last)
         heights = np.where(live, state.heights, WALL)
         floor = heights.min(1)
         low = heights == floor[:, None]
@@ -281,15 +280,25 @@ class Beam:
         )
 
     def _best(self, state: State, box: Ints, floor: Ints, width: int) -> tuple[State, Ints, Ints]:
-        """The `width` best of different states."""
+        """The `width` best of different states, at first few of each parent."""
         skyline = state.key + np.where(state.rest > 0, state.heights, 0) @ self.height_keys
         _, different = np.unique(skyline, return_index=True)
         different.sort()
         steps = (np.abs(np.diff(state.heights, axis=1)) * (state.crossing[:, :-1] > 0)).sum(1)
         score = (state.spent + self._steps_score(steps))[different]
         self.complete &= len(different) <= width
-        kept = different[np.argsort(score, kind="stable")[:width]]
+        kept = different[np.argsort(score, kind="stable")]
+        kept = _mixed(kept, state.parent, self.style.siblings)[:width]
         return state.rows(kept), box[kept], floor[kept]
+
+
+def _mixed(rows: Ints, parents: Ints, siblings: int) -> Ints:
+    """First, in their order, so many rows of each parent, then the others."""
+    by_parent = np.argsort(parents[rows], kind="stable")
+    ordered = parents[rows][by_parent]
+    rank = np.empty(len(rows), np.int64)
+    rank[by_parent] = np.arange(len(rows)) - np.searchsorted(ordered, ordered)
+    return rows[np.argsort(rank >= siblings, kind="stable")]
 
 
 def _settled(heights: Ints, rest: Ints, crossing: Ints) -> Ints:
