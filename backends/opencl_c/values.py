@@ -41,8 +41,8 @@ class Array:
     def is_packed(self) -> bool:
         """Whether it is an array of vectors in C: all accesses move whole texels.
 
-        Known once the kernel is built. Without native half there are no vectors of halves. All names
-        of one memory have one type.
+        Known once the kernel is built. Without native half there are no vectors of halves. All
+        names of one memory have one type.
         """
         native = self.storage != "half" or self.ctype.base == "half"
         moved_whole = all(array.has_texels and not array.has_elements for array in self.names)
