@@ -3,10 +3,13 @@
  * usage: mistakes PLATFORM FOLDER; the model is y = 2 * (x + w) on four floats. FOLDER has its
  * weights.bin and damaged copies of that.
  */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
+
 #include "small.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static cl_device_id device;
 static cl_context context, other_context;
@@ -158,7 +161,9 @@ static void binaries(small_model *model) {
         small_destroy(again);
         FILE *stream = fopen(path, "r+b");
         fseek(stream, -1, SEEK_END);
-        fputc('x' ^ fgetc(stream), stream);
+        int last = fgetc(stream);
+        fseek(stream, -1, SEEK_END);
+        fputc(last ^ 1, stream);
         fclose(stream);
     }
 }
@@ -196,6 +201,9 @@ int main(int count, char **words) {
     binaries(model);
     small_destroy(model);
     clFinish(queue);
+    for (int i = 0; i < 500 && references() != before; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL); /* threads of the driver's end */
+    }
     printf("references: %d more\n", (int)(references() - before));
     clReleaseCommandQueue(queue);
     clReleaseCommandQueue(unordered);
