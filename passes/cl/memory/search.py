@@ -42,17 +42,18 @@ class Style:
     chained: bool
     """Tensors of equal size that follow one another get one offset."""
     siblings: int
-    """States with one parent that a beam takes before it takes others: all would end alike."""
+    """States with one parent that a beam takes before others, as all would end alike; 0: any."""
     early: str
     """Boxes that should lie low: weight by "life", its "square" or "root", or by "area"."""
     rough: int
     """Weight of steps in the skyline."""
 
 
+COMMON = (("life", 1), ("square", 1), ("area", 1), ("root", 3), ("square", 3))
 STYLES = [
     Style(chained, siblings, early, rough)
-    for siblings in (4, 3, 2)
-    for early, rough in (("life", 1), ("square", 1), ("area", 1), ("root", 3), ("square", 3))
+    for siblings, kinds in ((4, COMMON), (0, (("area", 10),)), (3, COMMON), (2, COMMON))
+    for early, rough in kinds
     for chained in (True, False)
 ]
 
@@ -207,7 +208,7 @@ class Beam:
         best = np.argsort(score, kind="stable")
         if not len(best):
             return None
-        tried = self.style.siblings * width
+        tried = (self.style.siblings or 2) * width
         self.complete &= len(best) <= tried
         best = best[:tried]
         source, row, box, floor = source[best], row[best], box[best], floor[best]
@@ -288,7 +289,9 @@ class Beam:
         score = (state.spent + self._steps_score(steps))[different]
         self.complete &= len(different) <= width
         kept = different[np.argsort(score, kind="stable")]
-        kept = _mixed(kept, state.parent, self.style.siblings)[:width]
+        if self.style.siblings:
+            kept = _mixed(kept, state.parent, self.style.siblings)
+        kept = kept[:width]
         return state.rows(kept), box[kept], floor[kept]
 
 
