@@ -52,7 +52,7 @@ class Style:
 COMMON = (("life", 1), ("square", 1), ("area", 1), ("root", 3), ("square", 3))
 STYLES = [
     Style(chained, siblings, early, rough)
-    for siblings, kinds in ((4, COMMON), (0, (("area", 10),)), (3, COMMON), (2, COMMON))
+    for siblings, kinds in ((4, COMMON), (0, (("area", 10), ("root", 3))), (3, COMMON), (2, COMMON))
     for early, rough in kinds
     for chained in (True, False)
 ]
