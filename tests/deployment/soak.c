@@ -1,13 +1,14 @@
 /* Infers again and again, and prints how much memory the process has then and when.
  *
  * usage: soak PLATFORM WEIGHTS INFERENCES REBIND; with REBIND not 0 the tensors are bound to host
- * memory and to buffers in turn. A line is "inferences pages", four of them: after a tenth of the
- * inferences, then evenly on. The model is called net.
+ * memory and to buffers in turn. A line is "inferences resident allocated", the latter in bytes; four
+ * of them: after a tenth of the inferences, then evenly on. The model is called net.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "net.h"
 #include "opencl.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 enum { INPUT = 0, OUTPUT = 1, SAMPLES = 4 };
@@ -25,6 +26,12 @@ static long resident(void) {
     }
     fclose(stream);
     return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Bytes that malloc gave and free did not take back, by whatever part of the process. */
+static size_t allocated(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
 }
 
 static void bind(int to_buffers) {
@@ -69,7 +76,8 @@ int main(int count, char **words) {
         int next = warm + (inferences - warm) * i / (SAMPLES - 1);
         infer(done, next, rebind);
         done = next;
-        printf("%d %ld\n", done, resident());
+        malloc_trim(0); /* what was freed and stays resident would hide what is lost */
+        printf("%d %ld %zu\n", done, resident(), allocated());
     }
     net_destroy(model);
     for (size_t i = INPUT; i <= OUTPUT; i++) {
