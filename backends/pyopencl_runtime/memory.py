@@ -40,7 +40,7 @@ class Memory:
         parent = cast("cl.Buffer | None", buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT))
         self._parent = buffer if parent is None else parent
         self._start = 0 if parent is None else buffer.offset
-        self._parts: dict[tuple[int, int], cl.Buffer] = {}
+        self._parts: dict[int, cl.Buffer] = {}
         self._views: dict[tuple[int, Attribute], cl.Image] = {}
 
     @property
@@ -84,19 +84,21 @@ class Memory:
 
     def _part(self, offset: int, size: int) -> cl.Buffer:
         # OpenCL has no empty parts either; nothing is read of what an empty tensor gets.
-        if size == 0 or (offset, size) == (0, self.size):
+        if size == 0 or offset == 0:
             return self.buffer
-        if (offset, size) not in self._parts:
-            start = self._start + offset
+        if offset not in self._parts:
+            # To the end of the memory, so that of two parts one contains the other: NVIDIA's driver
+            # (580.159) crashes when it releases parts that overlap otherwise.
+            start, count = self._start + offset, self.size - offset
             try:
-                self._parts[offset, size] = self._parent.get_sub_region(start, size)
+                self._parts[offset] = self._parent.get_sub_region(start, count)
             except cl.Error as error:
                 raise CloptError(
                     f"{self._images.device} makes no part of a buffer at byte {start}, but at "
                     f"multiples of {self._images.base_alignment}; compile the model for this "
                     "device."
                 ) from error
-        return self._parts[offset, size]
+        return self._parts[offset]
 
 
 def make_memory(images: Images, size: int, on_host: bool = False) -> Memory:

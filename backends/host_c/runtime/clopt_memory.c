@@ -183,9 +183,12 @@ size_t clopt_offset_of(const clopt_model *model, const clopt_slot *slot) {
     return is_replaced(model, slot) ? slot->object_offset : slot->offset;
 }
 
-/* The bytes of `slot` in `buffer`; where `buffer` is a part of another, OpenCL wants that one. */
+/* `buffer`, which is of a root of `bytes`, from where `slot` starts in it; where `buffer` is a part
+ * of another, OpenCL wants that one. It reaches to the end of the root, so that of two parts one
+ * contains the other: NVIDIA's driver (580.159) crashes when it releases parts that overlap
+ * otherwise. */
 static clopt_status make_sub_buffer(clopt_model *model, const clopt_slot *slot, cl_mem buffer,
-                                    cl_mem *result) {
+                                    size_t bytes, cl_mem *result) {
     cl_mem parent = NULL;
     size_t start = 0;
     cl_int error = clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent,
@@ -196,7 +199,8 @@ static clopt_status make_sub_buffer(clopt_model *model, const clopt_slot *slot, 
     if (error != CL_SUCCESS) {
         return clopt_fail_opencl(model, "clGetMemObjectInfo", slot->name, error);
     }
-    cl_buffer_region region = {start + clopt_offset_of(model, slot), slot->bytes};
+    size_t offset = clopt_offset_of(model, slot);
+    cl_buffer_region region = {start + offset, bytes - offset};
     if (region.origin % model->base_alignment != 0) {
         return clopt_fail(model, CLOPT_DEVICE,
                           "%s lies at byte %zu of its buffer, and the device wants multiples of "
@@ -255,10 +259,10 @@ static clopt_status make_place(clopt_model *model, unsigned index) {
     if (facts->image.kind != CLOPT_NO_IMAGE) {
         return share(model, slot, memory, &place->image);
     }
-    if (clopt_offset_of(model, slot) == 0 && slot->bytes == facts->bytes) {
+    if (clopt_offset_of(model, slot) == 0) {
         status = share(model, slot, memory, &place->buffer);
     } else {
-        status = make_sub_buffer(model, slot, memory, &place->buffer);
+        status = make_sub_buffer(model, slot, memory, facts->bytes, &place->buffer);
     }
     if (status == CLOPT_OK && slot->image.kind != CLOPT_NO_IMAGE) {
         status = make_image_view(model, slot, place);
