@@ -123,6 +123,8 @@ class Target:
     that every device with images supports)."""
     read_imageh: bool = False
     """Whether `read_imageh` and `write_imageh` exist, as cl_khr_fp16 says they do."""
+    sub_buffers: bool = True
+    """Whether values may be parts of a larger buffer."""
     image1d_buffer: bool = False
     """Whether an `image1d_buffer_t` can be a view of a buffer."""
     image_from_buffer: bool = False

@@ -18,7 +18,7 @@ from ...dialects.cl.placement import extent
 from ...errors import CloptError
 from ..locations import node_name
 from .intermediates import Chain, Intermediate, chains
-from .memory import Tensor, plan
+from .memory import Tensor, plan, share
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class CLPlanMemoryPass(ModulePass):
 
     Each `cl.alloc` of a buffer, or of an image that the target can lay over a buffer, becomes a
     view of a `cl.arena`; other images and empty tensors stay as they are. There are more arenas
-    where the target allows one buffer fewer bytes than all take together. A kernel that may compute
+    where the target allows one buffer fewer bytes than all take together, and one for each value
+    that is live at once where it has no parts of buffers (`sub_buffers`). A kernel that may compute
     in place (`in_place` of `tir.func`) does, where its input is not needed again; of the pairs that
     it lists, those stay that some launch uses. A program that has an arena is left alone.
     """
@@ -64,7 +65,7 @@ def _place(
         Tensor(chain[0].bytes, chain[0].lifetime.first, chain[-1].lifetime.last, alignment)
         for chain in planned
     ]
-    places = plan(tensors, capacity or None)
+    places = plan(tensors, capacity or None) if target.sub_buffers else share(tensors)
     arenas = [cl.ArenaOp(size) for size in places.sizes]
     for arena in arenas:
         arena.result.name_hint = "arena"

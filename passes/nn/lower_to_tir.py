@@ -104,12 +104,11 @@ class _Lowering:
     """The state while one function becomes a program."""
 
     weights: Weights
+    target: cl.Target
     kernels: dict[tuple[object, ...], tir.FuncOp] = field(
         default_factory=dict[tuple[object, ...], tir.FuncOp]
     )
     nodes: dict[tir.FuncOp, _Nodes] = field(default_factory=dict[tir.FuncOp, _Nodes])
-    alignment: int = 1
-    """Of the parts of buffers that kernels access, in bytes."""
 
     def kernel(self, fused: nn.FusedOp) -> tir.FuncOp:
         """The kernel of a region, shared with equal regions."""
@@ -195,7 +194,7 @@ class _ProgramBody:
         returned = list(end.operands) if end is not None else []
         params = self.block.args[program.input_count :]
         self.returned = list(zip(returned, params, strict=True))
-        self.homes = find_homes(function, self.returned, lowering.alignment)
+        self.homes = find_homes(function, self.returned, lowering.target)
 
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""
@@ -345,8 +344,7 @@ class LowerNNToTIRPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _check_accumulators(op)
-        alignment = cl.target_of(op).image_base_alignment_bytes
-        lowering = _Lowering(weights_of(ctx), alignment=alignment)
+        lowering = _Lowering(weights_of(ctx), cl.target_of(op))
         functions = [f for f in op.ops if isinstance(f, func.FuncOp) and f.body.blocks]
         block = op.body.block
         for function in functions:

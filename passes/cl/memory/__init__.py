@@ -2,6 +2,7 @@
 
 from .order import Step, order
 from .plan import plan
+from .share import share
 from .tensors import Plan, Tensor, lower_bound
 
-__all__ = ["Plan", "Step", "Tensor", "lower_bound", "order", "plan"]
+__all__ = ["Plan", "Step", "Tensor", "lower_bound", "order", "plan", "share"]

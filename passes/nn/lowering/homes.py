@@ -16,7 +16,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import BlockArgument, SSAValue
 
-from ....dialects import nn
+from ....dialects import cl, nn
 from ....dialects.cl.ops import byte_count
 from .layouts import is_packed_view
 from .memory import buffer_type
@@ -88,14 +88,17 @@ def source_of(value: SSAValue) -> SSAValue:
 
 
 def find_homes(
-    function: func.FuncOp, results: Sequence[tuple[SSAValue, SSAValue]], alignment: int
+    function: func.FuncOp, results: Sequence[tuple[SSAValue, SSAValue]], target: cl.Target
 ) -> Homes:
     """The homes of what the regions of a function compute.
 
     `results` are what it returns and the parameters for that; parts that kernels access start at
-    multiples of `alignment` bytes. A part keeps its whole alive: while more bytes are live at once
-    than without parts, by more than a little, the part that costs most is given up.
+    multiples of `image_base_alignment_bytes`. A part keeps its whole alive: while more bytes are
+    live at once than without parts, by more than a little, the part that costs most is given up.
     """
+    alignment = target.image_base_alignment_bytes
+    if not target.sub_buffers:
+        return _place([], results, alignment)
     regions = [op for op in function.body.block.ops if isinstance(op, nn.FusedOp)]
     limit = _MOST_GROWTH * max(live_bytes(regions, results, _place([], results, alignment))[0])
     kept = regions

@@ -1,0 +1,41 @@
+"""Whole buffers that tensors take turns in, for devices where nothing may lie inside of one."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Sequence
+
+from .tensors import Plan, Tensor, lower_bound
+
+
+def share(tensors: Sequence[Tensor]) -> Plan:
+    """Every tensor at the start of an arena: the smallest that holds it and is free while it lives.
+
+    Greedy by size (Pisarchyk and Lee 2020, arXiv:2001.03288, "shared objects"): the largest tensor
+    comes first, so that no arena ever has to grow.
+    """
+    arenas = [0] * len(tensors)
+    sizes: list[int] = []
+    taken: list[list[tuple[int, int]]] = []  # of each arena, in order: (first, last)
+    largest_first = sorted(range(len(tensors)), key=lambda i: (-tensors[i].size, tensors[i].first))
+    for i in largest_first:
+        tensor = tensors[i]
+        # Arenas were made from the largest on, so the last one that is free fits tightest.
+        arena = next((a for a in reversed(range(len(sizes))) if _is_free(taken[a], tensor)), None)
+        if arena is None:
+            arena = len(sizes)
+            sizes.append(tensor.size)
+            taken.append([])
+        taken[arena].insert(
+            bisect(taken[arena], (tensor.first, tensor.last)), (tensor.first, tensor.last)
+        )
+        arenas[i] = arena
+    offsets = (0,) * len(tensors)
+    return Plan(offsets, tuple(arenas), tuple(sizes), lower_bound(tensors), "shared by size")
+
+
+def _is_free(turns: Sequence[tuple[int, int]], tensor: Tensor) -> bool:
+    """Whether nothing in an arena is needed while `tensor` is."""
+    after = bisect(turns, (tensor.first, tensor.last))
+    before_ends = after == 0 or turns[after - 1][1] < tensor.first
+    return before_ends and (after == len(turns) or tensor.last < turns[after][0])
