@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -100,7 +101,11 @@ class ConvByTransforms(RewritePattern):
 
     def _tile(self, op: nn.ConvOp) -> int | None:
         """The cheapest m of F(m x m, 3 x 3), if one is cheaper than the convolution itself."""
-        allowed = TILES.get(nn.tensor_type(op.x).element_type, ())
+        # A map of one tile is all border: its transform is as long as it has elements, and Intel's
+        # compiler took a minute and a half for one.
+        sizes = shape_of(op.result)[2:]
+        tiles = TILES.get(nn.tensor_type(op.x).element_type, ())
+        allowed = [m for m in tiles if prod(tile_counts(sizes, m)) > 1]
         best = min(allowed, key=lambda m: cost(op, m, self.transform_cost), default=None)
         direct = direct_cost(op, self.transform_cost)
         return None if best is None or cost(op, best, self.transform_cost) >= direct else best
