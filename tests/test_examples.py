@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from clopt.backends.pyopencl_runtime import find_device
-from clopt.tools import compile, opt, run
+from clopt.tools import compile as compile_tool
+from clopt.tools import opt, run
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -29,7 +30,8 @@ def test_digits_are_read(device: str):
 def test_an_application_and_a_network_share_a_queue(device: str, tmp_path: Path):
     package, build = tmp_path / "digits", tmp_path / "build"
     model, folder = ROOT / "examples" / "digits" / "digits.onnx", ROOT / "examples" / "shared_queue"
-    compile.main([str(model), "--dim", "batch=1", "--device", device, "--emit=c", f"-o{package}"])
+    options = ["--dim", "batch=1", "--device", device, "--emit=c", f"-o{package}"]
+    compile_tool.main([str(model), *options])
     for command in (["-S", folder, "-B", build, f"-DDIGITS={package}"], ["--build", build]):
         subprocess.run(["cmake", *command], capture_output=True, check=True)
     words = [folder / "drawings.txt", package / "weights.bin", find_device(device).platform]

@@ -14,11 +14,9 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 
 from ..errors import CloptError
 
-# Text up to the first string that does not end on its line. xDSL's lexer would look for the end
-# of such a string for a time exponential in its length, hence the possessive quantifiers here.
-_CLOSED_STRINGS = re.compile(
-    r'(?:[^"/]|/(?!/)|//[^\n]*+|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+")*+'
-)
+# A comment, a string, or a quote that no other quote closes on its line: there xDSL's lexer would
+# look for the end for a time exponential in the length.
+_QUOTES = re.compile(r'//[^\n]*|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"|"')
 
 
 class SourceError(CloptError):
@@ -71,9 +69,11 @@ class SourceModule:
     @classmethod
     def parse(cls, ctx: Context, source: Source, implicit_module: bool = True) -> SourceModule:
         """Parse MLIR text; a mistake in it raises a `SourceError`."""
-        closed = _CLOSED_STRINGS.match(source.text)
-        if closed and closed.end() < len(source.text):
-            raise source.error(closed.end(), "a string that begins here does not end on its line")
+        for quote in _QUOTES.finditer(source.text):
+            if quote.group() == '"':
+                raise source.error(
+                    quote.start(), "a string that begins here does not end on its line"
+                )
         parser: _PositionParser | None = None
         try:
             parser = _PositionParser(ctx, source)

@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import `kernels`, which pytest's importlib mode does not."""
+"""Lets the tests of this folder import `hand_written`, which pytest's importlib mode does not."""
 
 import sys
 from pathlib import Path

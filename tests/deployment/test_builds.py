@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-import models
+import packaged_models as models
 import pytest
 from c_compilers import run
 

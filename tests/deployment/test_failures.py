@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import models
+import packaged_models as models
 import pytest
 from c_compilers import RUNTIME, STRICT, compilers, objects
 

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from pathlib import Path
 
-import models
+import packaged_models as models
 import pytest
 from c_compilers import link, run
 

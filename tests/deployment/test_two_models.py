@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-import models
+import packaged_models as models
 from c_compilers import RUNTIME, STRICT, compilers, objects, run
 
 import clopt

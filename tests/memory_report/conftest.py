@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import `programs`, which pytest's importlib mode does not."""
+"""Lets the tests here import `reported_programs`, which pytest's importlib mode does not."""
 
 import sys
 from pathlib import Path

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from PIL import Image
-from programs import BUFFERS, IMAGES, report
+from reported_programs import BUFFERS, IMAGES, report
 
 from clopt.tools.memory_report.drawing import Box, to_png, to_svg
 from clopt.tools.memory_report.page import page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from programs import BUFFERS, IMAGES, UNPLANNED, report
+from reported_programs import BUFFERS, IMAGES, UNPLANNED, report
 
 from clopt.dialects.cl import Target
 from clopt.passes.memory_report import Waste
