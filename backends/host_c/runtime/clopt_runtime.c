@@ -244,6 +244,15 @@ int clopt_model_used_binaries(const clopt_model *model) {
     return model ? model->used_binaries : 0;
 }
 
+size_t clopt_model_device_bytes(const clopt_model *model) {
+    size_t bytes = 0;
+    for (unsigned i = 0; model && i < model->program->root_count; i++) {
+        const clopt_root *root = &model->program->roots[i];
+        bytes += model->roots[i] && root->kind != CLOPT_PARAMETER ? root->bytes : 0;
+    }
+    return bytes;
+}
+
 int clopt_find_tensor(const clopt_info *info, const char *name) {
     for (size_t i = 0; info && name && i < tensor_count(info); i++) {
         if (strcmp(info->tensors[i].name, name) == 0) {
@@ -327,6 +336,34 @@ clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t ar
         }
     }
     return place_everything(model);
+}
+
+clopt_status clopt_set_queue(clopt_model *model, cl_command_queue queue) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    if (!queue) {
+        return clopt_fail(model, CLOPT_ARGUMENT, "The queue is a null pointer.");
+    }
+    cl_command_queue old = model->queue;
+    if (queue == old) {
+        return CLOPT_OK;
+    }
+    model->queue = queue;
+    clopt_status status = clopt_check_queue(model);
+    if (status == CLOPT_OK) {
+        cl_int error = clRetainCommandQueue(queue);
+        if (error != CL_SUCCESS) {
+            status = clopt_fail_opencl(model, "clRetainCommandQueue", "the given queue", error);
+        }
+    }
+    if (status != CLOPT_OK) {
+        model->queue = old;
+        return status;
+    }
+    clopt_forget_recordings(model);
+    clReleaseCommandQueue(old);
+    return CLOPT_OK;
 }
 
 static clopt_status check_index(clopt_model *model, size_t index) {

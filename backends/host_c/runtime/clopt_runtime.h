@@ -142,6 +142,10 @@ clopt_replay_kind clopt_model_replay(const clopt_model *model);
 /* Whether the kernels came from options.binaries_path. */
 int clopt_model_used_binaries(const clopt_model *model);
 
+/* Bytes of arenas, weights, and buffers and images outside of the arenas; without the inputs and
+ * outputs. */
+size_t clopt_model_device_bytes(const clopt_model *model);
+
 /* The index of the tensor called `name`, or -1. */
 int clopt_find_tensor(const clopt_info *info, const char *name);
 
@@ -153,6 +157,10 @@ int clopt_find_tensor(const clopt_info *info, const char *name);
  * `arenas` NULL the model allocates its own again. The model retains the buffers.
  */
 clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t arena_count);
+
+/* The following inferences are put on `queue`, in order and of the model's context and device. The
+ * model retains it. Nothing orders them after those on the queue before; that is the caller's. */
+clopt_status clopt_set_queue(clopt_model *model, cl_command_queue queue);
 
 /* Inferences read or write `buffer` for the tensor `index` from now on. The model retains it. A
  * tensor that lies inside of a larger buffer is bound by a sub-buffer of that. */

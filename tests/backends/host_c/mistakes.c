@@ -118,6 +118,8 @@ static void use(small_model *model) {
     say("foreign buffer", small_bind_buffer(model, SMALL_Y, foreign), small_message(model));
     say("wrong index", small_bind_host(model, 2, x), small_message(model));
     say("tiny new arena", small_set_arena(model, &tiny, 1), small_message(model));
+    say("null queue", clopt_set_queue(model, NULL), small_message(model));
+    say("unordered new queue", clopt_set_queue(model, unordered), small_message(model));
     say("unwritable", small_save_binaries(model, "/nowhere/at/all"), small_message(model));
     clReleaseMemObject(tiny);
     clReleaseMemObject(foreign);
@@ -130,6 +132,7 @@ static void null_handles(void) {
     say("null bind_buffer", small_bind_buffer(NULL, 0, NULL), small_message(NULL));
     say("null enqueue", small_enqueue(NULL, NULL), small_message(NULL));
     say("null set_arena", small_set_arena(NULL, NULL, 0), small_message(NULL));
+    say("null set_queue", clopt_set_queue(NULL, queue), small_message(NULL));
     say("null save", small_save_binaries(NULL, "x"), small_message(NULL));
     printf("%d %d\n", clopt_model_info(NULL) == NULL, clopt_find_tensor(NULL, "x"));
 }
