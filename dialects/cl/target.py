@@ -27,6 +27,8 @@ Fact: TypeAlias = str | bool | int | float
 
 TEXTURE_CHOICES = ("off", "auto", "prefer")
 WINOGRAD_CHOICES = ("off", "auto", "prefer")
+CLML_CHOICES = ("off", "auto", "prefer")
+NEWEST_CLML = 5
 
 # Up to this cost an image is the better memory: its unit computes addresses and borders.
 _AFFORDABLE_IMAGE_COST = 1.25
@@ -100,6 +102,11 @@ class Target:
     winograd_transform_cost: float = 0.0
     """Cost of an element that a transform of Winograd's writes or reads, in units of a product of
     a convolution; 0 where it was not measured or never pays, which `auto` takes for `off`."""
+    clml: str = "off"
+    """Whether operations go to CLML, Qualcomm's library: wherever it can compute them (`prefer`),
+    nowhere (`off`), or where the costs of the target say that it pays (`auto`)."""
+    clml_version: int = 0
+    """Major version of the CLML interface that the device has, 1 to 5; 0 without CLML."""
     weight_images: bool = True
     """Whether the weights of contractions lie in images, too, where values do. Buffers are better
     on devices that read an element for all work-items of a wave at once from one, not from an
@@ -149,6 +156,8 @@ class Target:
         for name in _FROM_ZERO:
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is a number from 0, not {getattr(self, name)}")
+        if not 0 <= self.clml_version <= NEWEST_CLML:
+            raise ValueError(f"clml_version is 0 to {NEWEST_CLML}, not {self.clml_version}")
 
     @property
     def uses_textures(self) -> bool:
@@ -175,6 +184,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "device_type": ("cpu", "gpu"),
     "texture": TEXTURE_CHOICES,
     "winograd": WINOGRAD_CHOICES,
+    "clml": CLML_CHOICES,
 }
 _POSITIVE = (
     "vector_width",

@@ -46,6 +46,8 @@ def test_unknown_target() -> None:
         ({"texture": "yes"}, 'texture is "off" or "auto" or "prefer", not "yes"'),
         ({"image_cost": 0}, "image_cost is a positive number, not 0.0"),
         ({"image_cost": True}, "image_cost is a number, not True"),
+        ({"clml": "on"}, 'clml is "off" or "auto" or "prefer", not "on"'),
+        ({"clml_version": 6}, "clml_version is 0 to 5, not 6"),
     ],
 )
 def test_wrong_facts(facts: dict[str, object], sentence: str) -> None:
@@ -56,7 +58,7 @@ def test_wrong_facts(facts: dict[str, object], sentence: str) -> None:
 def test_a_model_has_the_facts_of_its_family_but_its_own() -> None:
     model, family = load_target("adreno-660"), load_target("adreno-6xx")
     assert (model.compute_units, family.compute_units) == (3, 2)
-    own = {"name": "adreno-660", "compute_units": 3}
+    own = {"name": "adreno-660", "compute_units": 3, "clml_version": 3}
     assert model == replace(family, **own)
 
 
