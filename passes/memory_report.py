@@ -9,9 +9,10 @@ from itertools import accumulate
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects import cl, tir
+from ..dialects.cl.commands import commands
 from ..dialects.cl.image_pool import image_objects
 from ..dialects.cl.images import is_over_buffer
-from ..dialects.cl.liveness import commands, lifetimes
+from ..dialects.cl.liveness import lifetimes
 from ..dialects.cl.ops import byte_count
 from ..dialects.cl.placement import roots
 from .cl.memory.tensors import Tensor, aligned_bound

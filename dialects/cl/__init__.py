@@ -2,10 +2,12 @@
 
 from xdsl.ir import Dialect
 
+from .commands import Access, Command, access, commands, uses_ml_ops
 from .image_pool import image_objects
 from .kernels import Kernel, kernels_of
-from .liveness import Lifetime, commands, lifetimes
+from .liveness import Lifetime, lifetimes
 from .memory import ArenaOp, BufferViewOp, ImageViewOp, stored_bytes
+from .ml_op import EnqueueMLOp
 from .ops import (
     AllocOp,
     ConstantOp,
@@ -21,12 +23,15 @@ from .target import Target, TargetAttr, set_target, target_of
 
 __all__ = [
     "CL",
+    "Access",
     "AllocOp",
     "ArenaOp",
     "BufferViewOp",
+    "Command",
     "ConstantOp",
     "EnqueueCopyOp",
     "EnqueueKernelOp",
+    "EnqueueMLOp",
     "Extent",
     "ImageViewOp",
     "Kernel",
@@ -39,6 +44,7 @@ __all__ = [
     "Target",
     "TargetAttr",
     "ViewOp",
+    "access",
     "commands",
     "extent",
     "image_objects",
@@ -49,6 +55,7 @@ __all__ = [
     "set_target",
     "stored_bytes",
     "target_of",
+    "uses_ml_ops",
 ]
 
 CL = Dialect(
@@ -60,6 +67,7 @@ CL = Dialect(
         ConstantOp,
         EnqueueCopyOp,
         EnqueueKernelOp,
+        EnqueueMLOp,
         ImageViewOp,
         KernelOp,
         ProgramOp,

@@ -6,12 +6,19 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from .ml_op import EnqueueMLOp
 from .ops import EnqueueKernelOp
 
 
 def title(op: Operation) -> str:
-    """A command: `cl.enqueue_kernel @conv`."""
-    return f"{op.name} @{op.kernel_name}" if isinstance(op, EnqueueKernelOp) else op.name
+    """A command: `cl.enqueue_kernel @conv`, `cl.enqueue_ml_op @clml_0[3]`."""
+    match op:
+        case EnqueueKernelOp():
+            return f"{op.name} @{op.kernel_name}"
+        case EnqueueMLOp():
+            return f"{op.name} @{op.graph_name}[{op.index}]"
+        case _:
+            return op.name
 
 
 def label(value: SSAValue) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
+from .commands import commands
 from .memory import BufferViewOp, ImageViewOp
-from .ops import AllocOp, EnqueueCopyOp, EnqueueKernelOp
+from .ops import AllocOp
 from .placement import roots
 
 if TYPE_CHECKING:
@@ -30,11 +31,6 @@ class Lifetime:
     def overlaps(self, other: Lifetime) -> bool:
         """Whether some command needs both."""
         return self.first <= other.last and other.first <= self.last
-
-
-def commands(program: ProgramOp) -> list[Operation]:
-    """The launches and copies, in the order of the queue."""
-    return [op for op in program.body.block.ops if isinstance(op, EnqueueKernelOp | EnqueueCopyOp)]
 
 
 def lifetimes(program: ProgramOp) -> dict[SSAValue, Lifetime]:

@@ -12,9 +12,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
+from .commands import commands
 from .images import image_of
 from .labels import byte_range, label, title
-from .liveness import Lifetime, commands
+from .liveness import Lifetime
 from .memory import ArenaOp, BufferViewOp, ImageViewOp
 from .placement import Extent, Part, extent
 from .target import Target

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
@@ -14,11 +14,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
 from .byte_set import ByteSet
+from .commands import Access, Command, access
 from .images import verify_image, verify_image_arguments
 from .kernels import Kernel, kernels_of
 from .labels import byte_range, label, title, type_list
 from .liveness import lifetimes
 from .memory import ArenaOp, BufferViewOp, ImageViewOp
+from .ml_op import EnqueueMLOp
 from .ops import (
     AllocOp,
     ConstantOp,
@@ -33,6 +35,9 @@ from .target import ATTRIBUTE_NAME, Target, target_of
 
 if TYPE_CHECKING:
     from .program import ProgramOp
+
+
+_ML_IN_PLACE = "command of a CLML graph computes in place"
 
 
 def verify_program(program: ProgramOp) -> None:
@@ -104,10 +109,10 @@ class _QueueOrder:
                 verify_arena(op, self.target)
             case ImageViewOp() if self.target is not None:
                 verify_image_view(op, self.target)
-            case EnqueueCopyOp():
-                self._copy(op)
             case EnqueueKernelOp():
                 self._launch(op)
+            case EnqueueCopyOp() | EnqueueMLOp():
+                self._enqueue(op)
             case AllocOp() | ArenaOp() | BufferViewOp() | ImageViewOp() | ReturnOp():
                 pass
             case _:
@@ -119,22 +124,14 @@ class _QueueOrder:
         kernel = self.kernels.get(op.kernel_name)
         if kernel is None:
             raise VerifyException(f"{title(op)}: the module has no such kernel")
-        args = tuple(op.args)
-        types = [arg.type for arg in args]
+        types = [arg.type for arg in op.args]
         if not kernel.accepts(types):
             raise VerifyException(
                 f"{title(op)}: the arguments ({type_list(types)}) do not match the "
                 f"kernel's parameters ({type_list(kernel.arg_types)})"
             )
-        for i, arg in enumerate(args):
-            if i not in kernel.outputs:
-                self._read(op, arg)
-        for i in sorted(kernel.outputs):
-            self._write(op, args[i])
-        self._aliases(op, kernel, args)
+        self._enqueue(op)
         if self.target is not None:
-            for arg in args:
-                verify_aligned(op, arg, self._extent(arg), self.target)
             verify_image_arguments(title(op), types, set(kernel.outputs), self.target)
             group, limit = prod(kernel.local_size or ()), self.target.max_work_group_size
             if group > limit:
@@ -142,37 +139,44 @@ class _QueueOrder:
                     f"{title(op)} has work-groups of {group}, but {self.target.name} allows {limit}"
                 )
 
-    def _aliases(self, op: EnqueueKernelOp, kernel: Kernel, args: Sequence[SSAValue]) -> None:
-        """What a launch writes shares no byte with its other arguments, except in place."""
-        for output, other in product(sorted(kernel.outputs), range(len(args))):
-            given, written = self._extent(args[other]), self._extent(args[output])
-            repeated = other in kernel.outputs and other <= output
-            if repeated or not given.overlaps(written):
-                continue
-            shared = self._shared(args[other], args[output])
-            if any(tir.is_texture(args[i].type) for i in (other, output)):
-                raise VerifyException(
-                    f"{title(op)} {shared}: no kernel reads an image that it writes; write the "
-                    "result to another image"
-                )
-            if (other, output) not in kernel.in_place:
-                raise VerifyException(
-                    f"{title(op)} {shared}, but the kernel's in_place does not list "
-                    f"[{other}, {output}]; give them different bytes"
-                )
-            if given != written:
-                raise VerifyException(
-                    f"{title(op)} {shared}, but not all of their bytes, so it cannot compute in "
-                    "place; give them the same bytes, or different ones"
-                )
+    def _enqueue(self, op: Command) -> None:
+        """What is read was written, what is written may be, and is none of what is read."""
+        done = access(op, self.kernels or {})
+        for i in done.reads:
+            self._read(op, op.operands[i])
+        for i in done.writes:
+            self._write(op, op.operands[i])
+        for output, other in product(done.writes, range(len(op.operands))):
+            if other not in done.writes or other > output:
+                self._alias(op, other, output, done)
+        if self.target is not None and not isinstance(op, EnqueueCopyOp):
+            for arg in op.operands:
+                verify_aligned(op, arg, self._extent(arg), self.target)
 
-    def _copy(self, op: EnqueueCopyOp) -> None:
-        self._read(op, op.source)
-        self._write(op, op.destination)
-        if self._extent(op.source).overlaps(self._extent(op.destination)):
+    def _alias(self, op: Command, other: int, output: int, done: Access) -> None:
+        """What a command writes shares no byte with its other operands, except in place."""
+        values = op.operands[other], op.operands[output]
+        given, written = map(self._extent, values)
+        if not given.overlaps(written):
+            return
+        shared = f"{title(op)} {self._shared(*values)}"
+        if not isinstance(op, EnqueueKernelOp):
+            what = "copy overlaps itself" if isinstance(op, EnqueueCopyOp) else _ML_IN_PLACE
+            raise VerifyException(f"{shared}: no {what}; give them different bytes")
+        if any(tir.is_texture(value.type) for value in values):
             raise VerifyException(
-                f"{title(op)} {self._shared(op.source, op.destination)}: no copy overlaps itself; "
-                "give them different bytes"
+                f"{shared}: no kernel reads an image that it writes; write the result to another "
+                "image"
+            )
+        if (other, output) not in done.in_place:
+            raise VerifyException(
+                f"{shared}, but the kernel's in_place does not list [{other}, {output}]; give them "
+                "different bytes"
+            )
+        if given != written:
+            raise VerifyException(
+                f"{shared}, but not all of their bytes, so it cannot compute in place; give them "
+                "the same bytes, or different ones"
             )
 
     def _shared(self, given: SSAValue, written: SSAValue) -> str:

@@ -66,13 +66,10 @@ def _steps(
             found[numbers[root]] = None
         return tuple(found)
 
-    def step(op: Operation) -> Step:
-        if isinstance(op, cl.EnqueueKernelOp):
-            outputs = kernels[op.kernel_name].outputs
-            reads = [arg for i, arg in enumerate(op.args) if i not in outputs]
-            return Step(numbered(reads), numbered(op.args[i] for i in sorted(outputs)))
-        assert isinstance(op, cl.EnqueueCopyOp)
-        return Step(numbered([op.source]), numbered([op.destination]))
+    def step(op: cl.Command) -> Step:
+        done = cl.access(op, kernels)
+        reads, writes = ([op.operands[i] for i in at] for at in (done.reads, done.writes))
+        return Step(numbered(reads), numbered(writes))
 
     return [step(op) for op in cl.commands(program)], sizes
 

@@ -1,0 +1,50 @@
+"""What the commands of a queue do to memory: which of their operands they read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from .kernels import Kernel
+from .ml_op import EnqueueMLOp
+from .ops import EnqueueCopyOp, EnqueueKernelOp
+
+if TYPE_CHECKING:
+    from .program import ProgramOp
+
+Command: TypeAlias = EnqueueKernelOp | EnqueueCopyOp | EnqueueMLOp
+
+
+@dataclass(frozen=True)
+class Access:
+    """The operands of a command by their positions."""
+
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    in_place: frozenset[tuple[int, int]] = frozenset()
+    """Pairs of one that is read and one that is written which may be the same bytes."""
+
+
+def commands(program: ProgramOp) -> list[Command]:
+    """The launches, copies and commands of CLML graphs, in the order of the queue."""
+    return [op for op in program.body.block.ops if isinstance(op, Command)]
+
+
+def access(op: Command, kernels: Mapping[str, Kernel]) -> Access:
+    """What `op` does to its operands; a launch does what its kernel says."""
+    match op:
+        case EnqueueKernelOp():
+            kernel = kernels[op.kernel_name]
+            reads = (i for i in range(len(op.args)) if i not in kernel.outputs)
+            return Access(tuple(reads), tuple(sorted(kernel.outputs)), kernel.in_place)
+        case EnqueueCopyOp():
+            return Access((0,), (1,))
+        case EnqueueMLOp():
+            count = len(op.reads)
+            return Access(tuple(range(count)), tuple(range(count, len(op.operands))))
+
+
+def uses_ml_ops(program: ProgramOp) -> bool:
+    """Whether `program` has commands of CLML graphs: only a device with CLML runs it."""
+    return any(isinstance(op, EnqueueMLOp) for op in program.body.block.ops)
