@@ -89,12 +89,12 @@ class _Maker:
         self.images = images
         self.parts = parts(program)
         self.ways = choose_image_views(
-            _views(self.parts), images, cache, wishes.image_views, wishes.arenas is not None
+            views_of(self.parts), images, cache, wishes.image_views, wishes.arenas is not None
         )
         self.on_host = ImageViews.Host in self.ways.values()
         self.outside = self._outside()
         self.sizes = self._arena_sizes()
-        self.callers = iter(_checked_arenas(list(self.sizes.values()), images, wishes.arenas))
+        self.callers = iter(checked_arenas(list(self.sizes.values()), images, wishes.arenas))
         pooled = [value for value in self.outside if image_of(value.type) is not None]
         self.objects = image_objects(program, pooled)
         self.made: dict[int, Place] = {}
@@ -200,7 +200,7 @@ class _Maker:
         return Slot(Memory(buffer, self.images, size), 0)
 
 
-def _checked_arenas(
+def checked_arenas(
     sizes: Sequence[int], images: Images, given: Sequence[cl.Buffer] | None
 ) -> Sequence[cl.Buffer]:
     """The caller's arenas, of which there may be more, and larger ones, than the program needs."""
@@ -226,7 +226,7 @@ def _checked_arenas(
     return given
 
 
-def _views(values: Mapping[SSAValue, Part]) -> Iterator[View]:
+def views_of(values: Mapping[SSAValue, Part]) -> Iterator[View]:
     """The images over parts of the program's own buffers."""
     for value, part in values.items():
         image, owner = image_of(value.type), part.root.owner

@@ -1,0 +1,226 @@
+"""C sources as shared libraries in the user's cache: compiled once on a machine.
+
+Libraries leave OpenCL's functions open. Whoever loads one has loaded OpenCL before, for all to see.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from platformdirs import user_cache_dir
+
+from ...errors import CloptError
+
+_COMPILERS = ("cc", "gcc", "clang")
+_COMPILE = ("-std=c99", "-O1", "-fPIC")
+_LINK = {
+    # Libraries of several models define the same functions: each calls its own.
+    "linux": ("-shared", "-Wl,-Bsymbolic"),
+    "darwin": ("-dynamiclib", "-undefined", "dynamic_lookup"),
+}
+_FORMAT = "1"  # of the cache
+
+# Entries that are left when a new one is made: a small model takes 100 kilobytes.
+_KEPT = 1000
+
+_NO_COMPILER = (
+    "Programs with CLML run as C, and there is no C compiler; install gcc or clang, name one in "
+    "the environment variable CC, or compile the model with clml=off."
+)
+_NO_HEADERS = (
+    "Programs with CLML run as C, and there are no headers of OpenCL; install opencl-c-headers "
+    "(Debian's name), name the folder above CL/cl.h in the environment variable CPATH, or compile "
+    "the model with clml=off."
+)
+_ENGLISH = {"LC_ALL": "C"}
+_NO_HEADER = re.compile(r"fatal error: '?CL/cl\w*\.h\b")
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
+
+
+def default_library_folder() -> Path:
+    """Where libraries are kept unless the caller says otherwise."""
+    return Path(user_cache_dir("clopt")) / "libraries"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """C files by their paths; all `.c` files make one library."""
+
+    files: Mapping[str, bytes]
+    include: tuple[str, ...] = ()
+    """Folders of `files` with headers, beside that of each source."""
+    system_include: tuple[str, ...] = ()
+    """Folders of this machine with headers, which come after those."""
+    _headers: dict[str, tuple[str, ...]] = field(
+        default_factory=dict[str, tuple[str, ...]], init=False, repr=False, compare=False
+    )
+
+    @property
+    def units(self) -> list[str]:
+        """The files to compile."""
+        return sorted(path for path in self.files if path.endswith(".c"))
+
+    def read_by(self, path: str) -> list[str]:
+        """The file and the headers among `files` that it includes, those of headers included."""
+        found = {path: None}
+        waiting = [path]
+        while waiting:
+            for header in self._included(waiting.pop()):
+                if header not in found:
+                    found[header] = None
+                    waiting.append(header)
+        return sorted(found)
+
+    def _included(self, path: str) -> tuple[str, ...]:
+        if path not in self._headers:
+            names = [match.decode() for match in _INCLUDE.findall(self.files[path])]
+            folders = [str(PurePosixPath(path).parent), *self.include]
+            candidates = [str(PurePosixPath(folder) / n) for n in names for folder in folders]
+            self._headers[path] = tuple(c for c in candidates if c in self.files)
+        return self._headers[path]
+
+
+def build_library(sources: Sources, folder: Path | None = None) -> Path:
+    """The shared library of `sources`, from the cache in `folder` where it is there.
+
+    Objects are kept, too: what models have in common is compiled for the first. Processes may share
+    a folder; a file appears whole or not at all. Where the folder cannot be written, the library
+    lives as long as this process. CloptError without a compiler or without OpenCL's headers.
+    """
+    folder = folder or default_library_folder()
+    objects = {unit: _object_name(sources, unit) for unit in sources.units}
+    name = _digest(*objects.values(), *_link_options()) + _suffix()
+    if _is_cached(folder / name):
+        return folder / name
+    folder = _writable(folder)
+    compiler = _find_compiler()
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".") as scratch:
+        place = Path(scratch)
+        for path, content in sources.files.items():
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_bytes(content)
+        missing = [unit for unit in objects if not _is_cached(folder / objects[unit])]
+        include = [f"-I{place / path}" for path in sources.include]
+        include += [f"-I{path}" for path in sources.system_include]
+
+        def make_object(unit: str) -> None:
+            made = place / objects[unit]
+            _run([*compiler, *_COMPILE, *include, "-c", str(place / unit), "-o", str(made)])
+            os.replace(made, folder / objects[unit])
+
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            for _ in threads.map(make_object, missing):
+                pass
+        paths = [str(folder / made) for made in objects.values()]
+        _run([*compiler, *paths, *_link_options(), "-o", str(place / name)])
+        os.replace(place / name, folder / name)
+    _trim(folder)
+    return folder / name
+
+
+def _link_options() -> tuple[str, ...]:
+    return _LINK.get(sys.platform, ("-shared",))
+
+
+def _suffix() -> str:
+    return ".dylib" if sys.platform == "darwin" else ".so"
+
+
+def _object_name(sources: Sources, unit: str) -> str:
+    parts = [part for path in sources.read_by(unit) for part in (path, sources.files[path])]
+    return _digest(*_COMPILE, *sources.system_include, *parts) + ".o"
+
+
+def _digest(*parts: str | bytes) -> str:
+    digest = hashlib.sha256()
+    for part in (_FORMAT, sys.platform, platform.machine(), *parts):
+        content = part.encode() if isinstance(part, str) else part
+        digest.update(len(content).to_bytes(8, "little") + content)
+    return digest.hexdigest()
+
+
+def _is_cached(path: Path) -> bool:
+    """Whether a file is there; it becomes the last to be forgotten."""
+    with suppress(PermissionError):
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            return False
+    return path.is_file()
+
+
+def _writable(folder: Path) -> Path:
+    """`folder`, or one of this process where nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(_folder_of_process().name)
+
+
+@cache
+def _folder_of_process() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="clopt-", ignore_cleanup_errors=True)
+
+
+def _trim(folder: Path) -> None:
+    with suppress(OSError):
+        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+        entries.sort(key=lambda entry: entry.stat().st_mtime)
+        for entry in entries[:-_KEPT]:
+            entry.unlink(missing_ok=True)
+
+
+def _find_compiler() -> list[str]:
+    """The words of the command that compiles C."""
+    if chosen := os.environ.get("CC"):
+        return shlex.split(chosen)
+    for name in _COMPILERS:
+        if found := shutil.which(name):
+            return [found]
+    raise CloptError(_NO_COMPILER)
+
+
+def _run(command: Sequence[str]) -> None:
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=os.environ | _ENGLISH
+        )
+    except OSError as error:
+        raise CloptError(f"{_NO_COMPILER} ({command[0]}: {error.strerror})") from error
+    if not done.returncode:
+        return
+    if _NO_HEADER.search(done.stderr):
+        raise CloptError(_NO_HEADERS)
+    raise RuntimeError(
+        "The C compiler refuses what clopt wrote; this is a bug of clopt, please report it with "
+        f"this message.\n{shlex.join(command)}\n{done.stderr}"
+    )
+
+
+def read_files(folder: Path, patterns: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The paths in `folder` that fit a pattern, and what is in them."""
+    for pattern in patterns:
+        for path in sorted(folder.glob(pattern)):
+            yield path.relative_to(folder).as_posix(), path.read_bytes()
+
+
+def reference_library(folder: Path | None = None) -> Path:
+    """Our implementation of CLML for any OpenCL device; see `build_library`."""
+    files = dict(read_files(Path(__file__).parent / "reference", ("*.c", "*.h", "include/**/*.h")))
+    return build_library(Sources(files, ("include",)), folder)

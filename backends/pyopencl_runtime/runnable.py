@@ -1,0 +1,133 @@
+"""What every way to run a program on a device has in common: checks, transfers, turns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyopencl as cl
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.cl.ops import byte_count
+from ...dialects.cl.program import Port, ProgramOp
+from ...dialects.cl.target import target_of
+from ...dialects.nn.types import numpy_dtype
+from ...errors import CloptError
+from .cache import BinaryCache, default_cache_folder
+from .devices import Device
+from .images import Images
+from .inputs import Array, Arrays, check_names, checked_inputs
+from .memory import make_memory
+from .place import check_queue
+from .turns import Turn
+
+
+class Runnable(ABC):
+    """One `cl.program` on a device: `run` with numpy arrays, `enqueue` with the caller's buffers.
+
+    What is set up once happens in the constructor. An inference then is a row of enqueues on one
+    in-order queue; `enqueue` never waits for the device, `run` waits once, at its end.
+
+    Inferences share the intermediate buffers, so they follow one another. Calls from several
+    threads are safe and take turns, those of programs that share an arena, too. A caller who
+    enqueues on two queues orders them with events.
+    """
+
+    source: str
+    """The OpenCL C of the kernels."""
+    built_from_cache: bool
+    """Whether the kernels came from the cache on disk."""
+    arena_bytes: tuple[int, ...]
+    """The bytes of each buffer that holds intermediate results."""
+    arena: tuple[cl.Buffer, ...]
+    """These buffers, the caller's or the program's own; other programs may have them, too."""
+    image_views: Mapping[str, str]
+    """How the images in planned memory were made, for each kind that the program has."""
+    device_bytes: int
+    """Memory of arenas, of images and buffers outside of them, and of weights, in bytes; without
+    the inputs' and outputs'."""
+    _turn: Turn
+
+    def __init__(
+        self, program: ProgramOp, place: tuple[Device, cl.Context, cl.CommandQueue]
+    ) -> None:
+        self.device, self.context, self.queue = place
+        self.inputs: tuple[Port, ...] = program.input_ports
+        self.outputs: tuple[Port, ...] = program.output_ports
+        self._images = Images(self.device, self.context)
+        self._ports = program.ports
+        self._sizes = [byte_count(port.storage_type) for port in self._ports]
+        self._bound: tuple[cl.Buffer, ...] = ()
+        self._own: tuple[cl.Buffer, ...] = ()
+
+    def run(self, inputs: Arrays) -> list[Array]:
+        """One inference: arrays in, by name or in order; new arrays out, in order."""
+        arrays = checked_inputs(self.inputs, inputs)
+        results = [np.empty(port.shape, numpy_dtype(port.element_type)) for port in self.outputs]
+        with self._turn:
+            buffers = self._own_buffers()
+            # pyopencl waits when a transfer's event is dropped, so the events live to the end.
+            transfers = [
+                cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
+                for array, buffer in zip(arrays, buffers, strict=False)
+                if array.size
+            ]
+            self._enqueue(self.queue, buffers)
+            transfers += [
+                cl.enqueue_copy(self.queue, result, buffer, is_blocking=False)
+                for result, buffer in zip(results, buffers[len(arrays) :], strict=True)
+                if result.size
+            ]
+            self.queue.finish()
+        return results
+
+    def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, cl.Buffer]) -> None:
+        """Put one inference on the caller's in-order `queue` and return without waiting.
+
+        `buffers` has one buffer for every input and output, by name. The caller keeps them and this
+        program alive until the queue has finished.
+        """
+        check_queue(queue, self.context)
+        check_names(self._ports, buffers, "input or output")
+        bound = tuple(buffers[port.name] for port in self._ports)
+        for port, buffer, size in zip(self._ports, bound, self._sizes, strict=True):
+            if buffer.size < size:
+                raise CloptError(
+                    f'The buffer for "{port.name}" has {buffer.size} bytes; {size} are needed.'
+                )
+        with self._turn:
+            self._enqueue(queue, bound)
+
+    @abstractmethod
+    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[cl.Buffer, ...]) -> None:
+        """Put the commands on the queue, over `buffers` in the order of the ports."""
+
+    def _own_buffers(self) -> tuple[cl.Buffer, ...]:
+        if not self._own:
+            self._own = tuple(make_memory(self._images, size).buffer for size in self._sizes)
+        return self._own
+
+
+def only_program(module: ModuleOp) -> ProgramOp:
+    """The one program of a module."""
+    programs = [op for op in module.body.block.ops if isinstance(op, ProgramOp)]
+    if len(programs) != 1:
+        raise CloptError(
+            f"A module to run has one cl.program, this one has {len(programs)}; lower it with the "
+            "pipeline opencl first."
+        )
+    return programs[0]
+
+
+def kernel_cache(folder: Path | None, use_cache: bool) -> BinaryCache:
+    """The cache of built kernels in `folder`, by default in the user's."""
+    return BinaryCache((folder or default_cache_folder()) if use_cache else None)
+
+
+def source_of(module: ModuleOp) -> str:
+    """The OpenCL C of a module's kernels."""
+    from ..opencl_c import emit
+
+    return emit(module, target_of(module))
