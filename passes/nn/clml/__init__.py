@@ -1,0 +1,1 @@
+"""From nn operations to CLML graphs: patterns, their legality, regions and graphs."""

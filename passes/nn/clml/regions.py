@@ -1,0 +1,284 @@
+"""Grow legal matches into regions: each becomes one graph of CLML and one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import func
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import is_side_effect_free
+
+from ....dialects import clml, nn
+from .matching import Match
+
+BORDER_VIEW = "a reshape at the border of a graph is a view of memory, which costs nothing"
+NEEDS_PRODUCER = "CLML pads what an operation of the same graph computed, not an input of the graph"
+
+
+@dataclass(frozen=True)
+class Region:
+    """Matches that become one graph."""
+
+    matches: tuple[Match, ...]
+    """In program order."""
+    arithmetic: clml.Arithmetic
+    inputs: tuple[SSAValue, ...]
+    """The nn values that it reads and does not compute, but constants; in order of first use."""
+    outputs: tuple[SSAValue, ...]
+    """The nn values it computes that others read."""
+
+
+@dataclass
+class _Cluster:
+    """Units that will be one node of the graph of calls and other operations."""
+
+    bits: int
+    """Its units, one bit each."""
+    before: int
+    """The units of all clusters that reach it."""
+    after: int
+    """The units of all clusters that it reaches."""
+    matches: list[Match] = field(default_factory=list[Match])
+    arithmetics: frozenset[clml.Arithmetic] = frozenset()
+
+    def may_join(self, other: _Cluster) -> bool:
+        """Whether both can be one node: one arithmetic, and nothing between them."""
+        if not self.arithmetics & other.arithmetics:
+            return False
+        both = self.bits | other.bits
+        between = (self.after & other.before) | (other.after & self.before)
+        return not between & ~both
+
+
+class _Clusters:
+    """The function as a graph of units: a match is one, every other operation is one."""
+
+    def __init__(self, function: func.FuncOp, matches: Sequence[Match]) -> None:
+        self.unit_of: dict[Operation, int] = {}
+        self.clusters: list[_Cluster] = []
+        for i, match in enumerate(matches):
+            self.unit_of |= dict.fromkeys(match.ops, i)
+        ops = [op for op in function.body.block.ops if not isinstance(op, nn.ConstantOp)]
+        for op in ops:
+            self.unit_of.setdefault(op, len(matches) + len(self.unit_of))
+        numbers = {unit: i for i, unit in enumerate(dict.fromkeys(self.unit_of[op] for op in ops))}
+        self.unit_of = {op: numbers[self.unit_of[op]] for op in ops}
+        self.clusters = [_Cluster(1 << i, 0, 0) for i in range(len(numbers))]
+        for match in matches:
+            cluster = self.clusters[self.unit_of[match.ops[0]]]
+            cluster.matches, cluster.arithmetics = [match], match.arithmetics
+        self._close(ops)
+        self.home = list(range(len(self.clusters)))
+        """Where each unit's cluster is now."""
+
+    def _close(self, ops: Sequence[Operation]) -> None:
+        """Who reaches whom. Matches are chains, so an operation's operands are in units whose
+        predecessors are known, but for those of the later links of a chain: hence the second walk.
+        """
+        edges = sorted(set(self._edges(ops)))
+        preceding: dict[int, set[int]] = {}
+        for source, sink in edges:
+            preceding.setdefault(sink, set()).add(source)
+        for unit in _topological(len(self.clusters), preceding):
+            mask = 0
+            for source in preceding.get(unit, ()):
+                mask |= self.clusters[source].before | self.clusters[source].bits
+            self.clusters[unit].before = mask
+        for i, cluster in enumerate(self.clusters):
+            for j in _bits(cluster.before):
+                self.clusters[j].after |= 1 << i
+
+    def _edges(self, ops: Sequence[Operation]) -> Iterator[tuple[int, int]]:
+        impure: Operation | None = None
+        for op in ops:
+            sink = self.unit_of[op]
+            for operand in op.operands:
+                source = self.unit_of.get(operand.owner) if _is_op(operand) else None
+                if source is not None and source != sink:
+                    yield source, sink
+            if not is_side_effect_free(op):
+                # What has effects stays in its order.
+                if impure is not None:
+                    yield self.unit_of[impure], sink
+                impure = op
+
+    def cluster(self, unit: int) -> _Cluster:
+        """The cluster a unit is in now."""
+        return self.clusters[self.home[unit]]
+
+    def join(self, a: int, b: int) -> bool:
+        """Make the clusters of two units one, if that closes no cycle; whether they are one now."""
+        a, b = sorted((self.home[a], self.home[b]))
+        if a == b:
+            return True
+        first, second = self.clusters[a], self.clusters[b]
+        if not first.may_join(second):
+            return False
+        bits = first.bits | second.bits
+        joined = _Cluster(
+            bits,
+            (first.before | second.before) & ~bits,
+            (first.after | second.after) & ~bits,
+            first.matches + second.matches,
+            first.arithmetics & second.arithmetics,
+        )
+        for unit in _bits(second.bits):
+            self.home[unit] = a
+        self.clusters[a] = joined
+        for i in set(self.home):
+            other = self.clusters[i]
+            if other.after & bits:
+                other.after |= joined.after | bits
+            if other.before & bits:
+                other.before |= joined.before | bits
+        return True
+
+
+def form_regions(
+    function: func.FuncOp,
+    matches: Iterable[Match],
+    minimum: int = 1,
+    reasons: dict[Operation, str] | None = None,
+) -> list[Region]:
+    """The regions of `matches`: convex, of one arithmetic each, and no two of them that touch could
+    be one. In program order of their first operations.
+
+    A region computes at least `minimum` matches that are more than views. What is in no region
+    is explained in `reasons`. A region is convex if no path leaves and enters it again; contracted
+    to calls, the function has no cycle.
+    """
+    reasons = {} if reasons is None else reasons
+    remaining = list(matches)
+    while True:
+        groups = [_without_border_views(group, reasons) for group in _grow(function, remaining)]
+        orphans = {id(m) for group in groups for m in group if _is_orphan(m, group)}
+        if not orphans:
+            break
+        for match in remaining:
+            if id(match) in orphans:
+                reasons |= dict.fromkeys(match.ops, NEEDS_PRODUCER)
+        remaining = [match for match in remaining if id(match) not in orphans]
+    regions: list[Region] = []
+    for group in groups:
+        computing = sum(not match.is_view for match in group)
+        if computing >= max(1, minimum):
+            regions.append(_region(group))
+            continue
+        text = f"a graph of {computing} operations is less than the minimum of {minimum}"
+        for match in group:
+            reasons |= dict.fromkeys(match.ops, BORDER_VIEW if match.is_view else text)
+    kept = {op for region in regions for match in region.matches for op in match.ops}
+    for op in [op for op in reasons if op in kept]:
+        del reasons[op]
+    return regions
+
+
+def _grow(function: func.FuncOp, matches: Sequence[Match]) -> list[list[Match]]:
+    """Join what touches, in program order, until nothing more can be joined."""
+    clusters = _Clusters(function, matches)
+    pairs = list(_touching(matches, clusters.unit_of))
+    while True:
+        before = len(set(clusters.home))
+        for a, b in pairs:
+            clusters.join(a, b)
+        if len(set(clusters.home)) == before:
+            break
+    order = {op: i for i, op in enumerate(function.body.block.ops)}
+    found = [clusters.clusters[i].matches for i in sorted(set(clusters.home))]
+    groups = [sorted(group, key=lambda match: order[match.ops[-1]]) for group in found if group]
+    return sorted(groups, key=lambda group: order[group[0].ops[0]])
+
+
+def _touching(
+    matches: Sequence[Match], unit_of: dict[Operation, int]
+) -> Iterator[tuple[int, int]]:
+    """Units of matches of which one reads the other, or both read the same: then one graph copies
+    it once.
+    """
+    matched = {op for match in matches for op in match.ops}
+    readers: dict[SSAValue, int] = {}
+    for match in matches:
+        unit = unit_of[match.ops[0]]
+        for value in match.inputs:
+            if _is_op(value) and value.owner in matched:
+                yield unit_of[value.owner], unit
+            if value in readers:
+                yield readers[value], unit
+            readers[value] = unit
+
+
+def _without_border_views(group: Sequence[Match], reasons: dict[Operation, str]) -> list[Match]:
+    """The group less the reshapes at its border: outside they are views, inside commands."""
+    kept = list(group)
+    while True:
+        inside = {op for match in kept for op in match.ops}
+        border = [m for m in kept if m.is_view and _is_at_border(m, inside)]
+        if not border:
+            return kept
+        for match in border:
+            reasons |= dict.fromkeys(match.ops, BORDER_VIEW)
+            kept.remove(match)
+
+
+def _is_at_border(match: Match, inside: set[Operation]) -> bool:
+    reads = any(value.owner in inside for value in match.inputs)
+    read = any(use.operation in inside for use in match.result.uses)
+    return not (reads and read)
+
+
+def _is_orphan(match: Match, group: Sequence[Match]) -> bool:
+    """Whether a match needs a producer in its region and has none."""
+    if not match.needs_producer:
+        return False
+    return not any(value is other.result for value in match.inputs for other in group)
+
+
+def _region(group: Sequence[Match]) -> Region:
+    inside = {op for match in group for op in match.ops}
+    inputs = dict.fromkeys(
+        value for match in group for value in match.inputs if value.owner not in inside
+    )
+    outputs = [
+        match.result
+        for match in group
+        if any(use.operation not in inside for use in match.result.uses)
+    ]
+    arithmetics = frozenset[clml.Arithmetic].intersection(*(m.arithmetics for m in group))
+    return Region(tuple(group), _best(arithmetics), tuple(inputs), tuple(outputs))
+
+
+def _best(arithmetics: frozenset[clml.Arithmetic]) -> clml.Arithmetic:
+    """The most accurate of those that are right."""
+    order = (clml.Arithmetic.FP32, clml.Arithmetic.FP16_ACC32, clml.Arithmetic.FP16)
+    return next(arithmetic for arithmetic in order if arithmetic in arithmetics)
+
+
+def _is_op(value: SSAValue) -> bool:
+    return isinstance(value.owner, Operation)
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def _topological(count: int, preceding: dict[int, set[int]]) -> list[int]:
+    """The units in an order in which each follows what precedes it."""
+    order: list[int] = []
+    done = [False] * count
+    for start in range(count):
+        stack = [start]
+        while stack:
+            unit = stack[-1]
+            waiting = [u for u in sorted(preceding.get(unit, ())) if not done[u]]
+            if waiting and not done[unit]:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            if not done[unit]:
+                done[unit] = True
+                order.append(unit)
+    return order
