@@ -14,6 +14,7 @@ from xdsl.universe import Universe
 
 DIALECTS: dict[str, str] = {
     "cl": "dialects.cl:CL",
+    "clml": "dialects.clml:CLML",
     "nn": "dialects.nn:NN",
     "tir": "dialects.tir:TIR",
 }

@@ -1,0 +1,200 @@
+"""Attributes of the clml dialect, and short ways to build and read the built-in ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    f64,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.utils.str_enum import StrEnum
+
+
+class Layout(StrEnum):
+    """How a tensor lies in memory: as the device likes it best, or row-major in an axis order."""
+
+    OPTIMAL = "optimal"
+    NCHW = "nchw"
+    NHWC = "nhwc"
+
+
+class Usage(StrEnum):
+    """What a tensor is for: feature maps, those of transformers, constants."""
+
+    CNN = "cnn"
+    TNN = "tnn"
+    PARAMETER = "parameter"
+
+
+class Arithmetic(StrEnum):
+    """The element type of the tensors, and what their products are added up in."""
+
+    FP32 = "fp32"
+    FP16 = "fp16"
+    FP16_ACC32 = "fp16_acc32"
+
+
+class ConvMode(StrEnum):
+    """Which convolution: one weight for all channels, one for each, or the transposed one."""
+
+    CONVOLUTION = "convolution"
+    DEPTHWISE = "depthwise"
+    TRANSPOSE = "transpose"
+
+
+class Activation(StrEnum):
+    """The activation functions."""
+
+    RELU = "relu"
+    RELU6 = "relu6"
+    SIGMOID = "sigmoid"
+    TANH = "tanh"
+
+
+class PoolKind(StrEnum):
+    """What a pooling window computes; an average leaves the padding out."""
+
+    MAX = "max"
+    AVERAGE = "average"
+
+
+class PadMode(StrEnum):
+    """Where padded elements come from: zeros, a mirror on the border element or beside it."""
+
+    CONSTANT = "constant"
+    REFLECT = "reflect"
+    SYMMETRIC = "symmetric"
+
+
+class BinaryKind(StrEnum):
+    """The elementwise functions of two tensors."""
+
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    MIN = "min"
+    MAX = "max"
+
+
+@irdl_attr_definition
+class LayoutAttr(EnumAttribute[Layout], SpacedOpaqueSyntaxAttribute):
+    """`#clml<layout optimal>`."""
+
+    name = "clml.layout"
+
+
+@irdl_attr_definition
+class UsageAttr(EnumAttribute[Usage], SpacedOpaqueSyntaxAttribute):
+    """`#clml<usage cnn>`."""
+
+    name = "clml.usage"
+
+
+@irdl_attr_definition
+class ArithmeticAttr(EnumAttribute[Arithmetic], SpacedOpaqueSyntaxAttribute):
+    """`#clml<arithmetic fp32>`."""
+
+    name = "clml.arithmetic"
+
+
+@irdl_attr_definition
+class ConvModeAttr(EnumAttribute[ConvMode], SpacedOpaqueSyntaxAttribute):
+    """`#clml<conv_mode depthwise>`."""
+
+    name = "clml.conv_mode"
+
+
+@irdl_attr_definition
+class ActivationAttr(EnumAttribute[Activation], SpacedOpaqueSyntaxAttribute):
+    """`#clml<activation relu>`."""
+
+    name = "clml.activation"
+
+
+@irdl_attr_definition
+class PoolKindAttr(EnumAttribute[PoolKind], SpacedOpaqueSyntaxAttribute):
+    """`#clml<pool_kind max>`."""
+
+    name = "clml.pool_kind"
+
+
+@irdl_attr_definition
+class PadModeAttr(EnumAttribute[PadMode], SpacedOpaqueSyntaxAttribute):
+    """`#clml<pad_mode reflect>`."""
+
+    name = "clml.pad_mode"
+
+
+@irdl_attr_definition
+class BinaryKindAttr(EnumAttribute[BinaryKind], SpacedOpaqueSyntaxAttribute):
+    """`#clml<binary_kind add>`."""
+
+    name = "clml.binary_kind"
+
+
+ATTRIBUTES: list[type[Attribute]] = [
+    LayoutAttr,
+    UsageAttr,
+    ArithmeticAttr,
+    ConvModeAttr,
+    ActivationAttr,
+    PoolKindAttr,
+    PadModeAttr,
+    BinaryKindAttr,
+]
+
+
+I64 = IntegerAttr.constr(i64)
+"""Constrains a property to one 64-bit integer."""
+
+I64_ARRAY = DenseArrayBase.constr(i64)
+"""Constrains a property to 64-bit integers."""
+
+F64 = FloatAttr.constr(f64)
+"""Constrains a property to one double."""
+
+
+def int_array(values: Sequence[int]) -> Attribute:
+    """`array<i64: …>`."""
+    return DenseArrayBase.from_list(i64, [int(v) for v in values])
+
+
+def integer(value: int) -> Attribute:
+    """`value : i64`."""
+    return IntegerAttr(int(value), i64)
+
+
+def real(value: float) -> Attribute:
+    """`value : f64`."""
+    return FloatAttr(float(value), f64)
+
+
+def boolean(value: bool) -> Attribute:
+    """`true` or `false`."""
+    return BoolAttr.from_bool(value)
+
+
+def ints(attr: Attribute) -> tuple[int, ...]:
+    """The values of an i64 array."""
+    return tuple(int(v) for v in cast("DenseArrayBase[IntegerType]", attr).get_values())
+
+
+def number(attr: Attribute) -> int | float:
+    """The value of an integer or float."""
+    return cast("IntegerAttr | FloatAttr", attr).value.data
+
+
+def is_true(attr: Attribute) -> bool:
+    """The value of a boolean."""
+    return bool(cast("IntegerAttr", attr).value.data)

@@ -1,0 +1,170 @@
+"""The base class of CLML commands, and the rules they share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, TypeAlias
+
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import Layout
+from .types import MLTensorType, Shape, Usage, ml_tensor, sizes_text
+
+Properties: TypeAlias = Mapping[str, Attribute]
+"""The properties of an operation, defaults filled in."""
+
+FORMAT = "operands attr-dict `:` functional-type(operands, results)"
+"""The text form of most commands."""
+
+ANY_LAYOUT = (Layout.OPTIMAL, Layout.NCHW, Layout.NHWC)
+"""For commands that take any layout, as long as all their tensors have it."""
+
+
+class MLOp(IRDLOperation, ABC):
+    """One command of a graph, which is one operation of the CLML API.
+
+    A subclass declares operands, properties and one result, and implements `infer`, the one place
+    that knows its rules and the sizes of its result. A command may be built and verified outside of
+    a graph: the sentence of the VerifyException says why CLML does not compute it.
+    """
+
+    traits = traits_def(Pure())
+    irdl_options = (ParsePropInAttrDict(),)
+
+    REQUIRED_VERSION: ClassVar[int] = 1
+    """The first major version of the interface that has the operation."""
+    LAYOUTS: ClassVar[tuple[Layout, ...]] = (Layout.OPTIMAL,)
+    """The layouts of which all tensors have the same one."""
+    CONSTANT_TAIL: ClassVar[bool] = False
+    """Whether all operands but the first are parameters."""
+    ONE_IMAGE: ClassVar[bool] = True
+    """Whether what is no parameter has a batch of 1."""
+
+    def __init__(
+        self,
+        operands: Sequence[SSAValue | Sequence[SSAValue] | None],
+        properties: Mapping[str, Attribute],
+        result_type: MLTensorType,
+    ):
+        super().__init__(operands=operands, properties=properties, result_types=[result_type])
+
+    @classmethod
+    def accepted_layouts(cls, x: Shape) -> tuple[Layout, ...]:
+        """The layouts that the command takes for an operand of these sizes, the best one first."""
+        del x
+        return cls.LAYOUTS
+
+    @classmethod
+    @abstractmethod
+    def infer(
+        cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
+    ) -> Shape:
+        """The sizes of the result; a VerifyException, one sentence, when CLML has no such command.
+
+        `asked` are those of the stated result type, which a few operations are free to choose.
+        """
+
+    def verify_(self) -> None:
+        operands = [ml_tensor(value) for value in self.operands]
+        (result,) = (ml_tensor(value) for value in self.results)
+        _require_one_element_type([*operands, result])
+        if result.usage is Usage.PARAMETER:
+            raise VerifyException("a command computes its result, so that is no parameter")
+        if self.ONE_IMAGE:
+            _require_one_image([*operands, result])
+        if self.CONSTANT_TAIL:
+            _require_parameters(operands[1:])
+        self._verify_layouts(operands, result)
+        expected = self.infer(operands, self._all_properties(), result.get_shape())
+        if expected != result.get_shape():
+            raise VerifyException(
+                f"the result has the sizes {sizes_text(expected)}, "
+                f"not {sizes_text(result.get_shape())}{self._size_hint()}"
+            )
+
+    def _verify_layouts(self, operands: Sequence[MLTensorType], result: MLTensorType) -> None:
+        accepted = self.accepted_layouts((operands[0] if operands else result).get_shape())
+        for type_ in (*operands, result):
+            if type_.layout not in accepted:
+                raise VerifyException(
+                    f"the layout is {' or '.join(accepted)}, not {type_.layout}: "
+                    "put clml.copy between"
+                )
+            if type_.layout is not result.layout:
+                raise VerifyException(
+                    f"all tensors have one layout, not {type_.layout} and {result.layout}: "
+                    "put clml.copy between"
+                )
+
+    def _all_properties(self) -> Properties:
+        definitions = self.get_irdl_definition().properties
+        defaults = {
+            name: definition.default_value
+            for name, definition in definitions.items()
+            if definition.default_value is not None
+        }
+        return {**defaults, **self.properties}
+
+    def _size_hint(self) -> str:
+        """What a user should know about the result's sizes, behind the sentence on them."""
+        return ""
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise a VerifyException unless the condition holds."""
+    if not condition:
+        raise VerifyException(message)
+
+
+def _require_one_element_type(types: Sequence[MLTensorType]) -> None:
+    first = types[0].element_type
+    for type_ in types:
+        if type_.element_type != first:
+            raise VerifyException(
+                f"all tensors have one element type, not {first} and {type_.element_type}"
+            )
+
+
+def _require_one_image(types: Sequence[MLTensorType]) -> None:
+    for type_ in types:
+        batch = type_.get_shape()[0]
+        if type_.usage is not Usage.PARAMETER and batch != 1:
+            raise VerifyException(
+                f"CLML takes a batch of 1, but {sizes_text(type_.get_shape())} has one of {batch}"
+            )
+
+
+def _require_parameters(types: Sequence[MLTensorType]) -> None:
+    for type_ in types:
+        if type_.usage is not Usage.PARAMETER:
+            raise VerifyException(
+                "weights, biases and statistics are constants, but the one of sizes "
+                f"{sizes_text(type_.get_shape())} is computed"
+            )
+
+
+def require_vectors(types: Sequence[MLTensorType], channels: int) -> None:
+    """Refuse biases and statistics that have not one value for each channel."""
+    for type_ in types:
+        if type_.get_shape() != (1, channels, 1, 1):
+            raise VerifyException(
+                f"a value for each of {channels} channels has the sizes 1x{channels}x1x1, "
+                f"not {sizes_text(type_.get_shape())}"
+            )
+
+
+def require_pads(pads: Sequence[int]) -> None:
+    """Refuse pads other than four amounts: top, left, bottom, right."""
+    require(len(pads) == 4, f"pads are top, left, bottom and right, not {len(pads)} values")
+    require(min(pads) >= 0, f"pads must not be negative, but are {list(pads)}")
+
+
+def require_pairs(**arrays: Sequence[int]) -> None:
+    """Refuse properties other than two positive integers, for H and W."""
+    for name, array in arrays.items():
+        require(len(array) == 2, f"{name} has two values, for H and W, not {len(array)}")
+        require(min(array) >= 1, f"{name} must be positive, but are {list(array)}")

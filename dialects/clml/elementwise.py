@@ -1,0 +1,109 @@
+"""Functions of single elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import (
+    F64,
+    Activation,
+    ActivationAttr,
+    BinaryKind,
+    BinaryKindAttr,
+    Layout,
+    number,
+    real,
+)
+from .base import ANY_LAYOUT, FORMAT, MLOp, Properties, require
+from .types import MLTensorType, Shape, sizes_text
+
+
+@irdl_op_definition
+class ActivationOp(MLOp):
+    """An activation function of each element."""
+
+    name = "clml.activation"
+    x = operand_def(MLTensorType)
+    activation = prop_def(ActivationAttr)
+    result = result_def(MLTensorType)
+    assembly_format = "$activation " + FORMAT
+
+    LAYOUTS: ClassVar[tuple[Layout, ...]] = ANY_LAYOUT
+
+    def __init__(self, x: SSAValue, result_type: MLTensorType, *, activation: Activation | str):
+        properties = {"activation": ActivationAttr(Activation(activation))}
+        super().__init__([x], properties, result_type)
+
+    @classmethod
+    def infer(
+        cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
+    ) -> Shape:
+        return operand_types[0].get_shape()
+
+
+@irdl_op_definition
+class BinaryOp(MLOp):
+    """A function of two different tensors of equal sizes: CLML does not broadcast."""
+
+    name = "clml.binary"
+    a = operand_def(MLTensorType)
+    b = operand_def(MLTensorType)
+    kind = prop_def(BinaryKindAttr)
+    result = result_def(MLTensorType)
+    assembly_format = "$kind " + FORMAT
+
+    LAYOUTS: ClassVar[tuple[Layout, ...]] = ANY_LAYOUT
+
+    def __init__(
+        self, a: SSAValue, b: SSAValue, result_type: MLTensorType, *, kind: BinaryKind | str
+    ):
+        super().__init__([a, b], {"kind": BinaryKindAttr(BinaryKind(kind))}, result_type)
+
+    @classmethod
+    def infer(
+        cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
+    ) -> Shape:
+        a, b = (type_.get_shape() for type_ in operand_types)
+        require(
+            a == b,
+            f"CLML does not broadcast, but the operands have the sizes {sizes_text(a)} and "
+            f"{sizes_text(b)}",
+        )
+        return a
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.a is self.b:
+            raise VerifyException("CLML takes two different tensors, but both operands are one")
+
+
+@irdl_op_definition
+class ClipOp(MLOp):
+    """Each element, but at least `minimum` and at most `maximum`."""
+
+    name = "clml.clip"
+    x = operand_def(MLTensorType)
+    minimum = prop_def(F64)
+    maximum = prop_def(F64)
+    result = result_def(MLTensorType)
+    assembly_format = FORMAT
+
+    LAYOUTS: ClassVar[tuple[Layout, ...]] = ANY_LAYOUT
+    REQUIRED_VERSION: ClassVar[int] = 2
+
+    def __init__(self, x: SSAValue, result_type: MLTensorType, *, minimum: float, maximum: float):
+        properties = {"minimum": real(minimum), "maximum": real(maximum)}
+        super().__init__([x], properties, result_type)
+
+    @classmethod
+    def infer(
+        cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
+    ) -> Shape:
+        minimum, maximum = (number(properties[name]) for name in ("minimum", "maximum"))
+        require(minimum <= maximum, f"no number is at least {minimum} and at most {maximum}")
+        return operand_types[0].get_shape()

@@ -1,0 +1,297 @@
+"""`clml.graph`, its constants and its end, and `clml.call`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    FlatSymbolRefAttrConstr,
+    IntegerAttr,
+    NoneAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    TensorType,
+    f16,
+    f32,
+    i64,
+)
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    IsolatedFromAbove,
+    IsTerminator,
+    Pure,
+    SymbolOpInterface,
+    SymbolTable,
+    SymbolUserOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import I64, Arithmetic, ArithmeticAttr, Layout, Usage
+from .base import MLOp
+from .types import MLTensorType, ml_tensor
+
+VERSIONS = range(1, 6)
+"""The major versions of the interface."""
+
+ELEMENT_TYPES: dict[Arithmetic, Attribute] = {
+    Arithmetic.FP32: f32,
+    Arithmetic.FP16: f16,
+    Arithmetic.FP16_ACC32: f16,
+}
+"""The element type of a graph's tensors."""
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """A tensor that holds the array `key` of the weights store; it is uploaded once.
+
+    `clml.constant "w_0123456789abcdef" : !clml.tensor<32x3x3x3xf32, optimal, parameter>`
+
+    The array has as many elements, of the same type, in the order n, c, h, w.
+    """
+
+    name = "clml.constant"
+    key = prop_def(StringAttr)
+    result = result_def(MLTensorType)
+    traits = traits_def(Pure())
+    assembly_format = "$key attr-dict `:` type($result)"
+
+    def __init__(self, key: str, result_type: MLTensorType):
+        super().__init__(properties={"key": StringAttr(key)}, result_types=[result_type])
+
+    def verify_(self) -> None:
+        usage = ml_tensor(self.result).usage
+        if usage is not Usage.PARAMETER:
+            raise VerifyException(f"the usage of a constant is parameter, not {usage}")
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """The end of a graph: the tensors that it returns."""
+
+    name = "clml.return"
+    values = var_operand_def(MLTensorType)
+    traits = traits_def(IsTerminator())
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
+
+    def __init__(self, values: Sequence[SSAValue]):
+        super().__init__(operands=[values])
+
+
+@irdl_op_definition
+class GraphOp(IRDLOperation):
+    """The commands of a part of a model that CLML computes, in their order on the queue.
+
+    `clml.graph @g(%x : T) -> T version 3 arithmetic fp32 { … }`
+
+    `version` is the oldest major version of the interface that may run it. What it takes and
+    returns is in NCHW: a plain buffer of the caller. A returned value is the result of a command,
+    and returned once.
+    """
+
+    name = "clml.graph"
+    sym_name = prop_def(SymbolNameConstraint())
+    version_attr = prop_def(I64, prop_name="version")
+    arithmetic = prop_def(ArithmeticAttr)
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(self, name: str, version: int, arithmetic: Arithmetic | str, body: Region):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "version": IntegerAttr(version, i64),
+                "arithmetic": ArithmeticAttr(Arithmetic(arithmetic)),
+            },
+            regions=[body],
+        )
+
+    @property
+    def version(self) -> int:
+        """The oldest major version of the interface that may run the graph."""
+        return self.version_attr.value.data
+
+    @property
+    def arithmetic_mode(self) -> Arithmetic:
+        """How the commands add up."""
+        return self.arithmetic.data
+
+    @property
+    def commands(self) -> list[Operation]:
+        """The commands in their order; a command's number is its index here."""
+        return [op for op in self.body.block.ops if isinstance(op, MLOp)]
+
+    @property
+    def inputs(self) -> tuple[BlockArgument, ...]:
+        """What the graph takes."""
+        return tuple(self.body.block.args)
+
+    @property
+    def outputs(self) -> tuple[SSAValue, ...]:
+        """What the graph returns."""
+        last = self.body.block.last_op
+        return tuple(last.values) if isinstance(last, ReturnOp) else ()
+
+    def verify_(self) -> None:
+        if self.version not in VERSIONS:
+            raise VerifyException(
+                f"CLML has the versions {VERSIONS[0]} to {VERSIONS[-1]}, not {self.version}"
+            )
+        if not isinstance(self.body.block.last_op, ReturnOp):
+            raise VerifyException("a graph ends with clml.return")
+        for op in self.body.block.ops:
+            self._verify_op(op)
+        self._verify_element_types()
+        self._verify_boundary()
+
+    def _verify_op(self, op: Operation) -> None:
+        if not isinstance(op, MLOp | ConstantOp | ReturnOp):
+            raise VerifyException(f"{op.name} is no operation of CLML")
+        if isinstance(op, MLOp) and op.REQUIRED_VERSION > self.version:
+            raise VerifyException(
+                f"{op.name} needs version {op.REQUIRED_VERSION} of CLML, but the graph is for "
+                f"version {self.version}"
+            )
+
+    def _verify_element_types(self) -> None:
+        expected = ELEMENT_TYPES[self.arithmetic_mode]
+        results = [result for op in self.body.block.ops for result in op.results]
+        for value in (*self.body.block.args, *results):
+            if not isinstance(value.type, MLTensorType):
+                raise VerifyException(f"the values of a graph are CLML tensors, not {value.type}")
+            if value.type.element_type != expected:
+                raise VerifyException(
+                    f"arithmetic {self.arithmetic_mode} is that of {expected}, but the graph has "
+                    f"a tensor of {value.type.element_type}"
+                )
+
+    def _verify_boundary(self) -> None:
+        for value in (*self.inputs, *self.outputs):
+            type_ = ml_tensor(value)
+            if type_.layout is not Layout.NCHW:
+                raise VerifyException(
+                    f"a graph takes and returns tensors in the layout nchw, not {type_.layout}: "
+                    "put clml.copy between"
+                )
+            if type_.usage is Usage.PARAMETER:
+                raise VerifyException("a graph takes and returns no parameters")
+        if not self.outputs:
+            raise VerifyException("a graph returns at least one tensor")
+        if any(not isinstance(value.owner, MLOp) for value in self.outputs):
+            raise VerifyException("a graph returns results of its commands only")
+        if len(set(self.outputs)) < len(self.outputs):
+            raise VerifyException("a graph returns no tensor twice")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> GraphOp:
+        name = parser.parse_symbol_name().data
+        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        start = parser.pos
+        parser.parse_punctuation("->")
+        types = parser.parse_optional_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_type
+        ) or [parser.parse_type()]
+        end = parser.pos
+        parser.parse_keyword("version")
+        version = parser.parse_integer()
+        parser.parse_keyword("arithmetic")
+        arithmetic = parser.parse_str_enum(Arithmetic)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = cls(name, version, arithmetic, parser.parse_region(args))
+        op.attributes |= {} if attributes is None else attributes.data
+        if [value.type for value in op.outputs] != types:
+            parser.raise_error("the graph returns values of other types", start, end)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.inputs, printer.print_block_argument)
+        printer.print_string(" -> ")
+        types = [value.type for value in self.outputs]
+        if len(types) == 1:
+            printer.print_attribute(types[0])
+        else:
+            with printer.in_parens():
+                printer.print_list(types, printer.print_attribute)
+        printer.print_string(f" version {self.version} arithmetic {self.arithmetic_mode}")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+
+class _CallsGraph(SymbolUserOpInterface):
+    """A call agrees with the graph that it names."""
+
+    def verify(self, op: Operation) -> None:
+        call = cast("CallOp", op)
+        graph = SymbolTable.lookup_symbol(op, call.graph)
+        if not isinstance(graph, GraphOp):
+            raise VerifyException(f"the module has no clml.graph @{call.graph_name}")
+        for what, values, tensors in (
+            ("takes", call.inputs, graph.inputs),
+            ("returns", call.results, graph.outputs),
+        ):
+            if len(values) != len(tensors):
+                raise VerifyException(
+                    f"@{call.graph_name} {what} {len(tensors)} tensors, not {len(values)}"
+                )
+            for value, tensor in zip(values, tensors, strict=True):
+                if not _same_buffer(value.type, ml_tensor(tensor)):
+                    raise VerifyException(
+                        f"@{call.graph_name} {what} {tensor.type}, which is no {value.type}"
+                    )
+
+
+def _same_buffer(plain: Attribute, tensor: MLTensorType) -> bool:
+    """Whether a tensor is the same elements in row-major order, under any shape."""
+    type_ = cast("TensorType[Attribute]", plain)
+    return (
+        isinstance(type_.encoding, NoneAttr)
+        and type_.element_type == tensor.element_type
+        and type_.element_count() == tensor.element_count()
+    )
+
+
+@irdl_op_definition
+class CallOp(IRDLOperation):
+    """The values that a graph computes.
+
+    `%y = clml.call @clml_0(%x) : (tensor<1x3x8x8xf32>) -> tensor<1x1000xf32>`
+
+    Operands and results are plain tensors with the elements of the graph's, maybe in other shapes.
+    """
+
+    name = "clml.call"
+    graph = prop_def(FlatSymbolRefAttrConstr)
+    inputs = var_operand_def(TensorType)
+    res = var_result_def(TensorType)
+    traits = traits_def(Pure(), _CallsGraph())
+    assembly_format = "$graph `(` $inputs `)` attr-dict `:` functional-type($inputs, $res)"
+
+    def __init__(self, graph: str, inputs: Sequence[SSAValue], result_types: Sequence[Attribute]):
+        super().__init__(
+            operands=[inputs],
+            properties={"graph": SymbolRefAttr(graph)},
+            result_types=[result_types],
+        )
+
+    @property
+    def graph_name(self) -> str:
+        """The name of the graph."""
+        return self.graph.root_reference.data

@@ -1,0 +1,78 @@
+"""Pooling windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+
+from .attributes import I64_ARRAY, PoolKind, PoolKindAttr, int_array, ints
+from .base import FORMAT, MLOp, Properties, require, require_pads, require_pairs
+from .types import MLTensorType, Shape
+
+
+@irdl_op_definition
+class PoolOp(MLOp):
+    """The maximum or average of each window; an average is that of the elements inside of x.
+
+    `pads` are top, left, bottom, right; `kernel` and `strides` are those of H, then W. A window has
+    no dilation, and one that reaches beyond the padding is left out (ONNX has ceil_mode for it).
+    """
+
+    name = "clml.pool"
+    x = operand_def(MLTensorType)
+    kind = prop_def(PoolKindAttr)
+    kernel = prop_def(I64_ARRAY)
+    strides = prop_def(I64_ARRAY)
+    pads = prop_def(I64_ARRAY)
+    result = result_def(MLTensorType)
+    assembly_format = "$kind " + FORMAT
+
+    def __init__(
+        self,
+        x: SSAValue,
+        result_type: MLTensorType,
+        *,
+        kind: PoolKind | str,
+        kernel: Sequence[int],
+        strides: Sequence[int] = (1, 1),
+        pads: Sequence[int] = (0, 0, 0, 0),
+    ):
+        super().__init__(
+            [x],
+            {
+                "kind": PoolKindAttr(PoolKind(kind)),
+                "kernel": int_array(kernel),
+                "strides": int_array(strides),
+                "pads": int_array(pads),
+            },
+            result_type,
+        )
+
+    @classmethod
+    def infer(
+        cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
+    ) -> Shape:
+        n, c, *plane = operand_types[0].get_shape()
+        kernel, strides, pads = (ints(properties[k]) for k in ("kernel", "strides", "pads"))
+        require_pairs(kernel=kernel, strides=strides)
+        require_pads(pads)
+        sizes: list[int] = []
+        for i, size in enumerate(plane):
+            before, after = pads[i], pads[i + 2]
+            require(
+                max(before, after) < kernel[i],
+                f"pads of {before} and {after} make a window of {kernel[i]} with nothing but "
+                "padding",
+            )
+            padded = size + before + after
+            require(
+                kernel[i] <= padded,
+                f"a window of {kernel[i]} does not fit into a padded size of {padded}",
+            )
+            sizes.append((padded - kernel[i]) // strides[i] + 1)
+        return n, c, sizes[0], sizes[1]
+
+    def _size_hint(self) -> str:
+        return ": CLML pools whole windows, it has no ceil_mode"

@@ -1,0 +1,42 @@
+"""Bilinear resize."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import BoolAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+
+from .attributes import boolean, is_true
+from .base import FORMAT, MLOp, Properties, require
+from .types import MLTensorType, Shape, sizes_text
+
+
+@irdl_op_definition
+class ResizeBilinearOp(MLOp):
+    """Interpolates the plane to the result's h and w.
+
+    The result's element i lies at i * (n - 1) / (m - 1) of n elements with `align_corners`, else at
+    i * n / m (ONNX: asymmetric), m being the result's size. CLML has no half-pixel centres here.
+    """
+
+    name = "clml.resize_bilinear"
+    x = operand_def(MLTensorType)
+    align_corners = prop_def(BoolAttr)
+    result = result_def(MLTensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, x: SSAValue, result_type: MLTensorType, *, align_corners: bool):
+        super().__init__([x], {"align_corners": boolean(align_corners)}, result_type)
+
+    @classmethod
+    def infer(
+        cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
+    ) -> Shape:
+        n, c, _, _ = operand_types[0].get_shape()
+        require(
+            not is_true(properties["align_corners"]) or min(asked[2:]) > 1,
+            f"align_corners takes a plane of two corners, but the result has {sizes_text(asked)}",
+        )
+        return n, c, asked[2], asked[3]
