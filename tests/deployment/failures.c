@@ -87,9 +87,22 @@ static clopt_status save(void) {
     return net_save_binaries(model, binaries);
 }
 
+static clopt_status profile(void) {
+    clopt_timing timings[16];
+    clopt_status status = clopt_profile(model, timings, sizeof timings / sizeof *timings);
+    fake_commands();
+    for (size_t i = 0; status == CLOPT_OK && i < clopt_command_count(model); i++) {
+        if (timings[i].nanoseconds != 7 || !*timings[i].name || !*timings[i].kind) {
+            wrong++;
+            fprintf(stderr, "a wrong time of a command\n");
+        }
+    }
+    return status;
+}
+
 static clopt_status (*const steps[])(void) = {
-    create,    save,    bind_hosts, enqueue,   enqueue, bind_input, enqueue, bind_output,
-    set_arena, enqueue, bind_hosts, own_arena, enqueue, set_arena,  enqueue,
+    create,     save,      bind_hosts, enqueue, enqueue,    bind_input, enqueue,   bind_output,
+    set_arena,  enqueue,   bind_hosts, own_arena, enqueue,  set_arena,  profile,   enqueue,
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

@@ -1,22 +1,15 @@
 /* Programs and kernels: from source, or from the binaries of an earlier build.
  *
- * A file of binaries, numbers little-endian:
- *
- *   0  "CLOPTBIN"
- *   8  u32 CRC-32 of everything from byte 16 on
- *  12  u32 bytes of the key
- *  16  the key: the model's digest, then what platform, device and driver say of themselves
- *      for each program: u64 bytes, and as many bytes
+ * The payload of a file of binaries: for each program u64 bytes, and as many bytes.
  */
 #include "clopt_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const BUILD_OPTIONS = "-cl-std=CL1.2";
 
-enum { PREFIX_BYTES = 16, LENGTH_BYTES = 8 };
+enum { LENGTH_BYTES = 8 };
 
 /* Reports what the compiler says, as far as it fits into a message. */
 static clopt_status fail_build(clopt_model *model, cl_program program, cl_int error) {
@@ -65,58 +58,8 @@ static int build_from_binary(clopt_model *model, unsigned index, const unsigned 
     return 1;
 }
 
-/* Everything that binaries depend on, malloc'd; NULL when out of memory. */
-static unsigned char *make_key(const clopt_model *model, size_t *bytes) {
-    char *texts[] = {
-        clopt_platform_text(model->device, CL_PLATFORM_NAME),
-        clopt_platform_text(model->device, CL_PLATFORM_VERSION),
-        clopt_device_text(model->device, CL_DEVICE_NAME),
-        clopt_device_text(model->device, CL_DEVICE_VERSION),
-        clopt_device_text(model->device, CL_DRIVER_VERSION),
-    };
-    const size_t count = sizeof texts / sizeof *texts;
-    unsigned char *key = NULL;
-    int complete = 1;
-    *bytes = CLOPT_DIGEST_BYTES;
-    for (size_t i = 0; i < count; i++) {
-        complete = complete && texts[i];
-        *bytes += texts[i] ? strlen(texts[i]) + 1 : 0;
-    }
-    if (complete && (key = malloc(*bytes))) {
-        unsigned char *end = key + CLOPT_DIGEST_BYTES;
-        memcpy(key, model->program->digest, CLOPT_DIGEST_BYTES);
-        for (size_t i = 0; i < count; i++) {
-            size_t length = strlen(texts[i]) + 1;
-            memcpy(end, texts[i], length);
-            end += length;
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        free(texts[i]);
-    }
-    return key;
-}
-
-/* Whether `file` is whole and was made for this model by this driver. */
-static int is_ours(const clopt_model *model, const clopt_file *file) {
-    size_t bytes;
-    unsigned char *key = make_key(model, &bytes);
-    int ours = key && file->bytes >= PREFIX_BYTES + bytes &&
-               memcmp(file->data, "CLOPTBIN", 8) == 0 &&
-               clopt_read_u32(file->data + 12) == bytes &&
-               memcmp(file->data + PREFIX_BYTES, key, bytes) == 0 &&
-               clopt_read_u32(file->data + 8) ==
-                   clopt_crc32(file->data + PREFIX_BYTES, file->bytes - PREFIX_BYTES);
-    free(key);
-    return ours;
-}
-
-static int build_from_binaries(clopt_model *model, const clopt_file *file) {
-    if (!is_ours(model, file)) {
-        return 0;
-    }
-    const unsigned char *at = file->data + PREFIX_BYTES + clopt_read_u32(file->data + 12);
-    const unsigned char *end = file->data + file->bytes;
+static int build_from_binaries(clopt_model *model, const unsigned char *at,
+                               const unsigned char *end) {
     for (unsigned i = 0; i < model->program->source_count; i++) {
         if (end - at < LENGTH_BYTES) {
             return 0;
@@ -133,8 +76,10 @@ static int build_from_binaries(clopt_model *model, const clopt_file *file) {
 
 clopt_status clopt_build(clopt_model *model, const char *path) {
     clopt_file file = {0};
-    if (path && clopt_file_open(model, path, &file) == CLOPT_OK) {
-        model->used_binaries = build_from_binaries(model, &file);
+    size_t start;
+    if (path && clopt_open_keyed(model, path, CLOPT_BINARIES, &file, &start)) {
+        model->used_binaries =
+            build_from_binaries(model, file.data + start, file.data + file.bytes);
         clopt_file_close(&file);
     }
     for (unsigned i = 0; i < model->program->source_count; i++) {
@@ -196,19 +141,11 @@ static unsigned char *read_binary(cl_program program, size_t *bytes) {
     return data;
 }
 
-/* All that a file of binaries holds, malloc'd; NULL where it cannot be had. */
+/* All binaries, malloc'd; NULL where they cannot be had. */
 static unsigned char *collect_binaries(const clopt_model *model, size_t *total) {
-    size_t key_bytes;
-    unsigned char *key = make_key(model, &key_bytes);
-    unsigned char *content = key ? malloc(PREFIX_BYTES + key_bytes) : NULL;
-    if (!content) {
-        free(key);
-        return NULL;
-    }
-    memcpy(content + PREFIX_BYTES, key, key_bytes);
-    free(key);
-    *total = PREFIX_BYTES + key_bytes;
-    for (unsigned i = 0; i < model->program->source_count; i++) {
+    unsigned char *content = malloc(1);
+    *total = 0;
+    for (unsigned i = 0; content && i < model->program->source_count; i++) {
         size_t bytes = 0;
         unsigned char *binary = read_binary(model->programs[i], &bytes);
         unsigned char *longer = binary ? realloc(content, *total + bytes) : NULL;
@@ -222,9 +159,6 @@ static unsigned char *collect_binaries(const clopt_model *model, size_t *total) 
         free(binary);
         *total += bytes;
     }
-    memcpy(content, "CLOPTBIN", 8);
-    clopt_write_u32(content + 8, clopt_crc32(content + PREFIX_BYTES, *total - PREFIX_BYTES));
-    clopt_write_u32(content + 12, (cl_uint)key_bytes);
     return content;
 }
 
@@ -240,17 +174,7 @@ clopt_status clopt_save_binaries(clopt_model *model, const char *path) {
     if (!content) {
         return clopt_fail(model, CLOPT_OPENCL, "The driver does not give the kernels' binaries.");
     }
-    FILE *stream = fopen(path, "wb");
-    int written = stream && fwrite(content, 1, bytes, stream) == bytes;
+    clopt_status status = clopt_write_keyed(model, path, CLOPT_BINARIES, content, bytes);
     free(content);
-    if (stream && fclose(stream) != 0) {
-        written = 0;
-    }
-    if (!written) {
-        if (stream) {
-            remove(path);
-        }
-        return clopt_fail(model, CLOPT_FILE, "Cannot write the binaries to %s.", path);
-    }
-    return CLOPT_OK;
+    return status;
 }

@@ -31,7 +31,41 @@ struct clopt_model {
     cl_mem *staging;     /* by tensor: buffers for those bound to host memory */
     void **hosts;        /* by tensor: that host memory */
     clopt_replay *replay; /* NULL unless asked for */
+    void *offloaded;      /* what the program's offload keeps */
     char message[CLOPT_MESSAGE_BYTES];
+};
+
+/* What the runtime wants of a vendor's library. Operations have numbers; their arguments are those
+ * of the commands, as with kernels. Failures leave a message. */
+struct clopt_offload {
+    const char *library;
+
+    /* Makes all operations; `weights` is the weights file, `tuning` what `tune` gave or NULL, both
+     * for the time of the call. What was made is in model->offloaded, after a failure too. */
+    clopt_status (*create)(clopt_model *model, const unsigned char *weights,
+                           const unsigned char *tuning, size_t tuning_bytes);
+    void (*destroy)(clopt_model *model);
+
+    /* From now on the operation has `memory` as an argument; the model keeps it alive. */
+    clopt_status (*place)(clopt_model *model, unsigned operation, unsigned argument,
+                          cl_mem memory);
+
+    /* Every argument has its place: called before operations are enqueued or recorded. */
+    clopt_status (*prepare)(clopt_model *model);
+
+    clopt_status (*enqueue)(clopt_model *model, cl_command_queue queue, unsigned operation,
+                            cl_event *done);
+
+    /* Whether the operation can be enqueued on a recordable queue, and what replays it then. */
+    int (*is_recordable)(const clopt_model *model, unsigned operation);
+    clopt_status (*replay)(clopt_model *model, void *recording);
+
+    /* Tries all operations out; what was found is malloc'd. The queue has profiling. */
+    clopt_status (*tune)(clopt_model *model, cl_command_queue queue, unsigned char **tuning,
+                         size_t *bytes);
+
+    const char *(*name_of)(const clopt_model *model, unsigned operation);
+    void (*describe)(const clopt_model *model, clopt_offload_info *info);
 };
 
 /* clopt_messages.c */
@@ -71,6 +105,20 @@ void clopt_write_u64(unsigned char *data, cl_ulong value);
 
 /* Checks that `file` holds the weights of the model, whole and undamaged. */
 clopt_status clopt_check_weights(clopt_model *model, const clopt_file *file);
+
+/* clopt_keyed_files.c */
+
+#define CLOPT_BINARIES "CLOPTBIN"
+#define CLOPT_TUNING "CLOPTTUN"
+
+/* Opens a file for this model and this driver, whose payload starts at byte `start`. Returns
+ * whether there is one, whole and undamaged; the caller closes it. */
+int clopt_open_keyed(clopt_model *model, const char *path, const char *magic, clopt_file *file,
+                     size_t *start);
+
+/* Writes one with `payload`; not at all where it cannot be written whole. */
+clopt_status clopt_write_keyed(clopt_model *model, const char *path, const char *magic,
+                               const unsigned char *payload, size_t bytes);
 
 /* clopt_device.c */
 
@@ -121,6 +169,22 @@ cl_mem clopt_create_image(const clopt_model *model, const clopt_image *image, si
  * out. */
 unsigned clopt_needed_views(const clopt_program *program);
 unsigned clopt_working_views(const clopt_model *model);
+
+/* clopt_inference.c */
+
+size_t clopt_tensor_count(const clopt_info *info);
+
+/* The root of the first arena; the others follow. */
+unsigned clopt_first_arena(const clopt_model *model);
+
+/* Checks that every tensor and arena has its memory, and prepares the offload. */
+clopt_status clopt_check_bound(clopt_model *model);
+
+/* Puts a command on the model's queue, and the copies of tensors bound to host memory before and
+ * behind all commands. */
+clopt_status clopt_enqueue_command(clopt_model *model, unsigned index, cl_event *done);
+clopt_status clopt_enqueue_inputs(clopt_model *model);
+clopt_status clopt_enqueue_outputs(clopt_model *model);
 
 /* clopt_replay.c */
 

@@ -292,6 +292,20 @@ void clopt_release_places(clopt_model *model, unsigned root) {
     }
 }
 
+/* Kernels and the offload keep what they are given until they are given something else. */
+static clopt_status set_argument(clopt_model *model, unsigned command, unsigned argument,
+                                 const cl_mem *memory) {
+    const clopt_command *facts = &model->program->commands[command];
+    if (facts->kind == CLOPT_OFFLOAD) {
+        return model->program->offload->place(model, facts->operation, argument, *memory);
+    }
+    cl_int error = clSetKernelArg(model->kernels[command], argument, sizeof *memory, memory);
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_fail_opencl(model, "clSetKernelArg",
+                                                   model->program->kernels[facts->kernel].name,
+                                                   error);
+}
+
 static clopt_status place_argument(clopt_model *model, unsigned command, unsigned argument) {
     const clopt_command *facts = &model->program->commands[command];
     unsigned index = facts->arguments[argument];
@@ -308,11 +322,7 @@ static clopt_status place_argument(clopt_model *model, unsigned command, unsigne
     if (status != CLOPT_OK || facts->kind == CLOPT_COPY || !*memory) {
         return status;
     }
-    cl_int error = clSetKernelArg(model->kernels[command], argument, sizeof *memory, memory);
-    return error == CL_SUCCESS ? CLOPT_OK
-                               : clopt_fail_opencl(model, "clSetKernelArg",
-                                                   model->program->kernels[facts->kernel].name,
-                                                   error);
+    return set_argument(model, command, argument, memory);
 }
 
 clopt_status clopt_place_slots(clopt_model *model, unsigned root) {

@@ -3,7 +3,9 @@
  * Two extensions do it: cl_khr_command_buffer, and Qualcomm's cl_qcom_recordable_queues where the
  * headers at hand declare it. Copies are not recorded (Qualcomm's recordings hold kernels alone,
  * and revisions of Khronos' extension differ in how copies are recorded); they stand between
- * recordings. A recording keeps the arguments that kernels had: whoever changes some forgets it.
+ * recordings. A vendor's operations can be recorded on Qualcomm's queues, by themselves: nothing
+ * says whether a recording may have both them and kernels. A recording keeps the arguments that
+ * its commands had: whoever changes some forgets it.
  */
 #define CL_ENABLE_BETA_EXTENSIONS
 #include "clopt_internal.h"
@@ -26,8 +28,9 @@ typedef cl_int(CL_API_CALL *enqueue_recording_fn)(
     size_t, const void *, cl_uint, const cl_event *, cl_event *);
 #endif
 
-/* Launches that follow one another, from command `first` up to `end`. */
+/* Commands of one kind that follow one another, from command `first` up to `end`. */
 typedef struct clopt_recording {
+    clopt_command_kind kind;
     unsigned first, end;
     void *handle;
 } clopt_recording;
@@ -147,6 +150,17 @@ static int find_recordable_queue(const clopt_model *model, clopt_replay *replay)
     return 1;
 }
 
+static clopt_status record_command(clopt_model *model, cl_command_queue recorder, unsigned index) {
+    const clopt_command *command = &model->program->commands[index];
+    if (command->kind == CLOPT_OFFLOAD) {
+        return model->program->offload->enqueue(model, recorder, command->operation, NULL);
+    }
+    cl_int error =
+        clEnqueueNDRangeKernel(recorder, model->kernels[index], command->dimensions, NULL,
+                               command->global, local_of(command), 0, NULL, NULL);
+    return error == CL_SUCCESS ? CLOPT_OK : fail(model, "clEnqueueNDRangeKernel", error);
+}
+
 static clopt_status record_on_queue(clopt_model *model, clopt_recording *recording) {
     const clopt_replay *replay = model->replay;
     cl_command_queue recorder = replay->recorder;
@@ -156,11 +170,9 @@ static clopt_status record_on_queue(clopt_model *model, clopt_recording *recordi
         return fail(model, "clNewRecordingQCOM", error);
     }
     for (unsigned i = recording->first; i < recording->end; i++) {
-        const clopt_command *launch = &model->program->commands[i];
-        error = clEnqueueNDRangeKernel(recorder, model->kernels[i], launch->dimensions, NULL,
-                                       launch->global, local_of(launch), 0, NULL, NULL);
-        if (error != CL_SUCCESS) {
-            return fail(model, "clEnqueueNDRangeKernel", error);
+        clopt_status status = record_command(model, recorder, i);
+        if (status != CLOPT_OK) {
+            return status;
         }
     }
     error = replay->end_recording(recording->handle);
@@ -168,6 +180,9 @@ static clopt_status record_on_queue(clopt_model *model, clopt_recording *recordi
 }
 
 static clopt_status enqueue_recording(clopt_model *model, const clopt_recording *recording) {
+    if (recording->kind == CLOPT_OFFLOAD) {
+        return model->program->offload->replay(model, recording->handle);
+    }
     cl_int error = model->replay->enqueue_recording(model->queue, recording->handle, 0, NULL, 0,
                                                     NULL, 0, NULL, 0, NULL, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLOPT_OK : fail(model, "clEnqueueRecordingQCOM", error);
@@ -245,19 +260,30 @@ static void release(clopt_replay *replay, clopt_recording *recording) {
     recording->handle = NULL;
 }
 
-/* Divides the commands: launches that follow one another, at most so many, are one recording. */
-static void divide(const clopt_program *program, clopt_replay *replay) {
+static int is_recordable(const clopt_model *model, const clopt_command *command) {
+    return command->kind == CLOPT_LAUNCH ||
+           (command->kind == CLOPT_OFFLOAD && model->replay->kind == CLOPT_RECORDABLE_QUEUE &&
+            model->program->offload->is_recordable(model, command->operation));
+}
+
+/* Divides the commands: those of one kind that follow one another, at most so many, are one
+ * recording. */
+static void divide(const clopt_model *model, clopt_replay *replay) {
     replay->count = 0;
-    for (unsigned i = 0; i < program->command_count; i++) {
+    for (unsigned i = 0; i < model->program->command_count; i++) {
+        const clopt_command *command = &model->program->commands[i];
         clopt_recording *last = replay->count ? &replay->recordings[replay->count - 1] : NULL;
-        if (program->commands[i].kind != CLOPT_LAUNCH) {
+        if (!is_recordable(model, command)) {
             continue;
         }
-        if (last && last->end == i && i - last->first < replay->most_launches) {
+        if (last && last->end == i && last->kind == command->kind &&
+            i - last->first < replay->most_launches) {
             last->end = i + 1;
         } else {
-            replay->recordings[replay->count].first = i;
-            replay->recordings[replay->count++].end = i + 1;
+            clopt_recording *added = &replay->recordings[replay->count++];
+            added->kind = command->kind;
+            added->first = i;
+            added->end = i + 1;
         }
     }
 }
@@ -274,7 +300,7 @@ clopt_status clopt_start_replay(clopt_model *model) {
     replay->recordings = recordings;
     model->replay = replay;
     replay->kind = find_kind(model, replay);
-    divide(model->program, replay);
+    divide(model, replay);
     return CLOPT_OK;
 }
 

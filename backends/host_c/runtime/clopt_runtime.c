@@ -1,13 +1,9 @@
-/* Models: creation, binding, inference. */
+/* Models: creation, questions, binding. */
 #include "clopt_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static size_t tensor_count(const clopt_info *info) {
-    return info->input_count + info->output_count;
-}
 
 /* Creation */
 
@@ -18,7 +14,7 @@ static void *allocate(size_t count, size_t bytes) {
 
 static clopt_status allocate_tables(clopt_model *model) {
     const clopt_program *program = model->program;
-    size_t tensors = tensor_count(program->info);
+    size_t tensors = clopt_tensor_count(program->info);
     model->programs = allocate(program->source_count, sizeof *model->programs);
     model->kernels = allocate(program->command_count, sizeof *model->kernels);
     model->roots = allocate(program->root_count, sizeof *model->roots);
@@ -66,7 +62,25 @@ static clopt_status take_options(clopt_model *model, const clopt_options *option
     return CLOPT_OK;
 }
 
-static clopt_status upload_constants(clopt_model *model, const clopt_file *file) {
+/* The offload's operations, tuned where there is a file for it. */
+static clopt_status create_offload(clopt_model *model, const unsigned char *weights,
+                                   const char *tuning_path) {
+    clopt_file tuning = {0};
+    size_t start = 0;
+    if (!model->program->offload) {
+        return CLOPT_OK;
+    }
+    if (!tuning_path || !clopt_open_keyed(model, tuning_path, CLOPT_TUNING, &tuning, &start)) {
+        return model->program->offload->create(model, weights, NULL, 0);
+    }
+    clopt_status status = model->program->offload->create(model, weights, tuning.data + start,
+                                                          tuning.bytes - start);
+    clopt_file_close(&tuning);
+    return status;
+}
+
+static clopt_status upload_constants(clopt_model *model, const clopt_file *file,
+                                     const char *tuning_path) {
     const clopt_program *program = model->program;
     clopt_status status = clopt_check_weights(model, file);
     for (unsigned i = 0; status == CLOPT_OK && i < program->root_count; i++) {
@@ -76,7 +90,7 @@ static clopt_status upload_constants(clopt_model *model, const clopt_file *file)
             status = clopt_make_root(model, i, data);
         }
     }
-    return status;
+    return status == CLOPT_OK ? create_offload(model, file->data, tuning_path) : status;
 }
 
 static clopt_status load_weights(clopt_model *model, const clopt_options *options) {
@@ -84,11 +98,11 @@ static clopt_status load_weights(clopt_model *model, const clopt_options *option
     if (options->weights) {
         file.data = options->weights;
         file.bytes = options->weights_bytes;
-        return upload_constants(model, &file);
+        return upload_constants(model, &file, options->tuning_path);
     }
     clopt_status status = clopt_file_open(model, options->weights_path, &file);
     if (status == CLOPT_OK) {
-        status = upload_constants(model, &file);
+        status = upload_constants(model, &file, options->tuning_path);
         clopt_file_close(&file);
     }
     return status;
@@ -98,7 +112,7 @@ static clopt_status load_weights(clopt_model *model, const clopt_options *option
 static clopt_status make_empty_tensors(clopt_model *model) {
     const clopt_info *info = model->program->info;
     clopt_status status = CLOPT_OK;
-    for (unsigned i = 0; status == CLOPT_OK && i < tensor_count(info); i++) {
+    for (unsigned i = 0; status == CLOPT_OK && i < clopt_tensor_count(info); i++) {
         if (info->tensors[i].bytes == 0) {
             status = clopt_make_root(model, i, NULL);
         }
@@ -196,6 +210,9 @@ void clopt_destroy(clopt_model *model) {
     }
     const clopt_program *program = model->program;
     clopt_end_replay(model);
+    if (program->offload) {
+        program->offload->destroy(model);
+    }
     for (unsigned i = 0; model->kernels && i < program->command_count; i++) {
         if (model->kernels[i]) {
             clReleaseKernel(model->kernels[i]);
@@ -210,7 +227,7 @@ void clopt_destroy(clopt_model *model) {
         clopt_release_places(model, CLOPT_ALL_ROOTS);
     }
     release_memories(model->roots, program->root_count);
-    release_memories(model->staging, tensor_count(program->info));
+    release_memories(model->staging, clopt_tensor_count(program->info));
     if (model->queue) {
         clReleaseCommandQueue(model->queue);
     }
@@ -250,11 +267,21 @@ size_t clopt_model_device_bytes(const clopt_model *model) {
         const clopt_root *root = &model->program->roots[i];
         bytes += model->roots[i] && root->kind != CLOPT_PARAMETER ? root->bytes : 0;
     }
-    return bytes;
+    clopt_offload_info offload = clopt_model_offload(model);
+    return bytes + offload.larger_bytes + offload.constant_bytes;
+}
+
+clopt_offload_info clopt_model_offload(const clopt_model *model) {
+    clopt_offload_info info;
+    memset(&info, 0, sizeof info);
+    if (model && model->program->offload) {
+        model->program->offload->describe(model, &info);
+    }
+    return info;
 }
 
 int clopt_find_tensor(const clopt_info *info, const char *name) {
-    for (size_t i = 0; info && name && i < tensor_count(info); i++) {
+    for (size_t i = 0; info && name && i < clopt_tensor_count(info); i++) {
         if (strcmp(info->tensors[i].name, name) == 0) {
             return (int)i;
         }
@@ -276,11 +303,6 @@ static clopt_status retain(clopt_model *model, const char *what, cl_mem memory) 
     cl_int error = clRetainMemObject(memory);
     return error == CL_SUCCESS ? CLOPT_OK
                                : clopt_fail_opencl(model, "clRetainMemObject", what, error);
-}
-
-/* The root of the first arena; the others follow. */
-static unsigned first_arena(const clopt_model *model) {
-    return (unsigned)tensor_count(model->program->info);
 }
 
 /* Kernels read and write each arena, and each is memory of its own. */
@@ -318,7 +340,7 @@ clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t ar
     if (!model) {
         return CLOPT_ARGUMENT;
     }
-    unsigned first = first_arena(model);
+    unsigned first = clopt_first_arena(model);
     clopt_status status = arenas ? check_arenas(model, arenas, arena_count) : CLOPT_OK;
     if (status != CLOPT_OK) {
         return status;
@@ -368,10 +390,10 @@ clopt_status clopt_set_queue(clopt_model *model, cl_command_queue queue) {
 
 static clopt_status check_index(clopt_model *model, size_t index) {
     const clopt_info *info = model->program->info;
-    if (index >= tensor_count(info)) {
+    if (index >= clopt_tensor_count(info)) {
         return clopt_fail(model, CLOPT_ARGUMENT,
                           "%s has %zu inputs and outputs, none of index %zu.", info->name,
-                          tensor_count(info), index);
+                          clopt_tensor_count(info), index);
     }
     return CLOPT_OK;
 }
@@ -439,126 +461,6 @@ clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data) {
     status = bind(model, index, model->staging[index]);
     if (status == CLOPT_OK) {
         model->hosts[index] = data;
-    }
-    return status;
-}
-
-/* Inference */
-
-static clopt_status check_bound(clopt_model *model) {
-    const clopt_info *info = model->program->info;
-    for (size_t i = 0; i < tensor_count(info); i++) {
-        if (!model->roots[i]) {
-            return clopt_fail(model, CLOPT_UNBOUND, "The %s %s is not bound.",
-                              i < info->input_count ? "input" : "output", info->tensors[i].name);
-        }
-    }
-    for (unsigned i = 0; i < info->arena_count; i++) {
-        if (!model->roots[first_arena(model) + i]) {
-            return clopt_fail(model, CLOPT_UNBOUND, "The model has no arena; set one.");
-        }
-    }
-    if (!model->is_placed) {
-        return clopt_fail(model, CLOPT_UNBOUND, "A change of a binding failed; repeat it.");
-    }
-    return CLOPT_OK;
-}
-
-static clopt_status enqueue_launch(clopt_model *model, unsigned index) {
-    const clopt_command *command = &model->program->commands[index];
-    const size_t *local = command->local[0] ? command->local : NULL;
-    cl_int error = clEnqueueNDRangeKernel(model->queue, model->kernels[index], command->dimensions,
-                                          NULL, command->global, local, 0, NULL, NULL);
-    return error == CL_SUCCESS ? CLOPT_OK
-                               : clopt_fail_opencl(model, "clEnqueueNDRangeKernel",
-                                                   model->program->kernels[command->kernel].name,
-                                                   error);
-}
-
-static clopt_status enqueue_copy(clopt_model *model, const clopt_command *command) {
-    const clopt_slot *from = &model->program->slots[command->arguments[0]];
-    const clopt_slot *to = &model->program->slots[command->arguments[1]];
-    const clopt_slot *image = clopt_is_image(from) ? from : to;
-    const size_t origin[3] = {0, 0, 0};
-    const size_t region[3] = {image->image.width, image->image.height, image->image.layers};
-    cl_mem source = clopt_memory_of(model, from), destination = clopt_memory_of(model, to);
-    cl_command_queue queue = model->queue;
-    cl_int error;
-    if (clopt_is_image(from) && clopt_is_image(to)) {
-        error = clEnqueueCopyImage(queue, source, destination, origin, origin, region, 0, NULL,
-                                   NULL);
-    } else if (clopt_is_image(from)) {
-        error = clEnqueueCopyImageToBuffer(queue, source, destination, origin, region,
-                                           clopt_offset_of(model, to), 0, NULL, NULL);
-    } else if (clopt_is_image(to)) {
-        error = clEnqueueCopyBufferToImage(queue, source, destination, clopt_offset_of(model, from),
-                                           origin, region, 0, NULL, NULL);
-    } else {
-        error = clEnqueueCopyBuffer(queue, source, destination, clopt_offset_of(model, from),
-                                    clopt_offset_of(model, to), from->bytes, 0, NULL, NULL);
-    }
-    return error == CL_SUCCESS ? CLOPT_OK
-                               : clopt_fail_opencl(model, "A copy", to->name, error);
-}
-
-/* Copies of the tensors from `first` on, before `end`, that are bound to host memory. */
-static clopt_status enqueue_transfers(clopt_model *model, size_t first, size_t end) {
-    const clopt_info *info = model->program->info;
-    cl_int error = CL_SUCCESS;
-    for (size_t i = first; i < end; i++) {
-        size_t bytes = info->tensors[i].bytes;
-        if (!model->hosts[i]) {
-            continue;
-        }
-        if (i < info->input_count) {
-            error = clEnqueueWriteBuffer(model->queue, model->roots[i], CL_FALSE, 0, bytes,
-                                         model->hosts[i], 0, NULL, NULL);
-        } else {
-            error = clEnqueueReadBuffer(model->queue, model->roots[i], CL_FALSE, 0, bytes,
-                                        model->hosts[i], 0, NULL, NULL);
-        }
-        if (error != CL_SUCCESS) {
-            return clopt_fail_opencl(model, "A transfer", info->tensors[i].name, error);
-        }
-    }
-    return CLOPT_OK;
-}
-
-static clopt_status enqueue_commands(clopt_model *model) {
-    clopt_status status = CLOPT_OK;
-    unsigned i = 0;
-    while (status == CLOPT_OK && i < model->program->command_count) {
-        unsigned next = clopt_replay_from(model, i, &status);
-        if (next == i) {
-            const clopt_command *command = &model->program->commands[next++];
-            status = command->kind == CLOPT_LAUNCH ? enqueue_launch(model, i)
-                                                   : enqueue_copy(model, command);
-        }
-        i = next;
-    }
-    return status;
-}
-
-clopt_status clopt_enqueue(clopt_model *model, cl_event *done) {
-    if (!model) {
-        return CLOPT_ARGUMENT;
-    }
-    const clopt_info *info = model->program->info;
-    clopt_status status = check_bound(model);
-    if (status == CLOPT_OK) {
-        status = enqueue_transfers(model, 0, info->input_count);
-    }
-    if (status == CLOPT_OK) {
-        status = enqueue_commands(model);
-    }
-    if (status == CLOPT_OK) {
-        status = enqueue_transfers(model, info->input_count, tensor_count(info));
-    }
-    if (status == CLOPT_OK && done) {
-        cl_int error = clEnqueueMarkerWithWaitList(model->queue, 0, NULL, done);
-        if (error != CL_SUCCESS) {
-            status = clopt_fail_opencl(model, "clEnqueueMarkerWithWaitList", "the end", error);
-        }
     }
     return status;
 }

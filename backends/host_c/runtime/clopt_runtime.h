@@ -108,6 +108,9 @@ typedef struct clopt_options {
 
     int replay; /* not 0: record the launches at the first inference, and after each change of a
                    binding, and put them on the queue as one command, where the device can */
+
+    const char *tuning_path; /* what clopt_tune wrote, or NULL; ignored where the file is absent or
+                                was made for another model or by another driver */
 } clopt_options;
 
 typedef struct clopt_program clopt_program; /* the tables of a model, in its generated source */
@@ -146,6 +149,19 @@ int clopt_model_used_binaries(const clopt_model *model);
  * outputs. */
 size_t clopt_model_device_bytes(const clopt_model *model);
 
+/* What a vendor's library computes of a model. */
+typedef struct clopt_offload_info {
+    const char *library; /* "CLML"; NULL: the model uses none, and all else is zero */
+    int major, minor;    /* the version of its interface in use */
+    size_t operations;
+    size_t tensors;        /* that the operations read and write, without the constants */
+    size_t larger_tensors; /* of these, those that the device gives more bytes than were planned: */
+    size_t larger_bytes;   /* they lie outside of the arena, in buffers of this size in all */
+    size_t constant_bytes; /* of the constants, as the device keeps them */
+} clopt_offload_info;
+
+clopt_offload_info clopt_model_offload(const clopt_model *model);
+
 /* The index of the tensor called `name`, or -1. */
 int clopt_find_tensor(const clopt_info *info, const char *name);
 
@@ -177,6 +193,27 @@ clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data);
  * releases it. After a failure part of the inference may be on the queue.
  */
 clopt_status clopt_enqueue(clopt_model *model, cl_event *done);
+
+/* One command of an inference. */
+typedef struct clopt_timing {
+    const char *kind; /* "kernel", "copy", or the vendor's library that computes it */
+    const char *name; /* of the kernel, of the value that is copied to, of the operation */
+    cl_ulong nanoseconds; /* on the device */
+} clopt_timing;
+
+/* How many commands an inference has, without the copies from and to the host's memory. */
+size_t clopt_command_count(const clopt_model *model);
+
+/* Runs one inference, command by command and never as a replay, and tells how long each took:
+ * `timings` has an element for each command. All inputs and outputs are bound. Waits for the
+ * device. */
+clopt_status clopt_profile(clopt_model *model, clopt_timing *timings, size_t count);
+
+/* Lets the vendor's library find the fastest way for each of its operations on this device, and
+ * writes what it found to a file for options.tuning_path: the models created with it are faster,
+ * this one stays as it is. All inputs and outputs are bound; outputs are overwritten with anything.
+ * This takes seconds to minutes. CLOPT_ARGUMENT for a model without such operations. */
+clopt_status clopt_tune(clopt_model *model, const char *path);
 
 /* Writes the built kernels to a file for options.binaries_path. Drivers accept their own alone. */
 clopt_status clopt_save_binaries(clopt_model *model, const char *path);

@@ -5,7 +5,7 @@
 #include "clopt_runtime.h"
 
 /* A package's model and runtime belong to the same version of clopt. */
-#define CLOPT_TABLES_VERSION 1
+#define CLOPT_TABLES_VERSION 2
 
 #define CLOPT_DIGEST_BYTES 16
 
@@ -65,7 +65,7 @@ typedef struct clopt_kernel {
     unsigned read_images, written_images;
 } clopt_kernel;
 
-typedef enum clopt_command_kind { CLOPT_LAUNCH, CLOPT_COPY } clopt_command_kind;
+typedef enum clopt_command_kind { CLOPT_LAUNCH, CLOPT_COPY, CLOPT_OFFLOAD } clopt_command_kind;
 
 /* What is put on the queue. A copy has two arguments: from the first to the second. */
 typedef struct clopt_command {
@@ -77,7 +77,11 @@ typedef struct clopt_command {
     unsigned argument_count;
     const cl_int *bounds; /* integers behind the buffers: how often the kernel's loops run */
     unsigned bound_count;
+    unsigned operation; /* CLOPT_OFFLOAD: its number in the program's offload_tables */
 } clopt_command;
+
+/* What computes the commands of the kind CLOPT_OFFLOAD: a library of the device's vendor. */
+typedef struct clopt_offload clopt_offload;
 
 enum { CLOPT_NEEDS_FP16 = 1, CLOPT_NEEDS_FP64 = 2, CLOPT_NEEDS_IMAGES = 4 };
 
@@ -96,6 +100,8 @@ struct clopt_program {
     unsigned slot_count;
     const clopt_command *commands;
     unsigned command_count;
+    const clopt_offload *offload; /* NULL: there are no such commands */
+    const void *offload_tables;   /* the model's, as it knows them */
 };
 
 #endif

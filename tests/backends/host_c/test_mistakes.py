@@ -57,7 +57,7 @@ ANSWERS = {
     "tiny new arena": ("BUFFER", "The buffer for an arena has 4 bytes; it needs 144."),
     "null queue": ("ARGUMENT", "The queue is a null pointer."),
     "unordered new queue": ("ARGUMENT", "needs an in-order queue"),
-    "unwritable": ("FILE", "Cannot write the binaries to /nowhere/at/all."),
+    "unwritable": ("FILE", "Cannot write /nowhere/at/all."),
     "after mistakes": ("OK", ""),
     "save": ("OK", ""),
     "load": ("OK", ""),

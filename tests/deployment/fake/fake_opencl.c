@@ -526,6 +526,13 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel handle, cl_uint index, size_t bytes,
 
 /* Commands */
 
+static cl_int complete(cl_event *event) {
+    if (event) {
+        *event = (cl_event)make(EVENT, NULL);
+    }
+    return CL_SUCCESS;
+}
+
 static object *memory_at(const launch *what, int index) {
     object *memory;
     memcpy(&memory, what->arguments[index].value, sizeof memory);
@@ -602,7 +609,6 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue handle, cl_kernel ker
     (void)offset;
     (void)waits;
     (void)wait_list;
-    (void)event;
     if (fails()) {
         return CL_OUT_OF_RESOURCES;
     }
@@ -617,7 +623,7 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue handle, cl_kernel ker
     }
     execute_trial(what, global);
     add_word("launch", what->kernel->name);
-    return CL_SUCCESS;
+    return complete(event);
 }
 
 /* The bytes of a transfer, or NULL. */
@@ -672,17 +678,16 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_m
     unsigned char *target = bytes_of(queue, to, to_offset, bytes, "clEnqueueCopyBuffer");
     (void)waits;
     (void)wait_list;
-    (void)event;
     if (fails()) {
         return CL_OUT_OF_RESOURCES;
     }
     memcpy(target, source, bytes);
     add_word("copy", "");
-    return CL_SUCCESS;
+    return complete(event);
 }
 
 static cl_int copy_image(cl_command_queue queue, cl_mem image, const size_t *region, cl_mem other,
-                         size_t offset) {
+                         size_t offset, cl_event *event) {
     object *memory = live(image, MEMORY, "a copy of an image");
     size_t bytes = memory->bytes / memory->extents[0] / memory->extents[1] / memory->extents[2];
     for (int i = 0; i < 3; i++) {
@@ -696,7 +701,7 @@ static cl_int copy_image(cl_command_queue queue, cl_mem image, const size_t *reg
         return CL_OUT_OF_RESOURCES;
     }
     add_word("copy", "image");
-    return CL_SUCCESS;
+    return complete(event);
 }
 
 cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to,
@@ -707,8 +712,7 @@ cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_me
     (void)to_origin;
     (void)waits;
     (void)wait_list;
-    (void)event;
-    return copy_image(queue, from, region, to, 0);
+    return copy_image(queue, from, region, to, 0, event);
 }
 
 cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
@@ -718,8 +722,7 @@ cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem fro
     (void)origin;
     (void)waits;
     (void)wait_list;
-    (void)event;
-    return copy_image(queue, from, region, to, offset);
+    return copy_image(queue, from, region, to, offset, event);
 }
 
 cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem from, cl_mem to,
@@ -729,8 +732,7 @@ cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem fro
     (void)origin;
     (void)waits;
     (void)wait_list;
-    (void)event;
-    return copy_image(queue, to, region, from, offset);
+    return copy_image(queue, to, region, from, offset, event);
 }
 
 cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint waits,
@@ -741,6 +743,17 @@ cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint w
     live(queue, QUEUE, "clEnqueueMarkerWithWaitList");
     *event = (cl_event)create(EVENT, NULL, &error);
     return error;
+}
+
+cl_int CL_API_CALL clFinish(cl_command_queue queue) {
+    live(queue, QUEUE, "clFinish");
+    return fails() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+}
+
+cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t bytes,
+                                           void *result, size_t *needed) {
+    live(event, EVENT, "clGetEventProfilingInfo");
+    return ANSWER(cl_ulong, what == CL_PROFILING_COMMAND_START ? 100 : 107);
 }
 
 cl_int CL_API_CALL clReleaseEvent(cl_event event) {

@@ -1,0 +1,146 @@
+/* How long each command of an inference takes, and the tuning of operations. */
+#include "clopt_internal.h"
+
+#include <stdlib.h>
+
+size_t clopt_command_count(const clopt_model *model) {
+    return model ? model->program->command_count : 0;
+}
+
+static void describe(const clopt_model *model, const clopt_command *command,
+                     clopt_timing *timing) {
+    const clopt_program *program = model->program;
+    switch (command->kind) {
+    case CLOPT_LAUNCH:
+        timing->kind = "kernel";
+        timing->name = program->kernels[command->kernel].name;
+        break;
+    case CLOPT_COPY:
+        timing->kind = "copy";
+        timing->name = program->slots[command->arguments[1]].name;
+        break;
+    default:
+        timing->kind = program->offload->library;
+        timing->name = program->offload->name_of(model, command->operation);
+    }
+}
+
+/* A queue that tells times takes the place of the model's, which has finished. */
+static clopt_status begin(clopt_model *model, cl_command_queue *own) {
+    cl_int error = clFinish(model->queue);
+    if (error != CL_SUCCESS) {
+        return clopt_fail_opencl(model, "clFinish", "the queue", error);
+    }
+    cl_command_queue queue =
+        clCreateCommandQueue(model->context, model->device, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (!queue) {
+        return clopt_fail_opencl(model, "clCreateCommandQueue", "a queue with profiling", error);
+    }
+    *own = model->queue;
+    model->queue = queue;
+    return CLOPT_OK;
+}
+
+static clopt_status end(clopt_model *model, cl_command_queue own, clopt_status status) {
+    cl_int error = clFinish(model->queue);
+    clReleaseCommandQueue(model->queue);
+    model->queue = own;
+    return status != CLOPT_OK || error == CL_SUCCESS
+               ? status
+               : clopt_fail_opencl(model, "clFinish", "the queue with profiling", error);
+}
+
+static clopt_status read_time(clopt_model *model, cl_event event, clopt_timing *timing) {
+    cl_ulong start = 0, stop = 0;
+    cl_int error =
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+    if (error == CL_SUCCESS) {
+        error =
+            clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof stop, &stop, NULL);
+    }
+    timing->nanoseconds = stop > start ? stop - start : 0;
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_fail_opencl(model, "clGetEventProfilingInfo", timing->name,
+                                                   error);
+}
+
+static clopt_status run_with_events(clopt_model *model, cl_event *events) {
+    clopt_status status = clopt_enqueue_inputs(model);
+    for (unsigned i = 0; status == CLOPT_OK && i < model->program->command_count; i++) {
+        status = clopt_enqueue_command(model, i, &events[i]);
+    }
+    return status == CLOPT_OK ? clopt_enqueue_outputs(model) : status;
+}
+
+static clopt_status profile(clopt_model *model, cl_event *events, clopt_timing *timings) {
+    const clopt_program *program = model->program;
+    cl_command_queue own;
+    clopt_status status = begin(model, &own);
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    status = end(model, own, run_with_events(model, events));
+    for (unsigned i = 0; status == CLOPT_OK && i < program->command_count; i++) {
+        describe(model, &program->commands[i], &timings[i]);
+        status = read_time(model, events[i], &timings[i]);
+    }
+    for (unsigned i = 0; i < program->command_count; i++) {
+        if (events[i]) {
+            clReleaseEvent(events[i]);
+        }
+    }
+    return status;
+}
+
+clopt_status clopt_profile(clopt_model *model, clopt_timing *timings, size_t count) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    size_t needed = clopt_command_count(model);
+    if (count < needed || (needed > 0 && !timings)) {
+        return clopt_fail(model, CLOPT_ARGUMENT,
+                          "An inference has %zu commands, and there is room for the times of %zu.",
+                          needed, timings ? count : 0);
+    }
+    clopt_status status = clopt_check_bound(model);
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    cl_event *events = calloc(needed ? needed : 1, sizeof *events);
+    if (!events) {
+        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for events.");
+    }
+    status = profile(model, events, timings);
+    free(events);
+    return status;
+}
+
+clopt_status clopt_tune(clopt_model *model, const char *path) {
+    unsigned char *tuning = NULL;
+    size_t bytes = 0;
+    cl_command_queue own;
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    const clopt_offload *offload = model->program->offload;
+    if (!path) {
+        return clopt_fail(model, CLOPT_ARGUMENT, "The path for the tuning is a null pointer.");
+    }
+    if (!offload) {
+        return clopt_fail(model, CLOPT_ARGUMENT,
+                          "%s has no operations of a vendor's library, and so nothing to tune.",
+                          model->program->info->name);
+    }
+    clopt_status status = clopt_check_bound(model);
+    if (status == CLOPT_OK) {
+        status = begin(model, &own);
+    }
+    if (status == CLOPT_OK) {
+        status = end(model, own, offload->tune(model, model->queue, &tuning, &bytes));
+    }
+    if (status == CLOPT_OK) {
+        status = clopt_write_keyed(model, path, CLOPT_TUNING, tuning, bytes);
+    }
+    free(tuning);
+    return status;
+}
