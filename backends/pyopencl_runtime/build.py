@@ -40,7 +40,7 @@ def build_kernels(
     context: cl.Context, device: Device, source: str, names: Sequence[str], cache: BinaryCache
 ) -> Build:
     """Programs for the kernels `names` of `source`."""
-    if device.platform in _OWN_CACHE:
+    if keeps_own_binaries(device):
         cache = BinaryCache(None)
     parts = {"": source}
     if device.platform in _KERNEL_BY_KERNEL:
@@ -80,8 +80,13 @@ def _compile(
     return programs
 
 
-def _facts(device: Device, source: str) -> tuple[str, ...]:
-    """Everything a binary depends on."""
+def keeps_own_binaries(device: Device) -> bool:
+    """Whether the driver has a cache that is better than ours."""
+    return device.platform in _OWN_CACHE
+
+
+def device_facts(device: Device) -> tuple[str, ...]:
+    """Everything a binary depends on, beside its source."""
     return (
         device.platform,
         device.handle.platform.version,
@@ -89,5 +94,8 @@ def _facts(device: Device, source: str) -> tuple[str, ...]:
         device.version,
         device.driver,
         *BUILD_OPTIONS,
-        source,
     )
+
+
+def _facts(device: Device, source: str) -> tuple[str, ...]:
+    return (*device_facts(device), source)

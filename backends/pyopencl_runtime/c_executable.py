@@ -1,0 +1,126 @@
+"""A queue program on a device, run by its C package in this process."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pyopencl as cl
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.cl import ArenaOp, ProgramOp, parts
+from ...dialects.cl.ops import byte_count
+from ...errors import CloptError
+from ...weights import Weights
+from ..host_c import package_files
+from .build import device_facts, keeps_own_binaries
+from .c_package import NAME, CPackage
+from .cache import BinaryCache
+from .devices import Device
+from .image_views import ImageViews
+from .memory import Memory, make_memory
+from .place import choose_place
+from .requirements import check_requirements
+from .runnable import Runnable, kernel_cache, only_program, source_of
+from .storage import checked_arenas, views_of
+from .turns import Turn
+
+# By C's `clopt_image_views`.
+_IMAGE_VIEWS = ("", ImageViews.Buffer.value, ImageViews.Object.value)
+
+
+class CExecutable(Runnable):
+    """A planned program as the C library that `CompiledModel.save_c` writes, compiled and loaded.
+
+    It computes what `Executable` computes. It needs a C compiler and OpenCL's headers, once for a
+    model: libraries are kept in the user's cache.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        weights: Weights,
+        device: str | int | Device | None = None,
+        context: cl.Context | None = None,
+        queue: cl.CommandQueue | None = None,
+        *,
+        source: str | None = None,
+        cache_folder: Path | None = None,
+        use_cache: bool = True,
+        arena: Sequence[cl.Buffer] | None = None,
+        library_folder: Path | None = None,
+    ):
+        """The arguments are those of `Executable`; `library_folder` is where libraries are kept, by
+        default in the user's cache. CloptError without a C compiler.
+        """
+        program = only_program(module)
+        place = choose_place(device, context, queue)
+        super().__init__(program, place)
+        self.source = source_of(module) if source is None else source
+        check_requirements(self.device, self.source)
+        files = package_files(module, self.source, weights, NAME)
+        package = CPackage(files, library_folder)
+        memories = self._memories(program, arena)
+        self.arena = tuple(memory.buffer for memory in memories)
+        cache = kernel_cache(cache_folder, use_cache)
+        binaries = _binaries_path(cache, self.device, files)
+        self._model = package.create(
+            (self.context, self.device.handle, self.queue),
+            files["weights.bin"],
+            self.arena,
+            binaries,
+        )
+        self.built_from_cache = self._model.used_binaries
+        if binaries is not None and not self.built_from_cache:
+            self._keep_binaries(binaries)
+            cache.trim()
+        self.device_bytes = self._model.device_bytes
+        kinds = {view.image.kind.value for view in views_of(parts(program))}
+        self.image_views = dict.fromkeys(sorted(kinds), _IMAGE_VIEWS[self._model.image_views])
+        self._turn = Turn(memory.root for memory in memories)
+
+    def _memories(self, program: ProgramOp, given: Sequence[cl.Buffer] | None) -> list[Memory]:
+        """The arenas of the program."""
+        ops = program.body.block.ops
+        sizes = [byte_count(op.result.type) for op in ops if isinstance(op, ArenaOp)]
+        self.arena_bytes = tuple(sizes)
+        callers = checked_arenas(sizes, self._images, given)
+        if given is None:
+            return [make_memory(self._images, size) for size in sizes]
+        return [
+            Memory(buffer, self._images, buffer.size)
+            for buffer, _ in zip(callers, sizes, strict=False)
+        ]
+
+    def _keep_binaries(self, path: Path) -> None:
+        """Where that fails, it costs time alone."""
+        with suppress(OSError, CloptError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as scratch:
+                made = Path(scratch, path.name)
+                self._model.save_binaries(made)
+                os.replace(made, path)
+
+    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[cl.Buffer, ...]) -> None:
+        self._model.set_queue(queue)
+        if buffers is not self._bound:
+            old, self._bound = self._bound, ()
+            for index, buffer in enumerate(buffers):
+                if not old or buffer is not old[index]:
+                    self._model.bind(index, buffer)
+            self._bound = buffers
+        self._model.enqueue()
+
+
+def _binaries_path(cache: BinaryCache, device: Device, files: dict[str, bytes]) -> Path | None:
+    """Where the built kernels of a package are kept; C checks that they fit the model."""
+    if cache.folder is None or keeps_own_binaries(device):
+        return None
+    digest = hashlib.sha256("\0".join(device_facts(device)).encode())
+    for path in (f"{NAME}.c", f"{NAME}_kernels.c"):
+        digest.update(files[path])
+    return cache.folder / f"{digest.hexdigest()}.bin"

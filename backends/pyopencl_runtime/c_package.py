@@ -1,0 +1,151 @@
+"""A compiled model's C package in this process: its functions, called through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyopencl as cl
+
+from ...errors import CloptError
+from ..clml.library import Sources, build_library
+from .loader import share_opencl
+
+NAME = "model"
+"""How the package is called: its functions begin so."""
+
+_BRIDGE = "c_bridge.c"
+_MESSAGE_BYTES = 4096
+
+_Handle = ctypes.c_void_p
+_Size = ctypes.c_size_t
+_Text = ctypes.c_char_p
+
+_FUNCTIONS = {
+    "clopt_bridge_create": (
+        *(_Handle, _Handle, _Handle, _Text, _Size, ctypes.POINTER(_Handle), _Size, _Text),
+        *(ctypes.POINTER(_Handle), _Text, _Size),
+    ),
+    "clopt_destroy": (_Handle,),
+    "clopt_set_queue": (_Handle, _Handle),
+    "clopt_bind_buffer": (_Handle, _Size, _Handle),
+    "clopt_enqueue": (_Handle, _Handle),
+    "clopt_save_binaries": (_Handle, _Text),
+    "clopt_model_image_views": (_Handle,),
+    "clopt_model_used_binaries": (_Handle,),
+    "clopt_model_device_bytes": (_Handle,),
+    "clopt_message": (_Handle,),
+    "clopt_status_name": (ctypes.c_int,),
+}
+_RESULTS = {
+    "clopt_destroy": None,
+    "clopt_model_device_bytes": _Size,
+    "clopt_message": _Text,
+    "clopt_status_name": _Text,
+}
+
+
+class CPackage:
+    """The library of a package, loaded."""
+
+    def __init__(self, files: Mapping[str, bytes], folder: Path | None = None):
+        """Compile what `package_files` wrote for the name `NAME`, or take it from the cache.
+
+        CloptError without a C compiler or without the headers of OpenCL.
+        """
+        sources = {path: text for path, text in files.items() if _is_source(path)}
+        sources[_BRIDGE] = (Path(__file__).parent / _BRIDGE).read_bytes()
+        include = (".", *sorted({path.split("/")[0] for path in sources if "/" in path}))
+        share_opencl()
+        self.path = build_library(Sources(sources, include), folder)
+        self._library = ctypes.CDLL(str(self.path))
+        for name, arguments in _FUNCTIONS.items():
+            function = getattr(self._library, name)  # [name] would make another one each time
+            function.argtypes = arguments
+            function.restype = _RESULTS.get(name, ctypes.c_int)
+
+    def create(
+        self,
+        place: tuple[cl.Context, cl.Device, cl.CommandQueue],
+        weights: bytes,
+        arenas: Sequence[cl.Buffer],
+        binaries: Path | None,
+    ) -> CModel:
+        """A model on a queue, with the contents of its weights file and the buffers that hold its
+        intermediate results."""
+        model, message = _Handle(), ctypes.create_string_buffer(_MESSAGE_BYTES)
+        status = self._library.clopt_bridge_create(
+            *(handle.int_ptr for handle in place),
+            weights,
+            len(weights),
+            (_Handle * len(arenas))(*(buffer.int_ptr for buffer in arenas)),
+            len(arenas),
+            None if binaries is None else bytes(binaries),
+            ctypes.byref(model),
+            message,
+            len(message),
+        )
+        self._check(status, message.value)
+        return CModel(self._library, model)
+
+    def _check(self, status: int, message: bytes) -> None:
+        _check(self._library, status, message)
+
+
+class CModel:
+    """A model that C keeps; it lives as long as this."""
+
+    def __init__(self, library: ctypes.CDLL, handle: ctypes.c_void_p):
+        self._library = library
+        self._handle = handle
+        weakref.finalize(self, library.clopt_destroy, handle)
+
+    @property
+    def image_views(self) -> int:
+        """A `clopt_image_views`."""
+        return self._library.clopt_model_image_views(self._handle)
+
+    @property
+    def used_binaries(self) -> bool:
+        """Whether no compiler of kernels was called."""
+        return bool(self._library.clopt_model_used_binaries(self._handle))
+
+    @property
+    def device_bytes(self) -> int:
+        """Memory of arenas, weights, and what lies outside of arenas."""
+        return self._library.clopt_model_device_bytes(self._handle)
+
+    def set_queue(self, queue: cl.CommandQueue) -> None:
+        """Inferences go to this queue from now on."""
+        self._call("clopt_set_queue", queue.int_ptr)
+
+    def bind(self, index: int, buffer: cl.Buffer) -> None:
+        """Inferences read or write this buffer for the tensor `index` from now on."""
+        self._call("clopt_bind_buffer", index, buffer.int_ptr)
+
+    def enqueue(self) -> None:
+        """Put one inference on the queue."""
+        self._call("clopt_enqueue", None)
+
+    def save_binaries(self, path: Path) -> None:
+        """Write the built kernels to a file for `CPackage.create`."""
+        self._call("clopt_save_binaries", bytes(path))
+
+    def _call(self, name: str, *arguments: object) -> None:
+        status = getattr(self._library, name)(self._handle, *arguments)
+        if status:
+            _check(self._library, status, self._library.clopt_message(self._handle))
+
+
+def _check(library: ctypes.CDLL, status: int, message: bytes) -> None:
+    """Raise what a status says: a kernel that is refused is a bug of clopt."""
+    if status:
+        text = message.decode(errors="replace")
+        is_bug = library.clopt_status_name(status) == b"CLOPT_BUILD"
+        raise RuntimeError(text) if is_bug else CloptError(text)
+
+
+def _is_source(path: str) -> bool:
+    return path.endswith((".c", ".h")) and path != "main.c"
