@@ -155,11 +155,8 @@ def _digest(*parts: str | bytes) -> str:
 
 def _is_cached(path: Path) -> bool:
     """Whether a file is there; it becomes the last to be forgotten."""
-    with suppress(PermissionError):
-        try:
-            os.utime(path)
-        except FileNotFoundError:
-            return False
+    with suppress(OSError):  # absent, or somebody else's
+        os.utime(path)
     return path.is_file()
 
 
