@@ -1,7 +1,7 @@
 """The folder a compiled model is kept in, and how it is written and checked.
 
 model.json            inputs, outputs, target, version, and a digest of the next two
-program.mlir          the queue program and the declarations of its kernels
+program.mlir          the queue program, the declarations of its kernels, its CLML graphs
 kernels.cl            the kernels as OpenCL C
 weights.safetensors   the arrays that the program names
 """
@@ -22,7 +22,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
 from .context import CloptContext
-from .dialects import tir
+from .dialects import clml, tir
 from .dialects.cl import ConstantOp, KernelOp, ProgramOp, target_of
 from .dialects.cl.program import Port
 from .errors import CloptError
@@ -53,7 +53,7 @@ def save_model(folder: Path, module: ModuleOp, source: str, weights: Weights) ->
     if folder.exists() and not _replaceable(folder):
         raise CloptError(f"{folder} exists and is no compiled model; name another folder.")
     declared = declare_kernels(module)
-    keys = {op.key.data for op in declared.walk() if isinstance(op, ConstantOp)}
+    keys = {op.key.data for op in declared.walk() if isinstance(op, ConstantOp | clml.ConstantOp)}
     text, description = str(declared) + "\n", _describe(declared)
     files = {PROGRAM: text, KERNELS: source}
     description["sha256"] = {name: _digest(content) for name, content in files.items()}
@@ -95,7 +95,7 @@ def declare_kernels(module: ModuleOp) -> ModuleOp:
     for op in module.body.block.ops:
         if isinstance(op, tir.FuncOp):
             ops.append(_declaration(op))
-        elif isinstance(op, ProgramOp | KernelOp):
+        elif isinstance(op, ProgramOp | KernelOp | clml.GraphOp):
             ops.append(op.clone())
     return ModuleOp(ops, dict(module.attributes))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects import cl, tir
+from ..dialects import cl, clml, tir
 from ..dialects.cl.commands import commands
 from ..dialects.cl.image_pool import image_objects
 from ..dialects.cl.images import is_over_buffer
@@ -42,7 +42,8 @@ class Row:
     last: int
     """Index of the last command that touches it."""
     kernels: tuple[str, ...]
-    """The kernels that touch it, in queue order; `copy` is one of them for copies."""
+    """The kernels that touch it, in queue order; `copy` is one of them for copies, and commands of
+    CLML graphs are `clml.pool @clml_0[3]`."""
     arena: int | None = None
     offset: int | None = None
     """The byte of its arena at which it starts."""
@@ -92,6 +93,9 @@ class MemoryReport:
     objects_without_views: int
     """How many image objects there are then."""
     weights: int
+    graph_weights: int
+    """The part of the weights that are constants of CLML graphs. How many bytes an optimal tensor
+    has, only the device knows: counted is `planned_bytes`."""
     inputs: int
     outputs: int
     without_reuse: int
@@ -135,7 +139,8 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
     In a program that is not planned all intermediates are separate.
     """
     ops = commands(program)
-    rows = _rows(program, ops)
+    names = _names(program, ops)
+    rows = _rows(program, ops, names)
     arenas = tuple(byte_count(value.type) for value in _results(program, cl.ArenaOp))
     tensors = [
         Tensor(rows[0].bytes, rows[0].first, rows[-1].last, target.image_base_alignment_bytes)
@@ -149,9 +154,10 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
     views = [v for v in _results(program, cl.ImageViewOp) if not is_over_buffer(v.type)]
     all_objects = _objects(program, [*images, *views])
     ports = [byte_count(arg.type) for arg in program.body.block.args]
+    graph_weights = sum(map(_graph_weights, cl.ml_graphs(program).values()))
     return MemoryReport(
         rows=tuple(rows),
-        commands=tuple(map(_title, ops)),
+        commands=tuple(map(_title, ops, names)),
         live=live,
         arenas=arenas,
         waste=_waste(rows, live, sum(arenas), tensors),
@@ -159,7 +165,9 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
         separate_bytes=sum(buffers) + sum(objects),
         without_views=_used(r for r in rows if r.pitch is None) + sum(buffers) + sum(all_objects),
         objects_without_views=len(all_objects),
-        weights=sum(byte_count(value.type) for value in _results(program, cl.ConstantOp)),
+        weights=sum(byte_count(value.type) for value in _results(program, cl.ConstantOp))
+        + graph_weights,
+        graph_weights=graph_weights,
         inputs=sum(ports[: program.input_count]),
         outputs=sum(ports[program.input_count :]),
         without_reuse=sum(row.bytes for row in rows),
@@ -179,13 +187,35 @@ def _results(program: cl.ProgramOp, kind: type[Operation]) -> list[SSAValue]:
     return [op.results[0] for op in program.body.block.ops if isinstance(op, kind)]
 
 
-def _rows(program: cl.ProgramOp, ops: Sequence[Operation]) -> list[Row]:
+def _graph_weights(graph: clml.GraphOp) -> int:
+    constants = (op for op in graph.body.block.ops if isinstance(op, clml.ConstantOp))
+    return sum(op.result.type.planned_bytes for op in constants)
+
+
+def _names(program: cl.ProgramOp, ops: Sequence[cl.Command]) -> list[str]:
+    """What runs for each command: a kernel, a copy, `clml.pool @clml_0[3]`."""
+    graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
+    names: list[str] = []
+    for op in ops:
+        match op:
+            case cl.EnqueueKernelOp():
+                names.append(op.kernel_name)
+            case cl.EnqueueCopyOp():
+                names.append("copy")
+            case cl.EnqueueMLOp():
+                command = graphs[op.graph_name][op.index]
+                names.append(f"{command.name} @{op.graph_name}[{op.index}]")
+    return names
+
+
+def _rows(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[str]) -> list[Row]:
     root_of = roots(program)
     arenas = {arena: i for i, arena in enumerate(_results(program, cl.ArenaOp))}
     kernels: dict[SSAValue, dict[str, None]] = {}
-    for op in ops:
+    for op, name in zip(ops, names, strict=True):
         for operand in op.operands:
-            kernels.setdefault(root_of[operand], {})[_kernel(op)] = None
+            kernels.setdefault(root_of[operand], {})[name] = None
+    tensors = _optimal_tensors(program, ops, root_of)
     rows: list[Row] = []
     ends: set[tuple[int, int, int, int]] = set()
     for value, life in lifetimes(program).items():
@@ -203,8 +233,8 @@ def _rows(program: cl.ProgramOp, ops: Sequence[Operation]) -> list[Row]:
         rows.append(
             Row(
                 name=value.name_hint or "value",
-                node=_title(ops[life.first]),
-                type=str(value.type),
+                node=_title(ops[life.first], names[life.first]),
+                type=tensors.get(value, str(value.type)),
                 kind=kind,
                 bytes=size,
                 content=byte_count(value.type),
@@ -217,6 +247,21 @@ def _rows(program: cl.ProgramOp, ops: Sequence[Operation]) -> list[Row]:
             )
         )
     return rows
+
+
+def _optimal_tensors(
+    program: cl.ProgramOp, ops: Sequence[cl.Command], root_of: Mapping[SSAValue, SSAValue]
+) -> dict[SSAValue, str]:
+    """What lies in the memories that are rows of bytes of which only a CLML graph knows more."""
+    graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
+    found: dict[SSAValue, str] = {}
+    for op in ops:
+        if isinstance(op, cl.EnqueueMLOp):
+            tensors = cl.ml_tensors(graphs[op.graph_name][op.index])
+            for tensor, value in zip(tensors, op.operands, strict=True):
+                if clml.ml_tensor(tensor).layout is clml.Layout.OPTIMAL:
+                    found[root_of[value]] = str(tensor.type)
+    return found
 
 
 def _in_same_bytes(rows: Iterable[Row]) -> list[list[Row]]:
@@ -265,11 +310,7 @@ def _objects(program: cl.ProgramOp, images: Sequence[SSAValue]) -> list[int]:
     return list(sizes.values())
 
 
-def _kernel(op: Operation) -> str:
-    return op.kernel_name if isinstance(op, cl.EnqueueKernelOp) else "copy"
-
-
-def _title(op: Operation) -> str:
+def _title(op: Operation, kernel: str) -> str:
     """The name of the node behind a command; that of its kernel, where nodes are not known."""
     name = node_name(op)
-    return _kernel(op) if name == op.name else name
+    return kernel if name == op.name else name

@@ -8,7 +8,9 @@ from pathlib import Path
 import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 
+from ...dialects.cl.commands import uses_ml_ops
 from ...dialects.cl.kernels import kernels_of
+from ...errors import CloptError
 from ...weights import Weights
 from .build import build_kernels
 from .devices import Device
@@ -53,6 +55,11 @@ class Executable(Runnable):
         that the device is proved to have.
         """
         program = only_program(module)
+        if uses_ml_ops(program):
+            raise CloptError(
+                f"@{program.sym_name.data} has commands of CLML graphs, and this executable runs "
+                "kernels only; compile the model with clml=off."
+            )
         super().__init__(program, choose_place(device, context, queue))
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)

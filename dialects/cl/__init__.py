@@ -7,6 +7,7 @@ from .image_pool import image_objects
 from .kernels import Kernel, kernels_of
 from .liveness import Lifetime, lifetimes
 from .memory import ArenaOp, BufferViewOp, ImageViewOp, stored_bytes
+from .ml_graphs import graphs_of, ml_graphs, ml_memory_type, ml_tensors
 from .ml_op import EnqueueMLOp
 from .ops import (
     AllocOp,
@@ -47,9 +48,13 @@ __all__ = [
     "access",
     "commands",
     "extent",
+    "graphs_of",
     "image_objects",
     "kernels_of",
     "lifetimes",
+    "ml_graphs",
+    "ml_memory_type",
+    "ml_tensors",
     "parts",
     "roots",
     "set_target",

@@ -20,6 +20,7 @@ from .kernels import Kernel, kernels_of
 from .labels import byte_range, label, title, type_list
 from .liveness import lifetimes
 from .memory import ArenaOp, BufferViewOp, ImageViewOp
+from .ml_graphs import MLOrder, graphs_of
 from .ml_op import EnqueueMLOp
 from .ops import (
     AllocOp,
@@ -58,9 +59,11 @@ class _QueueOrder:
         self.written: defaultdict[SSAValue, ByteSet] = defaultdict(ByteSet)
         parent = program.parent_op()
         self.kernels: Mapping[str, Kernel] | None = None
+        self.graphs: MLOrder | None = None
         self.target: Target | None = None
         if isinstance(parent, ModuleOp):
             self.kernels = kernels_of(parent)
+            self.graphs = MLOrder(graphs_of(parent), self.parts, self._extent)
             if ATTRIBUTE_NAME in parent.attributes:
                 self.target = target_of(parent)
 
@@ -72,6 +75,8 @@ class _QueueOrder:
         outputs = self.program.body.block.args[self.program.input_count :]
         for port, arg in zip(self.program.output_ports, outputs, strict=True):
             self._output(port.name, arg)
+        if self.graphs is not None:
+            self.graphs.finish(self.program)
 
     def _operands(self, op: Operation) -> None:
         """Values stand before their uses, and only views use arenas."""
@@ -149,6 +154,8 @@ class _QueueOrder:
         for output, other in product(done.writes, range(len(op.operands))):
             if other not in done.writes or other > output:
                 self._alias(op, other, output, done)
+        if isinstance(op, EnqueueMLOp) and self.graphs is not None:
+            self.graphs.enqueue(op)
         if self.target is not None and not isinstance(op, EnqueueCopyOp):
             for arg in op.operands:
                 verify_aligned(op, arg, self._extent(arg), self.target)
@@ -203,13 +210,15 @@ class _QueueOrder:
         what = "it is" if missing == (at.begin, at.end) else part
         raise VerifyException(f"{title(op)} reads {label(value)} before {what} written")
 
-    def _write(self, op: Operation, value: SSAValue) -> None:
+    def _write(self, op: Command, value: SSAValue) -> None:
         root, at = self.parts[value].root, self._extent(value)
         if root in self.read_only:
             raise VerifyException(
                 f"{title(op)} writes {label(value)}, which is {self.read_only[root]}"
             )
         self.written[root].add(at.begin, at.end)
+        if self.graphs is not None:
+            self.graphs.wrote(op, value)
 
     def _unwritten(self, value: SSAValue) -> tuple[int, int] | None:
         """The first bytes of a value that were never written as bytes of its root."""

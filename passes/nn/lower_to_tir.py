@@ -20,12 +20,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...context import weights_of
-from ...dialects import cl, nn, tir
+from ...dialects import cl, clml, nn, tir
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
 from ..locations import node_name
 from .lowering import LOWERINGS, Kernel, buffer_type
+from .lowering.calls import call_commands
 from .lowering.homes import find_homes
 from .lowering.layouts import (
     copy_comment,
@@ -109,6 +110,8 @@ class _Lowering:
         default_factory=dict[tuple[object, ...], tir.FuncOp]
     )
     nodes: dict[tir.FuncOp, _Nodes] = field(default_factory=dict[tir.FuncOp, _Nodes])
+    graphs: dict[str, clml.GraphOp] = field(default_factory=dict[str, clml.GraphOp])
+    """The CLML graphs that nothing calls yet."""
 
     def kernel(self, fused: nn.FusedOp) -> tir.FuncOp:
         """The kernel of a region, shared with equal regions."""
@@ -126,6 +129,16 @@ class _Lowering:
         self.kernels[key] = kernel
         self.nodes[kernel] = _Nodes(names)
         return kernel
+
+    def graph(self, call: clml.CallOp) -> clml.GraphOp:
+        """What a call runs; a graph has its tensors once, so it serves one call."""
+        graph = self.graphs.pop(call.graph_name, None)
+        if graph is None:
+            raise CloptError(
+                f"{node_name(call)}: the graph @{call.graph_name} is called twice, but its tensors "
+                "exist once; give each call a graph of its own"
+            )
+        return graph
 
     def program(self, function: func.FuncOp) -> cl.ProgramOp:
         """The queue program of a function whose body is constants, views and fused regions."""
@@ -209,6 +222,8 @@ class _ProgramBody:
                 self._launch(op)
             case nn.RelayoutOp():
                 self._packed_constant(op)
+            case clml.CallOp():
+                self._call(op)
             case func.ReturnOp():
                 self._return()
             case _:
@@ -275,8 +290,13 @@ class _ProgramBody:
         launch.location = fused.location
         self.block.add_op(launch)
 
+    def _call(self, call: clml.CallOp) -> None:
+        _check_plain(call, call.results)
+        for op in call_commands(call, self.lowering.graph(call), self._memory):
+            self.block.add_op(op)
+
     def _memory(self, value: SSAValue) -> SSAValue:
-        """The buffer of a region's result, made when it or a part of it is first needed."""
+        """The buffer of a value; a result's is made when it or a part of it is first needed."""
         if value not in self.buffers:
             self.buffers[value] = self._home(value)
         return self.buffers[value]
@@ -334,7 +354,8 @@ def _check_accumulators(module: ModuleOp) -> None:
 
 class LowerNNToTIRPass(ModulePass):
     """Each `nn.fused` becomes a `tir.func` of naive loop nests (equal regions share one), each
-    function a `cl.program` that launches them in order. Reshapes become views, and so do slices of
+    function a `cl.program` that launches them in order, and enqueues the commands of the CLML
+    graphs that it calls. Reshapes become views, and so do slices of
     whole rows; results are written where the caller wants them, and operands of concatenations into
     their results, where they lie one behind the other there. Constants are packed here, other
     relayouts become kernels.
@@ -344,7 +365,7 @@ class LowerNNToTIRPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _check_accumulators(op)
-        lowering = _Lowering(weights_of(ctx), cl.target_of(op))
+        lowering = _Lowering(weights_of(ctx), cl.target_of(op), graphs=cl.graphs_of(op))
         functions = [f for f in op.ops if isinstance(f, func.FuncOp) and f.body.blocks]
         block = op.body.block
         for function in functions:

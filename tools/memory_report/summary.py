@@ -40,6 +40,7 @@ def summary(report: MemoryReport) -> list[Line]:
         lines.append(Line(0, "outside of it", report.separate_bytes, f"{report.separate} objects"))
     lines += [
         Line(0, "weights", report.weights),
+        *_graph_weights(report),
         Line(0, "inputs", report.inputs),
         Line(0, "outputs", report.outputs),
         Line(0, "all the device holds", report.total, "without the driver and the kernels' code"),
@@ -67,6 +68,12 @@ def size_text(size: int) -> str:
         if size >= unit:
             return f"{size / unit:.2f} {name}"
     return f"{size} B"
+
+
+def _graph_weights(report: MemoryReport) -> list[Line]:
+    if not report.graph_weights:
+        return []
+    return [Line(1, "of CLML graphs", report.graph_weights, "an estimate: the device packs them")]
 
 
 def _busiest(report: MemoryReport) -> str:

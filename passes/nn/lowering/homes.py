@@ -11,15 +11,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
+from typing import TypeAlias
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import BlockArgument, SSAValue
 
-from ....dialects import cl, nn
+from ....dialects import cl, clml, nn
 from ....dialects.cl.ops import byte_count
 from .layouts import is_packed_view
 from .memory import buffer_type
+
+Step: TypeAlias = nn.FusedOp | clml.CallOp
+"""What computes: it writes its results wherever they are wanted."""
 
 _MOST_GROWTH = 1.05
 """What parts may cost in memory: copies and kernels that are left out are worth so much."""
@@ -44,7 +48,8 @@ class Join:
 class Homes:
     """What does not get a buffer of its own.
 
-    Values are results of regions; a view has the home of what it is a view of (`source_of`).
+    Values are results of regions and calls; a view has the home of what it is a view of
+    (`source_of`).
     """
 
     outputs: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -90,7 +95,7 @@ def source_of(value: SSAValue) -> SSAValue:
 def find_homes(
     function: func.FuncOp, results: Sequence[tuple[SSAValue, SSAValue]], target: cl.Target
 ) -> Homes:
-    """The homes of what the regions of a function compute.
+    """The homes of what the regions and calls of a function compute.
 
     `results` are what it returns and the parameters for that; parts that kernels access start at
     multiples of `image_base_alignment_bytes`. A part keeps its whole alive: while more bytes are
@@ -99,12 +104,13 @@ def find_homes(
     alignment = target.image_base_alignment_bytes
     if not target.sub_buffers:
         return _place([], results, alignment)
-    regions = [op for op in function.body.block.ops if isinstance(op, nn.FusedOp)]
-    limit = _MOST_GROWTH * max(live_bytes(regions, results, _place([], results, alignment))[0])
+    steps = [op for op in function.body.block.ops if isinstance(op, Step)]
+    regions = [op for op in steps if isinstance(op, nn.FusedOp)]
+    limit = _MOST_GROWTH * max(live_bytes(steps, results, _place([], results, alignment))[0])
     kept = regions
     while True:
         homes = _place(kept, results, alignment)
-        totals, lives = live_bytes(regions, results, homes)
+        totals, lives = live_bytes(steps, results, homes)
         least = _excess(totals, limit)
         if not least:
             return homes
@@ -116,7 +122,7 @@ def find_homes(
             first, last = lives.get(homes.origin(fused.outputs[0]).whole, (time + 1, time))
             if first <= time <= last:
                 rest = [op for op in before if op is not fused]
-                without, _ = live_bytes(regions, results, _place(rest, results, alignment))
+                without, _ = live_bytes(steps, results, _place(rest, results, alignment))
                 if (excess := _excess(without, limit)) < least:
                     least, kept = excess, rest
         if kept is before:
@@ -134,7 +140,7 @@ def _place(
     homes = Homes()
     for value, param in results:
         source = source_of(value)
-        if isinstance(source.owner, nn.FusedOp):
+        if isinstance(source.owner, Step):
             homes.outputs.setdefault(source, param)
     for fused in regions:
         _place_slice(fused, homes, alignment)
@@ -147,25 +153,30 @@ def _place(
 
 
 def live_bytes(
-    regions: Sequence[nn.FusedOp], results: Sequence[tuple[SSAValue, SSAValue]], homes: Homes
+    steps: Sequence[Step], results: Sequence[tuple[SSAValue, SSAValue]], homes: Homes
 ) -> tuple[list[int], dict[SSAValue, tuple[int, int]]]:
-    """How many bytes of the program's own are live at each region; from where to where what is."""
+    """How many bytes of the program's own are live at each step; from where to where what is.
+
+    What a call keeps to itself is left out: it is the same wherever its results lie.
+    """
     lives: dict[SSAValue, tuple[int, int]] = {}
 
     def touch(values: Iterable[SSAValue], time: int) -> None:
         for value in values:
             whole = homes.origin(source_of(value)).whole
-            if isinstance(whole.owner, nn.FusedOp) and whole not in homes.outputs:
+            if isinstance(whole.owner, Step) and whole not in homes.outputs:
                 lives[whole] = lives.get(whole, (time, time))[0], time
 
-    for time, fused in enumerate(regions):
-        if fused in homes.joins:
-            touch((value for value, _ in homes.copied(fused)), time)
-        elif fused not in homes.slices and not is_packed_view(fused):
-            touch((*fused.inputs, *fused.outputs), time)
+    for time, step in enumerate(steps):
+        if isinstance(step, clml.CallOp):
+            touch((*step.operands, *step.results), time)
+        elif step in homes.joins:
+            touch((value for value, _ in homes.copied(step)), time)
+        elif step not in homes.slices and not is_packed_view(step):
+            touch((*step.inputs, *step.outputs), time)
     written = set(homes.outputs.values())
-    touch((value for value, param in results if param not in written), len(regions))
-    change = [0] * (len(regions) + 2)
+    touch((value for value, param in results if param not in written), len(steps))
+    change = [0] * (len(steps) + 2)
     for value, (first, last) in lives.items():
         change[first] += _bytes(value)
         change[last + 1] -= _bytes(value)
@@ -265,9 +276,10 @@ def _may_move(
 ) -> bool:
     """Whether a value may lie in the result of a join from byte `base` on.
 
-    A region computes it, it has no other place, and whatever the join wants there is a part of it.
+    A region or a call computes it, it has no other place, and whatever the join wants there is a
+    part of it.
     """
-    if not isinstance(value.owner, nn.FusedOp) or homes.is_placed(value) or base < 0:
+    if not isinstance(value.owner, Step) or homes.is_placed(value) or base < 0:
         return False
     end = base + _bytes(value)
     covered = 0
