@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import func
 from xdsl.ir import SSAValue
 
-from ....dialects import cl, nn
+from ....dialects import cl, clml, nn
 from ....dialects.nn import LayoutAttr
 from ..fuse import Group
 from .candidates import PLAIN, Candidate
@@ -37,8 +37,8 @@ class Variable:
 class LayoutProblem:
     """Which layout each value has, so that the sum of costs is least.
 
-    The function's arguments and results are plain. Constants are no variables: what they become
-    follows from their kernels.
+    The function's arguments and results are plain, and so are those of its `clml.call`s. Constants
+    are no variables: what they become follows from their kernels.
     """
 
     function: func.FuncOp
@@ -53,12 +53,17 @@ class LayoutProblem:
         self._axes: dict[SSAValue, list[int]] = {}
         works = [work for group in self.groups for work in works_of_group(group)]
         self._find_axes(works)
-        returned = self.function.body.block.last_op
-        self.returned = set(returned.operands) if returned is not None else set[SSAValue]()
+        self.returned: set[SSAValue] = {
+            value
+            for op in self.function.body.block.ops
+            if isinstance(op, func.ReturnOp | clml.CallOp)
+            for value in op.operands
+        }
+        """What leaves for the caller, or for a CLML graph."""
         for value in self.function.body.block.args:
             self._add(value, [PLAIN])
         for op in self.function.body.block.ops:
-            if isinstance(op, nn.FusedOp | nn.RelayoutOp):
+            if isinstance(op, nn.FusedOp | nn.RelayoutOp | clml.CallOp):
                 for value in op.results:
                     self._add(value, [Candidate(nn.layout_of(value))])
         for work in works:
