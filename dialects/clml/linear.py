@@ -48,7 +48,7 @@ class FullyConnectedOp(MLOp):
     ) -> Shape:
         x, w = (type_.get_shape() for type_ in operand_types[:2])
         transposed = is_true(properties["transpose"])
-        n, k = w[2:] if transposed else w[:1:-1]
+        n, k = (w[2], w[3]) if transposed else (w[3], w[2])
         require(
             x[2:] == (1, 1),
             f"a fully connected layer takes a vector 1xKx1x1, not {sizes_text(x)}: reshape it",

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from math import prod
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr, Float16Type, Float32Type, IntAttr, ShapedType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    Float16Type,
+    Float32Type,
+    IntAttr,
+    ShapedType,
+)
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -99,9 +106,8 @@ class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
         if not isinstance(self.element_type, Float16Type | Float32Type):
             raise VerifyException(f"CLML computes with f32 and f16, not with {self.element_type}")
         if min(sizes) < 1 or max(sizes) > MAX_SIZE:
-            raise VerifyException(
-                f"the sizes of a CLML tensor are 1 to {MAX_SIZE}, not {'x'.join(map(str, sizes))}"
-            )
+            text = "x".join("?" if size == DYNAMIC_INDEX else str(size) for size in sizes)
+            raise VerifyException(f"the sizes of a CLML tensor are 1 to {MAX_SIZE}, not {text}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
