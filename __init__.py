@@ -6,13 +6,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import CompiledModel, compile, load
+    from .api import CompiledModel, compile, is_clml_runtime_enabled, load
     from .errors import CloptError
 
-__all__ = ["CloptError", "CompiledModel", "compile", "load"]
+__all__ = ["CloptError", "CompiledModel", "compile", "is_clml_runtime_enabled", "load"]
 
 # Imported on first use: `import clopt` alone must stay cheap.
-_HOMES = {"CloptError": "errors", "CompiledModel": "api", "compile": "api", "load": "api"}
+_HOMES = {
+    "CloptError": "errors",
+    "CompiledModel": "api",
+    "compile": "api",
+    "is_clml_runtime_enabled": "api",
+    "load": "api",
+}
 
 
 def __getattr__(name: str) -> Any:

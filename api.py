@@ -8,7 +8,7 @@ model.save("compiled"); model = clopt.load("compiled")
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,18 +19,24 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from .backends.pyopencl_runtime import (
+    CLML_LIBRARIES,
     Buffer,
+    CExecutable,
     CommandQueue,
     Context,
     Device,
     Executable,
+    Runnable,
     choose_place,
+    clml_library_version,
+    is_clml_runtime_enabled,
     list_devices,
     target_for,
 )
 from .backends.targets import TargetChoice, change_facts
 from .context import CloptContext
 from .dialects.cl import ArenaOp, ProgramOp, Target, set_target, target_of
+from .dialects.cl.commands import uses_ml_ops
 from .dialects.cl.program import Port
 from .dialects.cl.target import Fact
 from .dialects.nn.types import numpy_dtype
@@ -43,7 +49,15 @@ if TYPE_CHECKING:
     from .frontends.onnx.importer import ModelProto
     from .passes.memory_report import MemoryReport
 
-__all__ = ["CompiledModel", "TensorInfo", "compile", "list_devices", "load"]
+__all__ = [
+    "CLML_LIBRARIES",
+    "CompiledModel",
+    "TensorInfo",
+    "compile",
+    "is_clml_runtime_enabled",
+    "list_devices",
+    "load",
+]
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,7 @@ class CompiledModel:
         self,
         module: ModuleOp,
         weights: Weights,
-        make_executable: Callable[[], Executable],
+        make_executable: Callable[[], Runnable],
         source: str | None = None,
     ) -> None:
         program = next(op for op in module.body.block.ops if isinstance(op, ProgramOp))
@@ -83,7 +97,7 @@ class CompiledModel:
         self._source = source
 
     @cached_property
-    def executable(self) -> Executable:
+    def executable(self) -> Runnable:
         """The program on its device, for those who bring their own queue and buffers."""
         return self._make_executable()
 
@@ -156,6 +170,7 @@ def compile(
     queue: CommandQueue | None = None,
     arena: Sequence[Buffer] | None = None,
     use_cache: bool = True,
+    clml_library: str | None = None,
     precision: str = "f32",
     explain: bool = False,
     **facts: Fact,
@@ -176,6 +191,10 @@ def compile(
     `arena` are buffers of the context for the intermediate results, each as large as
     `executable.arena_bytes` says, or larger. Models on one queue may share them.
 
+    Operations that went to CLML (the fact `clml` of the target) are called from C, which takes a C
+    compiler once for a model. The device's library computes them, or with clml_library="reference"
+    ours, which runs on every device and is for trying out what would be called on a phone.
+
     `dims` binds symbolic dimensions by name; `weights` are those of a module that is not from ONNX.
     With `use_cache` the built kernels are kept on disk for the next process. Raises CloptError for
     a mistake in the model or the arguments.
@@ -190,18 +209,21 @@ def compile(
         device, context, queue = choose_place(device, context, queue)
     if described is None and isinstance(device, Device):
         described = choice.change(target_for(device))
+    if described is not None and not described.clml_version and clml_library is not None:
+        described = replace(described, clml_version=clml_library_version(clml_library))
     ctx = CloptContext(weights=weights or Weights())
     module = _read_module(model, dims, ctx)
     if described is not None:
         set_target(module, change_facts(described, facts))
     _lower(module, ctx, precision, explain)
     make = partial(
-        Executable,
+        _make_executable,
         module,
         ctx.weights,
-        device,
-        context,
-        queue,
+        clml_library,
+        device=device,
+        context=context,
+        queue=queue,
         use_cache=use_cache,
         arena=arena,
     )
@@ -219,6 +241,7 @@ def load(
     queue: CommandQueue | None = None,
     arena: Sequence[Buffer] | None = None,
     use_cache: bool = True,
+    clml_library: str | None = None,
 ) -> CompiledModel:
     """Load a model that `CompiledModel.save` wrote; only the device's own compiler runs again.
 
@@ -226,12 +249,13 @@ def load(
     """
     saved = load_model(Path(folder))
     make = partial(
-        Executable,
+        _make_executable,
         saved.module,
         saved.weights,
-        device,
-        context,
-        queue,
+        clml_library,
+        device=device,
+        context=context,
+        queue=queue,
         source=saved.source,
         use_cache=use_cache,
         arena=arena,
@@ -292,3 +316,13 @@ def _planned(module: ModuleOp) -> ModuleOp:
     module = module.clone()
     run_pipeline(CloptContext(), module, "memory")
     return module
+
+
+def _make_executable(
+    module: ModuleOp, weights: Weights, clml_library: str | None, **settings: Any
+) -> Runnable:
+    """The program on its device, by way of C where it has operations of CLML."""
+    programs = [op for op in module.body.block.ops if isinstance(op, ProgramOp)]
+    if any(map(uses_ml_ops, programs)):
+        return CExecutable(_planned(module), weights, clml_library=clml_library, **settings)
+    return Executable(module, weights, **settings)

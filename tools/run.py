@@ -73,6 +73,13 @@ OPTIONS: Options = [
         {"type": int, "metavar": "N", "help": f"time N runs after {WARM_UP} warm-up runs"},
     ),
     (("--device",), {"metavar": "NAME", "help": "part of a device's name; see --list-devices"}),
+    (
+        ("--clml-library",),
+        {
+            "choices": list(api.CLML_LIBRARIES),
+            "help": "what computes operations that went to CLML in the place of the device",
+        },
+    ),
     (("--list-devices",), {"action": "store_true", "help": "list the OpenCL devices and leave"}),
 ]
 
@@ -110,7 +117,7 @@ def load_model(options: argparse.Namespace) -> api.CompiledModel:
             )
         if options.compare:
             raise CloptError(f"{path}: --compare needs the ONNX model, and this is a compiled one.")
-        return api.load(path, device=options.device)
+        return api.load(path, device=options.device, clml_library=options.clml_library)
     with about(path), progress(f"compiling {path.name}"):
         model = api.compile(
             path,
@@ -118,6 +125,7 @@ def load_model(options: argparse.Namespace) -> api.CompiledModel:
             dims=parse_dims(options.dim),
             device=options.device,
             precision=options.precision,
+            clml_library=options.clml_library,
             explain=options.explain,
         )
     print_remarks(model.remarks)

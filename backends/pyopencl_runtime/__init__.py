@@ -3,13 +3,15 @@
 from pyopencl import Buffer, CommandQueue, Context
 
 from .c_executable import CExecutable
-from .devices import Device, find_device, list_devices, target_for
+from .clml import CLML_LIBRARIES, clml_library_version
+from .devices import Device, find_device, is_clml_runtime_enabled, list_devices, target_for
 from .executable import Executable
 from .image_views import ImageViews
 from .place import choose_place
 from .runnable import Runnable
 
 __all__ = [
+    "CLML_LIBRARIES",
     "Buffer",
     "CExecutable",
     "CommandQueue",
@@ -19,7 +21,9 @@ __all__ = [
     "ImageViews",
     "Runnable",
     "choose_place",
+    "clml_library_version",
     "find_device",
+    "is_clml_runtime_enabled",
     "list_devices",
     "target_for",
 ]

@@ -13,6 +13,7 @@ import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.cl import ArenaOp, ProgramOp, parts
+from ...dialects.cl.commands import uses_ml_ops
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
@@ -20,6 +21,7 @@ from ..host_c import package_files
 from .build import device_facts, keeps_own_binaries
 from .c_package import NAME, CPackage
 from .cache import BinaryCache
+from .clml import clml_version
 from .devices import Device
 from .image_views import ImageViews
 from .memory import Memory, make_memory
@@ -53,15 +55,19 @@ class CExecutable(Runnable):
         use_cache: bool = True,
         arena: Sequence[cl.Buffer] | None = None,
         library_folder: Path | None = None,
+        clml_library: str | None = None,
     ):
         """The arguments are those of `Executable`; `library_folder` is where libraries are kept, by
-        default in the user's cache. CloptError without a C compiler.
+        default in the user's cache. Operations of CLML are computed by the device's library, or
+        by `clml_library` in its place. CloptError without either, and without a C compiler.
         """
         program = only_program(module)
         place = choose_place(device, context, queue)
         super().__init__(program, place)
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
+        if uses_ml_ops(program):
+            clml_version(self.device, clml_library)
         files = package_files(module, self.source, weights, NAME)
         package = CPackage(files, library_folder)
         memories = self._memories(program, arena)
