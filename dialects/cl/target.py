@@ -107,6 +107,18 @@ class Target:
     nowhere (`off`), or where the costs of the target say that it pays (`auto`)."""
     clml_version: int = 0
     """Major version of the CLML interface that the device has, 1 to 5; 0 without CLML."""
+    clml_convolution_mads_per_nanosecond: float = 24.0
+    """Multiply-adds of a convolution, transposed or not, that CLML does on one compute unit.
+    This and the other costs of CLML are in the scale of those of our kernels: what `auto` compares.
+    """
+    clml_depthwise_mads_per_nanosecond: float = 6.0
+    """The same of depthwise convolutions, and the elements under the windows of pools."""
+    clml_matmul_mads_per_nanosecond: float = 12.0
+    """The same of fully connected layers and matrix products."""
+    clml_bandwidth: float = 16.0
+    """Bytes per nanosecond (GB/s) that commands of CLML read and write, copies too."""
+    clml_launch_microseconds: float = 5.0
+    """Microseconds that a command of CLML takes beyond its work."""
     weight_images: bool = True
     """Whether the weights of contractions lie in images, too, where values do. Buffers are better
     on devices that read an element for all work-items of a wave at once from one, not from an
@@ -197,8 +209,17 @@ _POSITIVE = (
     "local_memory_bytes",
     "image_base_alignment_bytes",
 )
-_ABOVE_ZERO = ("mads_per_nanosecond", "access_cost", "bandwidth", "image_cost")
-_FROM_ZERO = ("launch_microseconds", "winograd_transform_cost")
+_ABOVE_ZERO = (
+    "mads_per_nanosecond",
+    "access_cost",
+    "bandwidth",
+    "image_cost",
+    "clml_convolution_mads_per_nanosecond",
+    "clml_depthwise_mads_per_nanosecond",
+    "clml_matmul_mads_per_nanosecond",
+    "clml_bandwidth",
+)
+_FROM_ZERO = ("launch_microseconds", "winograd_transform_cost", "clml_launch_microseconds")
 FACT_TYPES: Mapping[str, type[Any]] = {
     field.name: cast("type[Any]", type(field.default))
     for field in fields(Target)

@@ -49,7 +49,7 @@ class LayoutProblem:
     problem: Problem = field(default_factory=Problem)
 
     def __post_init__(self) -> None:
-        self._tables = CostTables(CostModel(self.target))
+        self.tables = CostTables(CostModel(self.target))
         self._axes: dict[SSAValue, list[int]] = {}
         works = [work for group in self.groups for work in works_of_group(group)]
         self._find_axes(works)
@@ -81,7 +81,7 @@ class LayoutProblem:
         }
 
     def _add(self, value: SSAValue, possible: list[Candidate]) -> Variable:
-        readable = self._candidates(value)
+        readable = self.candidates_for(value)
         if not all(candidate.is_texture for candidate in readable):
             layouts = {candidate.layout for candidate in possible}
             readable = [*possible, *(c for c in readable if c.layout not in layouts)]
@@ -90,8 +90,11 @@ class LayoutProblem:
         self.variables[value] = variable
         return variable
 
-    def _candidates(self, value: SSAValue) -> list[Candidate]:
-        return self._tables.candidates(nn.plain_type(value.type), self._axes.get(value))
+    def candidates_for(self, value: SSAValue) -> list[Candidate]:
+        """The layouts that a kernel may write a value in."""
+        if not self.target.uses_textures:
+            return [PLAIN]
+        return self.tables.candidates(nn.plain_type(value.type), self._axes.get(value))
 
     def _find_axes(self, works: Iterable[Work]) -> None:
         """Say which axes may be packed of what contractions and windows read and write."""
@@ -108,31 +111,31 @@ class LayoutProblem:
 
     def _add_work(self, work: Work) -> None:
         value, type_ = work.result, nn.tensor_type(work.result)
-        possible = self._candidates(value)
+        possible = self.candidates_for(value)
         if (value in self.returned or work.is_view) and PLAIN not in possible:
             possible = [*possible, PLAIN]
         variable = self._add(value, possible)
         variable.work = self.works[value] = work
         alone = self.problem.costs[variable.number]
         if not work.is_view:
-            alone = alone + self._tables.write(type_, possible)
+            alone = alone + self.tables.write(type_, possible)
         if value in self.returned:
-            alone = alone + self._tables.transform(type_, possible, [PLAIN])[:, 0]
+            alone = alone + self.tables.transform(type_, possible, [PLAIN])[:, 0]
         self.problem.costs[variable.number] = alone
         for operand in work.inputs:
             source = self.variables.get(operand)
             if source is not None:
                 # Read it as it lies, or transform it and read that.
-                table = self._detours(work, source).min(axis=1)
+                table = self.detours(work, source).min(axis=1)
                 self.problem.relate(source.number, variable.number, table)
 
-    def _detours(self, work: Work, source: Variable) -> Table:
+    def detours(self, work: Work, source: Variable) -> Table:
         """The cost for each layout of the operand, each that is read, each of the result."""
         readable = _readable(work, source)
         results = self.variables[work.result].candidates
         type_ = nn.plain_type(source.value.type)
-        transforms = self._tables.transform(type_, source.candidates, readable)
-        reads = self._tables.read(work, source.value, readable, results)
+        transforms = self.tables.transform(type_, source.candidates, readable)
+        reads = self.tables.read(work, source.value, readable, results)
         return transforms[:, :, None] + reads[None, :, :]
 
     def read_layouts(
@@ -146,7 +149,7 @@ class LayoutProblem:
             if source is None:
                 continue
             mine = chosen[operand]
-            costs = self._detours(work, source)[source.candidates.index(mine), :, result]
+            costs = self.detours(work, source)[source.candidates.index(mine), :, result]
             layouts = [candidate.layout for candidate in _readable(work, source)]
             best = int(costs.argmin())
             if mine.layout in layouts and costs[layouts.index(mine.layout)] <= costs[best]:

@@ -1,0 +1,133 @@
+"""What CLML would do of the kernels that we would make: all of one, or its first operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects import clml, nn
+from ....dialects.clml import Layout, Usage
+from ..layout.cost import bytes_of
+from ..layout.kernels import Work
+from ..layout.offload import FORBIDDEN, Offer
+from .cost import CommandCosts
+from .matching import Match
+
+
+@dataclass
+class Offers:
+    """The offers for `works`, and the costs of copies of what they read and write."""
+
+    costs: CommandCosts
+    legal: Sequence[Match]
+    works: Iterable[Work]
+    whole: dict[SSAValue, Offer] = field(default_factory=dict[SSAValue, Offer])
+    """By the result of a kernel."""
+    parts: dict[SSAValue, Offer] = field(default_factory=dict[SSAValue, Offer])
+    """Of its first operations, where CLML cannot compute all."""
+    imports: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
+    """Copies from a plain buffer to an opaque tensor."""
+    exports: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
+    """Copies from an opaque tensor to a plain buffer."""
+
+    def __post_init__(self) -> None:
+        self.match_of = {op: match for match in self.legal for op in match.ops}
+        for work in self.works:
+            ours = [op for op in work.ops if op not in self.match_of]
+            if not ours:
+                self.whole[work.result] = self._offer(work.ops, work.result)
+            elif (part := self._first_part(work)) is not None:
+                self.parts[work.result] = part
+        self._price_copies()
+
+    def _offer(self, ops: Sequence[Operation], result: SSAValue) -> Offer:
+        """All of `ops`: a match counts where it ends."""
+        inside = set(ops)
+        time = 0.0
+        opaque: set[SSAValue] = set()
+        plain: set[SSAValue] = set()
+        for op in ops:
+            match = self.match_of[op]
+            if op is match.ops[-1]:
+                time += sum(self.costs.command(command) for command in match.commands)
+            for value in op.operands:
+                if nn.constant_of(value) is not None:
+                    continue
+                wants_opaque = value in _inner(match) or _is_opaque(match)
+                if value.owner not in inside:
+                    (opaque if wants_opaque else plain).add(value)
+                elif self._writes_opaque(value) != wants_opaque:
+                    time += self._copy(value)
+        return Offer(
+            ops, result, time, frozenset(opaque), frozenset(plain), self._writes_opaque(result)
+        )
+
+    def _first_part(self, work: Work) -> Offer | None:
+        """The most operations of a kernel with one result for the rest of it."""
+        inside = set(work.ops)
+        part: list[Match] = []
+        done: set[Operation] = set()
+        for op in work.ops:
+            match = self.match_of.get(op)
+            if match is None or op is not match.ops[-1] or not inside.issuperset(match.ops):
+                continue
+            before = {v.owner for o in match.ops for v in o.operands} & inside
+            if before <= done | set(match.ops):
+                part.append(match)
+                done |= set(match.ops)
+        while part:
+            ops = [op for match in part for op in match.ops]
+            crossing = _crossing(ops)
+            if len(crossing) == 1:
+                return self._offer([op for op in work.ops if op in set(ops)], crossing[0])
+            part.pop()
+        return None
+
+    def _writes_opaque(self, value: SSAValue) -> bool:
+        assert isinstance(value.owner, Operation)
+        match = self.match_of[value.owner]
+        return value is not match.result or _is_opaque(match)
+
+    def _copy(self, value: SSAValue) -> float:
+        return self.costs.copy(bytes_of(nn.tensor_type(value), None))
+
+    def _price_copies(self) -> None:
+        for offer in (*self.whole.values(), *self.parts.values()):
+            for value in (*offer.opaque_reads, offer.result):
+                self.imports[value] = self.exports[value] = self._copy(value)
+        for match in self.legal:
+            # Within a match there is nothing to copy, and some commands read no copies.
+            inner = self.imports.keys() & _inner(match)
+            self.exports |= dict.fromkeys(inner, FORBIDDEN)
+            self.imports |= dict.fromkeys(inner, FORBIDDEN)
+            if match.needs_producer:
+                read = self.imports.keys() & set(match.inputs)
+                self.imports |= dict.fromkeys(read, FORBIDDEN)
+
+
+def _inner(match: Match) -> set[SSAValue]:
+    """What one operation of a match gives another."""
+    return {op.results[0] for op in match.ops[:-1]}
+
+
+def _is_opaque(match: Match) -> bool:
+    """Whether a match reads and writes opaque tensors, not plain ones."""
+    tensors = [
+        clml.ml_tensor(value)
+        for command in match.commands
+        for value in (*command.operands, *command.results)
+    ]
+    return all(t.layout is Layout.OPTIMAL or t.usage is Usage.PARAMETER for t in tensors)
+
+
+def _crossing(ops: Sequence[Operation]) -> list[SSAValue]:
+    """What others read of the results of `ops`."""
+    inside = set(ops)
+    return [
+        value
+        for op in ops
+        for value in op.results
+        if any(use.operation not in inside for use in value.uses)
+    ]
