@@ -1,0 +1,107 @@
+/* Runs the operations of a model that Qualcomm's CLML (cl_qcom_ml_ops) computes.
+ *
+ * This header and its sources are the same for every model; clopt_runtime.h has the functions that
+ * applications call. Here are the tables that clopt generates for a model. Enumerators of CLML
+ * stand in them by their names, so the header of any SDK gives them their values.
+ */
+#ifndef CLOPT_CLML_H
+#define CLOPT_CLML_H
+
+#include "clopt_tables.h"
+
+#include <CL/cl_qcom_ml_ops.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Names that public sources do not have, or that older headers may lack: define the macro where
+ * the header at hand has another one. */
+#ifndef CLOPT_CLML_ACTIVATION_SIGMOID
+#define CLOPT_CLML_ACTIVATION_SIGMOID CL_ACTIVATION_SIGMOID
+#endif
+#ifndef CLOPT_CLML_ACTIVATION_TANH
+#define CLOPT_CLML_ACTIVATION_TANH CL_ACTIVATION_TANH
+#endif
+#ifndef CLOPT_CLML_SOFTMAX_OVER_CHANNELS
+#define CLOPT_CLML_SOFTMAX_OVER_CHANNELS CL_SOFTMAX_MODE_SPATIAL_QCOM
+#endif
+
+/* What a tensor is for; the interface knows it from version 4 on. */
+typedef enum clopt_clml_usage {
+    CLOPT_CLML_CNN,       /* feature maps */
+    CLOPT_CLML_TNN,       /* those of transformers */
+    CLOPT_CLML_PARAMETER, /* a constant */
+    CLOPT_CLML_NO_TENSOR  /* stands for one that an operation does not have */
+} clopt_clml_usage;
+
+typedef struct clopt_clml_tensor {
+    const char *name;
+    cl_ml_tensor_desc_qcom descriptor;
+    clopt_clml_usage usage;
+    size_t bytes;          /* planned for it; of a constant: in the weights file, in NCHW, */
+    size_t weights_offset; /* from this byte on */
+} clopt_clml_tensor;
+
+/* Stands among the tensors of an operation for one that it does not have. */
+#define CLOPT_CLML_UNUSED ((unsigned)-1)
+
+typedef struct clopt_clml_kind clopt_clml_kind;
+
+/* An operation. Those of its tensors that are constants or unused have their places in the tensors'
+ * list and none among the arguments of the command. */
+typedef struct clopt_clml_operation {
+    const char *name;
+    const clopt_clml_kind *kind;
+    const void *descriptor; /* NULL: its kind has none */
+    const cl_ml_op_batchnorm_desc_qcom *batch_norm;
+    const cl_ml_op_activation_desc_qcom *activation;
+    cl_float epsilon;
+    const unsigned *tensors; /* what it reads, in the order of its kind, then its result */
+    unsigned tensor_count;
+} clopt_clml_operation;
+
+typedef struct clopt_clml_graph {
+    const char *name;
+    int version; /* the oldest major version of the interface that has all its operations */
+    const clopt_clml_tensor *tensors;
+    unsigned tensor_count;
+    const clopt_clml_operation *operations; /* what is computed first comes first */
+    unsigned operation_count;
+} clopt_clml_graph;
+
+/* Operations have one row of numbers: those of the first graph, then those of the next. */
+typedef struct clopt_clml_tables {
+    const clopt_clml_graph *graphs;
+    unsigned graph_count;
+} clopt_clml_tables;
+
+/* The kinds, each with its descriptor and the tensors that it reads. */
+extern const clopt_clml_kind clopt_clml_convolution; /* convolution: input, weight, bias */
+extern const clopt_clml_kind clopt_clml_convolution_activation;
+/* convolution: input, weight, bias, mean, variance, scale, bias of the normalisation */
+extern const clopt_clml_kind clopt_clml_convolution_batch_norm;
+extern const clopt_clml_kind clopt_clml_convolution_batch_norm_activation;
+extern const clopt_clml_kind clopt_clml_batch_norm; /* none: input, mean, variance, scale, bias */
+extern const clopt_clml_kind clopt_clml_activation; /* none: input */
+extern const clopt_clml_kind clopt_clml_pooling;    /* pooling: input */
+extern const clopt_clml_kind clopt_clml_softmax;    /* softmax: input */
+extern const clopt_clml_kind clopt_clml_pad;        /* pad: input */
+extern const clopt_clml_kind clopt_clml_reshape;    /* none: input */
+extern const clopt_clml_kind clopt_clml_concat;     /* concat: inputs */
+extern const clopt_clml_kind clopt_clml_fully_connected; /* fully_connected: input, weight, bias */
+extern const clopt_clml_kind clopt_clml_gemm;            /* gemm: a, b */
+extern const clopt_clml_kind clopt_clml_binary;          /* binary: a, b */
+extern const clopt_clml_kind clopt_clml_clip;            /* clip: input */
+extern const clopt_clml_kind clopt_clml_depth_to_space;  /* depthtospace: input */
+extern const clopt_clml_kind clopt_clml_resize_bilinear; /* resize_bilinear: input */
+extern const clopt_clml_kind clopt_clml_copy;            /* none: the same tensor elsewhere */
+
+/* What the runtime calls for a model with these tables. */
+extern const clopt_offload clopt_clml;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

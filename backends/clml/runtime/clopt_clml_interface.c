@@ -1,0 +1,204 @@
+/* Finds CLML: its functions, and the version that header and device share. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#define _DARWIN_C_SOURCE
+
+#include "clopt_clml_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <dlfcn.h>
+#define HAS_DLSYM 1
+#endif
+
+typedef cl_int(CL_API_CALL *query_fn)(cl_int *, cl_int *, cl_uint, cl_uint *);
+typedef cl_int(CL_API_CALL *get_fn)(void *, cl_int, cl_int);
+typedef cl_int(CL_API_CALL *header_fn)(void);
+
+/* What is exported. */
+typedef struct functions {
+    query_fn query;
+    get_fn get;
+    header_fn header; /* of the reference library */
+} functions;
+
+/* A version that the device has. */
+typedef struct version {
+    cl_int major, minor;
+} version;
+
+clopt_status clopt_clml_fail(clopt_model *model, const clopt_clml_interface *clml,
+                             const char *call, const char *what, cl_int error) {
+    clopt_status status = clopt_fail_opencl(model, call, what, error);
+    const char *reason = clml->explain ? clml->explain() : NULL;
+    size_t used = strlen(model->message);
+    if (reason && *reason) {
+        snprintf(model->message + used, sizeof model->message - used, " %s", reason);
+    }
+    return status;
+}
+
+/* Where functions of extensions are looked for. */
+
+static void *find_in_platform(const clopt_model *model, const char *name) {
+    cl_platform_id platform = NULL;
+    clGetDeviceInfo(model->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    return clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+
+/* Loaders do not pass everything on, while the vendor's library is in the process. */
+static void *find_in_process(const clopt_model *model, const char *name) {
+    (void)model;
+#ifdef HAS_DLSYM
+    return dlsym(RTLD_DEFAULT, name);
+#else
+    (void)name;
+    return NULL;
+#endif
+}
+
+/* ISO C has no conversion from an object pointer to a function pointer; POSIX and OpenCL do. */
+#define FIND(member, name) (*(void **)&(member) = find(model, name))
+
+typedef void *finder(const clopt_model *, const char *);
+
+static int find_functions(const clopt_model *model, finder *find, functions *found,
+                          clopt_clml_interface *clml) {
+    if (!FIND(found->query, "clQueryMLInterfaceVersionsQCOM") ||
+        !FIND(found->get, "clGetMLInterfaceQCOM")) {
+        return 0;
+    }
+    FIND(found->header, "clmlReferenceHeaderVersion");
+#ifdef CLML_REFERENCE_HEADER
+    FIND(clml->explain, "clmlReferenceMessage");
+#else
+    clml->explain = NULL;
+#endif
+    return 1;
+}
+
+static clopt_status fail_absent(clopt_model *model) {
+    return clopt_fail(model, CLOPT_DEVICE,
+                      "%s has operations of CLML (cl_qcom_ml_ops), which neither the device nor a "
+                      "library in this process offers; compile it with the fact clml=off of its "
+                      "target.",
+                      model->program->info->name);
+}
+
+#ifdef CLML_REFERENCE_HEADER
+
+/* Numbers of enumerators are the header's own, so this program and any driver misunderstand each
+ * other. */
+static clopt_status check_header(clopt_model *model, const functions *found) {
+    if (!found->header || found->header() != CLML_REFERENCE_HEADER) {
+        return clopt_fail(model, CLOPT_DEVICE,
+                          "%s was built with the header of the reference library for CLML, and the "
+                          "device has another library; build it with the header of Qualcomm's SDK "
+                          "(CMake: -DCLML_INCLUDE_DIR=...).",
+                          model->program->info->name);
+    }
+    return CLOPT_OK;
+}
+
+#else
+
+static clopt_status check_header(clopt_model *model, const functions *found) {
+    char *extensions = clopt_device_text(model->device, CL_DEVICE_EXTENSIONS);
+    int offered = extensions && clopt_has_extension(extensions, "cl_qcom_ml_ops");
+    free(extensions);
+    if (found->header) {
+        return clopt_fail(model, CLOPT_DEVICE,
+                          "%s was built with the header of Qualcomm's SDK, and the library at hand "
+                          "is the reference for CLML; build it with the header beside its sources.",
+                          model->program->info->name);
+    }
+    return offered ? CLOPT_OK : fail_absent(model);
+}
+
+#endif
+
+/* The device's versions, malloc'd. */
+static clopt_status list_versions(clopt_model *model, query_fn query, version **versions,
+                                  cl_uint *count) {
+    cl_int *numbers = NULL;
+    *versions = NULL;
+    *count = 0;
+    cl_int error = query(NULL, NULL, 0, count);
+    if (error == CL_SUCCESS) {
+        numbers = calloc(2 * (size_t)*count + 1, sizeof *numbers);
+        *versions = calloc((size_t)*count + 1, sizeof **versions);
+        if (!numbers || !*versions) {
+            free(numbers);
+            return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for versions.");
+        }
+        error = *count ? query(numbers, numbers + *count, *count, NULL) : CL_SUCCESS;
+    }
+    for (cl_uint i = 0; error == CL_SUCCESS && i < *count; i++) {
+        (*versions)[i].major = numbers[i];
+        (*versions)[i].minor = numbers[*count + i];
+    }
+    free(numbers);
+    return error == CL_SUCCESS
+               ? CLOPT_OK
+               : clopt_fail(model, CLOPT_DEVICE,
+                            "The device's CLML cannot be used: clQueryMLInterfaceVersionsQCOM "
+                            "returns %d, as it does in applications that may not load the vendor's "
+                            "libraries; compile %s with the fact clml=off of its target.",
+                            (int)error, model->program->info->name);
+}
+
+/* A device that names the newest of its versions alone has those before it, too. */
+static int choose(const functions *found, const version *versions, cl_uint count, int oldest,
+                  clopt_clml_interface *clml) {
+    for (int major = CLOPT_CLML_NEWEST; major >= oldest; major--) {
+        int offered = 0;
+        cl_int minor = 0;
+        for (cl_uint i = 0; i < count; i++) {
+            offered = offered || versions[i].major >= major;
+            minor = versions[i].major == major ? versions[i].minor : minor;
+        }
+        clml->table = NULL;
+        if (offered && found->get((void *)&clml->table, major, minor) == CL_SUCCESS &&
+            clml->table) {
+            clml->major = major;
+            clml->minor = minor;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static clopt_status fail_version(clopt_model *model, const version *versions, cl_uint count,
+                                 int oldest) {
+    int newest = 0;
+    for (cl_uint i = 0; i < count; i++) {
+        newest = versions[i].major > newest ? (int)versions[i].major : newest;
+    }
+    return clopt_fail(model, CLOPT_DEVICE,
+                      "%s needs version %d of CLML; the header it was built with has version %d, "
+                      "and the device %d: compile it with the fact clml_version=%d of its target.",
+                      model->program->info->name, oldest, CLOPT_CLML_NEWEST, newest,
+                      newest < CLOPT_CLML_NEWEST ? newest : CLOPT_CLML_NEWEST);
+}
+
+clopt_status clopt_clml_find(clopt_model *model, int oldest, clopt_clml_interface *clml) {
+    functions found;
+    version *versions;
+    cl_uint count;
+    if (!find_functions(model, find_in_platform, &found, clml) &&
+        !find_functions(model, find_in_process, &found, clml)) {
+        return fail_absent(model);
+    }
+    clopt_status status = check_header(model, &found);
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    status = list_versions(model, found.query, &versions, &count);
+    if (status == CLOPT_OK && !choose(&found, versions, count, oldest, clml)) {
+        status = fail_version(model, versions, count, oldest);
+    }
+    free(versions);
+    return status;
+}

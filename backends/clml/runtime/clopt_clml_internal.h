@@ -1,0 +1,139 @@
+/* What the sources for CLML share. */
+#ifndef CLOPT_CLML_INTERNAL_H
+#define CLOPT_CLML_INTERNAL_H
+
+#include "clopt_clml.h"
+#include "clopt_internal.h"
+
+/* clopt_clml_interface.c */
+
+/* The functions of CLML, in a table whose type depends on the version. */
+typedef struct clopt_clml_interface {
+    int major, minor;
+    void *table;
+    const char *(CL_API_CALL *explain)(void); /* of the reference library, else NULL */
+} clopt_clml_interface;
+
+/* Finds the newest version that the header and the device have, if it is `oldest` or newer. */
+clopt_status clopt_clml_find(clopt_model *model, int oldest, clopt_clml_interface *clml);
+
+/* clopt_fail_opencl, with what the reference library says about it. */
+clopt_status clopt_clml_fail(clopt_model *model, const clopt_clml_interface *clml,
+                             const char *call, const char *what, cl_int error);
+
+/* Calls of members of the table: CLOPT_CLML_CALL(clml, clReleaseMLOpQCOM(op)). The header declares
+ * the tables of its own version and of all before. Those of members that not every version has
+ * give an error in the others. */
+#define CLOPT_CLML_VERSION(number, clml, call) \
+    (((CLMLInterfaceV##number##QCOM *)(clml)->table)->call)
+
+#if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 5
+#define CLOPT_CLML_NEWEST 5
+#define CLOPT_CLML_FROM_5(clml, call) CLOPT_CLML_VERSION(5, clml, call)
+#else
+#define CLOPT_CLML_NEWEST CL_QCOM_ML_OPS_H_MAJOR_VERSION
+#define CLOPT_CLML_FROM_5(clml, call) CL_INVALID_OPERATION
+#endif
+
+#if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 4
+#define CLOPT_CLML_FROM_4(clml, call) \
+    ((clml)->major == 4 ? CLOPT_CLML_VERSION(4, clml, call) : CLOPT_CLML_FROM_5(clml, call))
+#else
+#define CLOPT_CLML_FROM_4(clml, call) CL_INVALID_OPERATION
+#endif
+
+#if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 3
+#define CLOPT_CLML_IN_3(clml, call, otherwise) \
+    ((clml)->major == 3 ? CLOPT_CLML_VERSION(3, clml, call) : otherwise)
+#else
+#define CLOPT_CLML_IN_3(clml, call, otherwise) otherwise
+#endif
+
+#if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 2
+#define CLOPT_CLML_IN_2(clml, call, otherwise) \
+    ((clml)->major == 2 ? CLOPT_CLML_VERSION(2, clml, call) : otherwise)
+#else
+#define CLOPT_CLML_IN_2(clml, call, otherwise) otherwise
+#endif
+
+#define CLOPT_CLML_IN_1(clml, call, otherwise) \
+    ((clml)->major == 1 ? CLOPT_CLML_VERSION(1, clml, call) : otherwise)
+
+#define CLOPT_CLML_FROM_2(clml, call) \
+    CLOPT_CLML_IN_2(clml, call, CLOPT_CLML_IN_3(clml, call, CLOPT_CLML_FROM_4(clml, call)))
+
+#define CLOPT_CLML_BEFORE_4(clml, call) \
+    CLOPT_CLML_IN_1(clml, call, \
+                    CLOPT_CLML_IN_2(clml, call, CLOPT_CLML_IN_3(clml, call, CL_INVALID_OPERATION)))
+
+#define CLOPT_CLML_CALL(clml, call) \
+    CLOPT_CLML_IN_1(clml, call, CLOPT_CLML_FROM_2(clml, call))
+
+/* clopt_clml_operations.c */
+
+/* An operation to be created. */
+typedef struct clopt_clml_request {
+    const clopt_clml_interface *clml;
+    cl_context context;
+    cl_ml_tuningcache_qcom tuning;
+    cl_ml_tensor_qcom unused; /* what CLML takes in the place of a tensor that is not there */
+    const clopt_clml_operation *facts;
+    const cl_ml_tensor_qcom *tensors; /* in the order of the kind; the result is the last */
+} clopt_clml_request;
+
+struct clopt_clml_kind {
+    const char *call; /* the function of CLML, for messages */
+    /* NULL: a copy, which is no operation of CLML's */
+    cl_int (*create)(const clopt_clml_request *request, cl_ml_op_qcom *operation);
+};
+
+/* clopt_clml.c */
+
+/* A graph on the device. */
+typedef struct clopt_clml_state {
+    cl_ml_tensor_qcom *tensors;
+    size_t *bytes; /* of each tensor, as the device says */
+    cl_mem *own;   /* of the constants; of tensors that are larger than planned, by reference */
+    cl_ml_op_qcom *operations; /* NULL: a copy */
+    cl_ml_tensor_mem_desc_set_qcom set;
+    cl_ml_tensor_memory_desc_qcom *bindings; /* what is in the set, or should be: */
+    int is_outdated;                         /* something has changed since it was filled */
+} clopt_clml_state;
+
+/* All that there is of a model on the device; model->offloaded. */
+typedef struct clopt_clml_offload {
+    clopt_clml_interface interface;
+    cl_ml_tuningcache_qcom tuning;
+    cl_ml_tensor_qcom unused;
+    clopt_clml_state *graphs;
+    cl_mem *larger; /* by slot: a buffer in its place for tensors that it is too small for */
+    clopt_offload_info info;
+} clopt_clml_offload;
+
+/* One operation of a model. */
+typedef struct clopt_clml_position {
+    const clopt_clml_graph *graph;
+    clopt_clml_state *state;
+    unsigned index; /* in the graph */
+} clopt_clml_position;
+
+clopt_clml_position clopt_clml_find_operation(const clopt_model *model, unsigned operation);
+
+/* clopt_clml_memory.c */
+
+/* The number of the tensor that is an argument of an operation. */
+unsigned clopt_clml_argument(const clopt_clml_graph *graph, unsigned operation, unsigned argument);
+
+/* Asks for the sizes of all tensors and makes what does not lie in the model's memory. */
+clopt_status clopt_clml_make_memory(clopt_model *model, const unsigned char *weights);
+void clopt_clml_release_memory(clopt_model *model);
+
+/* clopt_clml_tuning.c */
+
+/* Makes the tuning cache, with `tuning` in it unless that is NULL. */
+clopt_status clopt_clml_load_tuning(clopt_model *model, const unsigned char *tuning,
+                                    size_t bytes);
+clopt_status clopt_clml_tune(clopt_model *model, cl_command_queue queue, unsigned char **tuning,
+                             size_t *bytes);
+
+#endif
