@@ -74,10 +74,10 @@ class MLOp(IRDLOperation, ABC):
         _require_one_element_type([*operands, result])
         if result.usage is Usage.PARAMETER:
             raise VerifyException("a command computes its result, so that is no parameter")
-        if self.ONE_IMAGE:
-            _require_one_image([*operands, result])
         if self.CONSTANT_TAIL:
             _require_parameters(operands[1:])
+        if self.ONE_IMAGE:
+            _require_one_image([*operands, result])
         self._verify_layouts(operands, result)
         expected = self.infer(operands, self._all_properties(), result.get_shape())
         if expected != result.get_shape():
@@ -88,17 +88,18 @@ class MLOp(IRDLOperation, ABC):
 
     def _verify_layouts(self, operands: Sequence[MLTensorType], result: MLTensorType) -> None:
         accepted = self.accepted_layouts((operands[0] if operands else result).get_shape())
-        for type_ in (*operands, result):
-            if type_.layout not in accepted:
-                raise VerifyException(
-                    f"the layout is {' or '.join(accepted)}, not {type_.layout}: "
-                    "put clml.copy between"
-                )
-            if type_.layout is not result.layout:
-                raise VerifyException(
-                    f"all tensors have one layout, not {type_.layout} and {result.layout}: "
-                    "put clml.copy between"
-                )
+        layouts = [type_.layout for type_ in (*operands, result)]
+        for layout in layouts:
+            require(
+                layout in accepted,
+                f"the layout is {' or '.join(accepted)}, not {layout}: put clml.copy between",
+            )
+        for layout in layouts:
+            require(
+                layout is result.layout,
+                f"all tensors have one layout, not {layout} and {result.layout}: "
+                "put clml.copy between",
+            )
 
     def _all_properties(self) -> Properties:
         definitions = self.get_irdl_definition().properties
@@ -160,11 +161,11 @@ def require_vectors(types: Sequence[MLTensorType], channels: int) -> None:
 def require_pads(pads: Sequence[int]) -> None:
     """Refuse pads other than four amounts: top, left, bottom, right."""
     require(len(pads) == 4, f"pads are top, left, bottom and right, not {len(pads)} values")
-    require(min(pads) >= 0, f"pads must not be negative, but are {list(pads)}")
+    require(min(pads) >= 0, f"pads must be at least 0, not {list(pads)}")
 
 
 def require_pairs(**arrays: Sequence[int]) -> None:
     """Refuse properties other than two positive integers, for H and W."""
     for name, array in arrays.items():
         require(len(array) == 2, f"{name} has two values, for H and W, not {len(array)}")
-        require(min(array) >= 1, f"{name} must be positive, but are {list(array)}")
+        require(min(array) >= 1, f"{name} must be positive, not {list(array)}")

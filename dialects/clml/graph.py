@@ -204,7 +204,9 @@ class GraphOp(IRDLOperation):
         parser.parse_punctuation("->")
         types = parser.parse_optional_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_type
-        ) or [parser.parse_type()]
+        )
+        if types is None:
+            types = [parser.parse_type()]
         end = parser.pos
         parser.parse_keyword("version")
         version = parser.parse_integer()

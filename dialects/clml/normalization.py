@@ -20,7 +20,7 @@ EPSILON_VERSION = 3
 def require_epsilon(properties: Properties) -> None:
     """Refuse an epsilon that no batch normalisation has."""
     epsilon = number(properties["epsilon"])
-    require(isfinite(epsilon) and epsilon >= 0, f"epsilon must not be negative, but is {epsilon}")
+    require(isfinite(epsilon) and epsilon >= 0, f"epsilon must be at least 0, not {epsilon}")
 
 
 @irdl_op_definition
