@@ -32,6 +32,7 @@ PASSES: dict[str, str] = {
     "nn-fold-relayouts": "passes.nn.fold_relayouts:NNFoldRelayoutsPass",
     "nn-fuse": "passes.nn.fuse:NNFusePass",
     "nn-mixed-precision": "passes.nn.mixed_precision:NNMixedPrecisionPass",
+    "nn-partition-clml": "passes.nn.partition_clml:NNPartitionCLMLPass",
     "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",
     "nn-split-padding": "passes.nn.split_padding:NNSplitPaddingPass",
     "nn-split-transposes": "passes.nn.split_transposes:NNSplitTransposesPass",

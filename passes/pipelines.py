@@ -24,6 +24,7 @@ from .nn.fold_relayouts import NNFoldRelayoutsPass
 from .nn.fuse import NNFusePass
 from .nn.lower_to_tir import LowerNNToTIRPass
 from .nn.mixed_precision import NNMixedPrecisionPass
+from .nn.partition_clml import NNPartitionCLMLPass
 from .nn.sink_reshapes import NNSinkReshapesPass
 from .nn.split_padding import NNSplitPaddingPass
 from .nn.split_transposes import NNSplitTransposesPass
@@ -58,6 +59,16 @@ PRECISION: tuple[ModulePass, ...] = (
     VerifyPass(),
 )
 """Does nothing unless it is given a precision."""
+
+OFFLOAD: tuple[ModulePass, ...] = (
+    # Behind `nn-mixed-precision`, as a graph has one element type. Before `fuse`: CLML computes
+    # operations as the model has them, and what it leaves becomes kernels.
+    NNPartitionCLMLPass(),
+    # Constants that only CLML reads are in its graphs.
+    DeadCodeElimination(),
+    VerifyPass(),
+)
+"""Does nothing unless the target says that CLML is to be used."""
 
 FUSE: tuple[ModulePass, ...] = (
     # A transposed convolution is an ordinary one with interleaved outputs: one kind of kernel less.
@@ -115,11 +126,12 @@ MEMORY: tuple[ModulePass, ...] = (
 
 PIPELINES: dict[str, tuple[ModulePass, ...]] = {
     "simplify": SIMPLIFY,
+    "offload": OFFLOAD,
     "fuse": FUSE,
     "lower": LOWER,
     "schedule": SCHEDULE,
     "memory": MEMORY,
-    "opencl": SIMPLIFY + PRECISION + FUSE + LOWER + SCHEDULE + MEMORY,
+    "opencl": SIMPLIFY + PRECISION + OFFLOAD + FUSE + LOWER + SCHEDULE + MEMORY,
 }
 
 
@@ -134,15 +146,15 @@ def run_pipeline(
 ) -> None:
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
 
-    `precision` is that of `nn-mixed-precision`, where the pipeline has it; with `explain` layouts
-    are explained on stderr.
+    `precision` is that of `nn-mixed-precision`, where the pipeline has it; with `explain` what
+    goes to CLML and the layouts are explained on stderr.
     """
 
     def configured(pass_: ModulePass) -> ModulePass:
         match pass_:
             case NNMixedPrecisionPass():
                 return replace(pass_, precision=precision)
-            case NNChooseLayoutPass() | NNFoldRelayoutsPass():
+            case NNPartitionCLMLPass() | NNChooseLayoutPass() | NNFoldRelayoutsPass():
                 return replace(pass_, explain=explain)
             case _:
                 return pass_

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
-from ....dialects import clml, cl
+from ....dialects import cl, clml, nn
+from ....dialects.clml import Arithmetic, Layout, MLOp, MLTensorType, Shape, Usage
+from ....dialects.nn import Array
 from ....weights import Weights
+from .builder import Builder, Transform, require, require_constant, tensor_type
+from .patterns import PATTERNS, Pattern
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
     """nn operations that CLML can compute together; legal, as its commands were verified."""
 
-    pattern: str
+    pattern: Pattern
     """The row of the table."""
     ops: tuple[Operation, ...]
     """In program order, each the only reader of the one before; the last gives the result."""
     inputs: tuple[SSAValue, ...]
     """The nn values that it reads, but constants."""
-    commands: tuple[Operation, ...]
+    commands: tuple[MLOp, ...]
     """The clml operations that compute it, detached, without copies between layouts; none for a
     reshape that only renames."""
     arithmetics: frozenset[clml.Arithmetic]
@@ -31,6 +37,8 @@ class Match:
     """Whether it is a reshape."""
     needs_producer: bool = False
     """Whether its input must be computed in the same graph."""
+    is_alone: bool = False
+    """Whether it has a graph of its own; the sizes of its tensors are known to nobody else."""
 
     @property
     def result(self) -> SSAValue:
@@ -48,6 +56,139 @@ class Matches:
     """One sentence for each other operation but constants and `func.return`."""
 
 
+class _Trial(Builder):
+    """Builds detached commands on made-up tensors, to see whether the verifiers take them."""
+
+    def __init__(self, version: int, weights: Weights) -> None:
+        self.version = version
+        self.weights = weights
+        self.commands: list[MLOp] = []
+        self._operands = Block()
+
+    def _operand(self, type: MLTensorType) -> SSAValue:
+        return self._operands.insert_arg(type, len(self._operands.args))
+
+    def read(
+        self, value: SSAValue, layout: Layout = Layout.OPTIMAL, sizes: Shape | None = None
+    ) -> SSAValue:
+        if isinstance(value.owner, nn.ConstantOp):
+            return self.weight(value, tensor_type(value, layout, sizes).get_shape(), layout)
+        return self._operand(tensor_type(value, layout, sizes))
+
+    def common_layout(self, values: Sequence[SSAValue]) -> Layout:
+        return Layout.OPTIMAL
+
+    def weight(
+        self,
+        value: SSAValue,
+        sizes: Shape,
+        layout: Layout = Layout.OPTIMAL,
+        transform: Transform | None = None,
+    ) -> SSAValue:
+        require_constant(value)
+        if transform is not None:
+            known = nn.constant_value(value, self.weights) is not None
+            require(known, "the numbers of a constant are not in the store of weights")
+        return self._operand(tensor_type(value, layout, sizes, Usage.PARAMETER))
+
+    def parameter(self, array: Array, sizes: Shape, layout: Layout = Layout.OPTIMAL) -> SSAValue:
+        type = nn.element_type(array.dtype)
+        return self._operand(MLTensorType(sizes, type, layout, Usage.PARAMETER))
+
+    def add(self, command: MLOp) -> SSAValue:
+        required = command.REQUIRED_VERSION
+        require(
+            required <= self.version,
+            f"{command.name} needs version {required} of CLML, the target has {self.version}",
+        )
+        command.verify()
+        self.commands.append(command)
+        return command.results[0]
+
+
 def find_matches(function: func.FuncOp, target: cl.Target, weights: Weights) -> Matches:
-    """The legal matches of a function for the CLML version of `target`."""
-    raise NotImplementedError
+    """The legal matches of a function for the CLML version of `target`.
+
+    An operation is in the first match, in program order, that takes it.
+    """
+    matches = Matches()
+    taken: set[Operation] = set()
+    for op in function.body.block.ops:
+        if op in taken or isinstance(op, nn.ConstantOp | func.ReturnOp):
+            continue
+        found = _match(op, target.clml_version, weights)
+        if isinstance(found, Match):
+            matches.legal.append(found)
+            taken.update(found.ops)
+        else:
+            matches.reasons[op] = found
+    return matches
+
+
+def _match(op: Operation, version: int, weights: Weights) -> Match | str:
+    """The best match that begins with an operation, or the reason why there is none."""
+    reason = f"CLML has no operation for {op.name}"
+    for pattern in PATTERNS:
+        if pattern.root is not type(op):
+            continue
+        for ops in _chains(op, pattern):
+            found = _try(pattern, ops, version, weights)
+            if isinstance(found, Match):
+                return found
+            reason = found
+    return reason
+
+
+def _chains(op: Operation, pattern: Pattern) -> Iterator[tuple[Operation, ...]]:
+    """An operation with as much of what follows as a pattern takes, then with less of it."""
+    ops = [op]
+    for tail in pattern.tails:
+        users = [use.operation for use in ops[-1].results[0].uses]
+        if len(users) == 1 and users[0].parent is op.parent and tail(users[0], ops[-1]):
+            ops.append(users[0])
+    for length in range(len(ops), 0, -1):
+        yield tuple(ops[:length])
+
+
+def _try(
+    pattern: Pattern, ops: tuple[Operation, ...], version: int, weights: Weights
+) -> Match | str:
+    trial = _Trial(version, weights)
+    try:
+        result = pattern.build(ops, trial)
+        alone = pattern.is_alone(ops)
+    except VerifyException as refusal:
+        return str(refusal).strip()
+    inside = {value for op in ops for value in op.results}
+    inputs = dict.fromkeys(
+        value
+        for op in ops
+        for value in op.operands
+        if value not in inside and not isinstance(value.owner, nn.ConstantOp)
+    )
+    return Match(
+        pattern,
+        ops,
+        tuple(inputs),
+        tuple(trial.commands),
+        _arithmetics(ops, clml.ml_tensor(result)),
+        isinstance(ops[0], nn.ReshapeOp),
+        pattern.needs_producer(ops),
+        alone,
+    )
+
+
+def _arithmetics(ops: Sequence[Operation], result: MLTensorType) -> frozenset[Arithmetic]:
+    """What nn adds up in float is not added up in half; without sums there is no difference."""
+    if isinstance(result.element_type, Float32Type):
+        return frozenset((Arithmetic.FP32,))
+    match ops[0]:
+        case nn.ConvOp() | nn.ConvTransposeOp() | nn.MatmulOp():
+            half = ops[0].accumulate is not None
+            return frozenset((Arithmetic.FP16 if half else Arithmetic.FP16_ACC32,))
+        case nn.SoftmaxOp():
+            return frozenset((Arithmetic.FP16_ACC32,))
+        case nn.PoolOp() | nn.ReduceOp() if ops[0].kind.data in ("average", "mean"):
+            return frozenset((Arithmetic.FP16_ACC32,))
+        case _:
+            return frozenset((Arithmetic.FP16, Arithmetic.FP16_ACC32))

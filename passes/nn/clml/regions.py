@@ -41,10 +41,13 @@ class _Cluster:
     """The units of all clusters that it reaches."""
     matches: list[Match] = field(default_factory=list[Match])
     arithmetics: frozenset[clml.Arithmetic] = frozenset()
+    """None for what is no match."""
 
     def may_join(self, other: _Cluster) -> bool:
         """Whether both can be one node: one arithmetic, and nothing between them."""
         if not self.arithmetics & other.arithmetics:
+            return False
+        if any(match.is_alone for match in (*self.matches, *other.matches)):
             return False
         both = self.bits | other.bits
         between = (self.after & other.before) | (other.after & self.before)
@@ -94,7 +97,7 @@ class _Clusters:
         for op in ops:
             sink = self.unit_of[op]
             for operand in op.operands:
-                source = self.unit_of.get(operand.owner) if _is_op(operand) else None
+                source = _unit(operand, self.unit_of)
                 if source is not None and source != sink:
                     yield source, sink
             if not is_side_effect_free(op):
@@ -190,19 +193,18 @@ def _grow(function: func.FuncOp, matches: Sequence[Match]) -> list[list[Match]]:
     return sorted(groups, key=lambda group: order[group[0].ops[0]])
 
 
-def _touching(
-    matches: Sequence[Match], unit_of: dict[Operation, int]
-) -> Iterator[tuple[int, int]]:
+def _touching(matches: Sequence[Match], unit_of: dict[Operation, int]) -> Iterator[tuple[int, int]]:
     """Units of matches of which one reads the other, or both read the same: then one graph copies
     it once.
     """
-    matched = {op for match in matches for op in match.ops}
+    home = {op: unit_of[op] for match in matches for op in match.ops}
     readers: dict[SSAValue, int] = {}
     for match in matches:
         unit = unit_of[match.ops[0]]
         for value in match.inputs:
-            if _is_op(value) and value.owner in matched:
-                yield unit_of[value.owner], unit
+            source = _unit(value, home)
+            if source is not None:
+                yield source, unit
             if value in readers:
                 yield readers[value], unit
             readers[value] = unit
@@ -254,8 +256,8 @@ def _best(arithmetics: frozenset[clml.Arithmetic]) -> clml.Arithmetic:
     return next(arithmetic for arithmetic in order if arithmetic in arithmetics)
 
 
-def _is_op(value: SSAValue) -> bool:
-    return isinstance(value.owner, Operation)
+def _unit(value: SSAValue, unit_of: dict[Operation, int]) -> int | None:
+    return unit_of.get(value.owner) if isinstance(value.owner, Operation) else None
 
 
 def _bits(mask: int) -> Iterator[int]:

@@ -92,7 +92,7 @@ def print_choices(problem: LayoutProblem, solution: Solution) -> None:
             )
             rows.append(_row(variable, costs.tolist(), solution.choice[variable.number]))
     exact = "nothing is cheaper" if solution.exact else "the best found"
-    _print_table(
+    print_table(
         f"layouts of {problem.function.sym_name.data}",
         ("value", "shape", "layout", "us", "next best", "us", "remark"),
         rows,
@@ -122,7 +122,7 @@ def print_transforms(module: ModuleOp) -> None:
         [t.name, "x".join(map(str, t.shape)), t.source, t.target, f"{t.bytes:,}"] for t in found
     ]
     total = sum(transform.bytes for transform in found)
-    _print_table(
+    print_table(
         "layout transforms",
         ("value", "shape", "from", "to", "bytes"),
         rows,
@@ -130,7 +130,7 @@ def print_transforms(module: ModuleOp) -> None:
     )
 
 
-def _print_table(
+def print_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str
 ) -> None:
     """Columns as wide as their cells, numbers to the right."""

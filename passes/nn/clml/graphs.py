@@ -1,0 +1,201 @@
+"""Write a region as a graph of CLML, and put a call in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Region as IRRegion
+from xdsl.traits import is_side_effect_free
+
+from ....dialects import clml, nn
+from ....dialects.clml import Layout, MLOp, MLTensorType, Shape, Usage
+from ....dialects.nn import Array
+from ....weights import Weights
+from .builder import Builder, Transform, sizes_of, tensor_type
+from .regions import Region
+
+_Forms = dict[Layout, SSAValue]
+"""The tensors that hold the same elements in different layouts."""
+
+
+class _Writer(Builder):
+    """The body of one graph while it grows."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.version = max(clml.VERSIONS)
+        self.block = Block()
+        self.weights = weights
+        self.arguments: list[SSAValue] = []
+        """The nn values that the arguments of the graph stand for."""
+        self._forms: dict[tuple[SSAValue, Shape], _Forms] = {}
+        self._of_tensor: dict[SSAValue, _Forms] = {}
+        self._parameters: dict[tuple[str, MLTensorType], SSAValue] = {}
+
+    def read(
+        self, value: SSAValue, layout: Layout = Layout.OPTIMAL, sizes: Shape | None = None
+    ) -> SSAValue:
+        type = tensor_type(value, layout, sizes)
+        if isinstance(value.owner, nn.ConstantOp):
+            return self.weight(value, type.get_shape(), layout)
+        forms = self._forms.get((value, type.get_shape()))
+        if forms is None:
+            # It was not defined here, so it comes from outside: maybe from another graph by now.
+            forms = self._argument(value, tensor_type(value, Layout.NCHW, sizes))
+        if layout not in forms:
+            copy = clml.CopyOp(next(iter(forms.values())), type)
+            forms[layout] = self.add(copy)
+            forms[layout].name_hint = value.name_hint
+            self._of_tensor[forms[layout]] = forms
+        return forms[layout]
+
+    def _argument(self, value: SSAValue, type: MLTensorType) -> _Forms:
+        argument = self.block.insert_arg(type, len(self.block.args))
+        argument.name_hint = value.name_hint
+        self.arguments.append(value)
+        forms = self._forms[value, type.get_shape()] = {Layout.NCHW: argument}
+        self._of_tensor[argument] = forms
+        return forms
+
+    def define(self, value: SSAValue, tensor: SSAValue) -> None:
+        """Say which tensor is an nn value."""
+        layout = clml.ml_tensor(tensor).layout
+        forms = self._of_tensor.setdefault(tensor, {layout: tensor})
+        self._forms[value, clml.ml_tensor(tensor).get_shape()] = forms
+        tensor.name_hint = tensor.name_hint or value.name_hint
+
+    def common_layout(self, values: Sequence[SSAValue]) -> Layout:
+        for value in values:
+            forms = self._forms.get((value, sizes_of(nn.shape_of(value))))
+            if forms is not None and Layout.OPTIMAL in forms:
+                return Layout.OPTIMAL
+        return Layout.NCHW
+
+    def weight(
+        self,
+        value: SSAValue,
+        sizes: Shape,
+        layout: Layout = Layout.OPTIMAL,
+        transform: Transform | None = None,
+    ) -> SSAValue:
+        constant = value.owner
+        assert isinstance(constant, nn.ConstantOp)
+        type = tensor_type(value, layout, sizes, Usage.PARAMETER)
+        if transform is None and isinstance(constant.value, nn.WeightAttr):
+            return self._parameter(constant.value.key.data, type, value.name_hint)
+        array = nn.constant_value(value, self.weights)
+        assert array is not None
+        array = array if transform is None else transform(array)
+        key = self.weights.add(np.ascontiguousarray(array), nn.hint_of(value))
+        return self._parameter(key, type, value.name_hint)
+
+    def parameter(self, array: Array, sizes: Shape, layout: Layout = Layout.OPTIMAL) -> SSAValue:
+        type = MLTensorType(sizes, nn.element_type(array.dtype), layout, Usage.PARAMETER)
+        return self._parameter(self.weights.add(array), type, None)
+
+    def _parameter(self, key: str, type: MLTensorType, hint: str | None) -> SSAValue:
+        if (key, type) not in self._parameters:
+            constant = clml.ConstantOp(key, type)
+            constant.result.name_hint = hint
+            self.block.add_op(constant)
+            self._parameters[key, type] = constant.result
+        return self._parameters[key, type]
+
+    def add(self, command: MLOp) -> SSAValue:
+        self.block.add_op(command)
+        return command.results[0]
+
+    def result(self, value: SSAValue) -> SSAValue:
+        """The plain memory of a value that others read."""
+        shape = next(shape for known, shape in self._forms if known is value)
+        return self.read(value, Layout.NCHW, shape)
+
+
+def outline(region: Region, name: str, weights: Weights) -> tuple[clml.GraphOp, clml.CallOp]:
+    """The graph of a region, and the call that takes the place of its operations.
+
+    The region's operations are erased; the call and what it needs to give values their shapes are
+    not inserted anywhere yet, but for the first operation's place.
+    """
+    writer = _Writer(weights)
+    for match in region.matches:
+        before = writer.block.last_op
+        tensor = match.pattern.build(match.ops, writer)
+        writer.define(match.result, tensor)
+        _locate(writer.block, before, match.ops[0])
+    results = {value: writer.result(value) for value in region.outputs}
+    returned = list(dict.fromkeys(results.values()))
+    writer.block.add_op(clml.ReturnOp(returned))
+    commands = [op for op in writer.block.ops if isinstance(op, MLOp)]
+    version = max(op.REQUIRED_VERSION for op in commands)
+    graph = clml.GraphOp(name, version, region.arithmetic, IRRegion(writer.block))
+    first = {tensor: value for value, tensor in reversed(results.items())}
+    call = clml.CallOp(name, writer.arguments, [first[tensor].type for tensor in returned])
+    graph.location = call.location = region.matches[0].ops[0].location
+    _replace(region, call, [(value, returned.index(tensor)) for value, tensor in results.items()])
+    return graph, call
+
+
+def _locate(block: Block, before: Operation | None, source: Operation) -> None:
+    """Give the operations behind `before` the location of the nn operation they are from."""
+    op = block.last_op
+    while op is not None and op is not before:
+        op.location = source.location
+        op = op.prev_op
+
+
+def _replace(region: Region, call: clml.CallOp, numbers: Iterable[tuple[SSAValue, int]]) -> None:
+    """Put the call in the place of the region's last operation, and erase these."""
+    ops = [op for match in region.matches for op in match.ops]
+    last = region.matches[-1].ops[-1]
+    block = last.parent
+    assert block is not None
+    block.insert_op_after(call, last)
+    for value, number in numbers:
+        result = call.results[number]
+        if result.type != value.type:
+            view = nn.ReshapeOp(result, nn.shape_of(value))
+            view.location = call.location
+            block.insert_op_after(view, call)
+            result = view.result
+        result.name_hint = result.name_hint or value.name_hint
+        value.replace_all_uses_with(result)
+    order = {op: i for i, op in enumerate(block.ops)}
+    for op in sorted(ops, key=order.__getitem__, reverse=True):
+        op.detach()
+        op.erase()
+
+
+def sort_block(function: func.FuncOp) -> None:
+    """Bring the operations of a function into an order in which values are computed before use.
+
+    They stay as they are as far as that allows; those with effects stay in their order.
+    """
+    block = function.body.block
+    ops = list(block.ops)
+    with_effects = [op for op in ops if not is_side_effect_free(op)]
+    earlier = dict(pairwise(reversed(with_effects)))
+    done: set[Operation] = set()
+    ordered: list[Operation] = []
+    for op in ops:
+        stack = [op]
+        while stack:
+            current = stack[-1]
+            sources = [operand.owner for operand in current.operands]
+            sources += [earlier[current]] if current in earlier else []
+            waiting = [op for op in sources if isinstance(op, Operation) and op not in done]
+            if waiting and current not in done:
+                stack.extend(reversed(waiting))
+                continue
+            stack.pop()
+            if current not in done:
+                done.add(current)
+                ordered.append(current)
+    if ordered == ops:
+        return
+    for op in ops:
+        op.detach()
+    block.add_ops(ordered)

@@ -1,0 +1,110 @@
+"""Matrix products for CLML: fully connected layers, or products of row-major matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects import clml, nn
+from ....dialects.clml import Layout, Shape
+from ....dialects.nn import Array, shape_of
+from .builder import Builder, require, require_constant, sizes_of
+
+
+def is_bias(op: Operation, product: Operation) -> bool:
+    """Whether an operation adds a constant row to a matrix product of one row."""
+    if not isinstance(op, nn.BinaryOp) or op.kind.data is not nn.BinaryKind.ADD:
+        return False
+    bias = op.b if op.a.owner is product else op.a
+    if not isinstance(bias.owner, nn.ConstantOp):
+        return False
+    return op.result.type == product.results[0].type
+
+
+def _matrix(value: SSAValue, transposed: bool) -> tuple[int, int]:
+    """Rows and columns of an operand, once it is transposed."""
+    *batch, rows, columns = shape_of(value)
+    require(prod(batch) == 1, f"CLML multiplies two matrices, not batches of {prod(batch)}")
+    return (columns, rows) if transposed else (rows, columns)
+
+
+def fully_connected(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+    """`nn.matmul` of one row by constants, and the bias behind it."""
+    op = ops[0]
+    assert isinstance(op, nn.MatmulOp)
+    rows, k = _matrix(op.a, op.transpose_a is not None)
+    _, n = _matrix(op.b, op.transpose_b is not None)
+    require(rows == 1, f"a fully connected layer takes a batch of 1, not of {rows}")
+    require_constant(op.b)
+    transpose = op.transpose_b is not None
+    bias: SSAValue | None = None
+    if len(ops) > 1:
+        add = ops[1]
+        assert isinstance(add, nn.BinaryOp)
+        value = add.b if add.a is op.result else add.a
+
+        def as_row(array: Array) -> Array:
+            return np.broadcast_to(array.reshape(-1), (n,))
+
+        whole = nn.count(shape_of(value)) == n
+        bias = builder.weight(value, (1, n, 1, 1), transform=None if whole else as_row)
+    x = builder.shaped(builder.read(op.a), (1, k, 1, 1))
+    w = builder.weight(op.b, (1, 1, n, k) if transpose else (1, 1, k, n))
+    result = builder.like(x, (1, n, 1, 1))
+    y = builder.add(clml.FullyConnectedOp(x, w, bias, result, transpose=transpose))
+    return builder.shaped(y, sizes_of(shape_of(ops[-1].results[0])))
+
+
+def _gemm_sizes(op: nn.MatmulOp) -> tuple[Shape, Shape, Shape]:
+    """Those that CLML wants for a, b and the product."""
+    m, k = _matrix(op.a, op.transpose_a is not None)
+    _, n = _matrix(op.b, op.transpose_b is not None)
+    a: Shape = (m, k, 1, 1) if op.transpose_a is None else (k, m, 1, 1)
+    b: Shape = (1, 1, k, n) if op.transpose_b is None else (1, 1, n, k)
+    return a, b, (m, n, 1, 1)
+
+
+def is_alone(ops: Sequence[Operation]) -> bool:
+    """Whether a product has a graph of its own.
+
+    CLML has no batches, and matrices are one to all but the product itself. As it takes and gives
+    row-major memory, that costs no copies.
+    """
+    op = ops[0]
+    assert isinstance(op, nn.MatmulOp)
+    a, b, result = _gemm_sizes(op)
+    return any(
+        sizes_of(shape_of(value)) != sizes
+        for value, sizes in ((op.a, a), (op.b, b), (op.result, result))
+        if not isinstance(value.owner, nn.ConstantOp)
+    )
+
+
+def gemm(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+    """`nn.matmul` of two matrices."""
+    (op,) = ops
+    assert isinstance(op, nn.MatmulOp)
+    sizes_a, sizes_b, result = _gemm_sizes(op)
+    m, k = _matrix(op.a, op.transpose_a is not None)
+    require(op.a is not op.b, "CLML takes two different tensors, but both operands are one")
+    a, b = (
+        builder.weight(value, sizes, Layout.NCHW)
+        if isinstance(value.owner, nn.ConstantOp)
+        else builder.read(value, Layout.NCHW, sizes)
+        for value, sizes in ((op.a, sizes_a), (op.b, sizes_b))
+    )
+    return builder.add(
+        clml.GemmOp(
+            a,
+            b,
+            builder.like(a, result),
+            m=m,
+            n=result[1],
+            k=k,
+            transpose_a=op.transpose_a is not None,
+            transpose_b=op.transpose_b is not None,
+        )
+    )

@@ -1,0 +1,101 @@
+"""Operations that move or resample elements, for CLML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects import clml, nn
+from ....dialects.clml import PadMode
+from ....dialects.nn import CoordinateMode, floats, ints, number, shape_of
+from .builder import Builder, given, require, sizes_of
+
+_PADS = {
+    nn.PadMode.CONSTANT: PadMode.CONSTANT,
+    nn.PadMode.REFLECT: PadMode.REFLECT,
+    # What CLML has beside the border is the border itself for one element, and only for one.
+    nn.PadMode.EDGE: PadMode.SYMMETRIC,
+}
+_CORNERS = {CoordinateMode.ALIGN_CORNERS: True, CoordinateMode.ASYMMETRIC: False}
+
+
+def reshape(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+    """`nn.reshape`; nothing at all where only ones at the end come or go."""
+    (op,) = ops
+    assert isinstance(op, nn.ReshapeOp)
+    x = builder.read(op.x, builder.common_layout([op.x]))
+    return builder.shaped(x, sizes_of(shape_of(op.result)))
+
+
+def concat(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+    """`nn.concat` of channels."""
+    (op,) = ops
+    assert isinstance(op, nn.ConcatOp)
+    axis = op.axis.value.data
+    require(axis == 1, f"CLML concatenates channels (axis 1), not axis {axis}")
+    inputs = [builder.read(value) for value in op.inputs]
+    result = builder.like(inputs[0], sizes_of(shape_of(op.result)))
+    return builder.add(clml.ConcatOp(inputs, result))
+
+
+def pad(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+    """`nn.pad` of H and W."""
+    (op,) = ops
+    assert isinstance(op, nn.PadOp)
+    mode = given(
+        _PADS.get(op.mode.data),
+        f"CLML pads constant, reflect and by one edge, not {op.mode.data}",
+    )
+    sizes = sizes_of(shape_of(op.result))
+    before, after = ((*ints(amounts), 0, 0, 0)[:4] for amounts in (op.low, op.high))
+    value = 0 if op.value is None else number(op.value)
+    require(value == 0 or mode is not PadMode.CONSTANT, f"CLML pads with 0, not with {value:g}")
+    require(not any((*before[:2], *after[:2])), "CLML pads H and W (axes 2 and 3), not other axes")
+    amounts = (*before[2:], *after[2:])
+    require(min(amounts) >= 0, f"CLML crops nothing, but the amounts are {list(amounts)}")
+    require(
+        mode is not PadMode.SYMMETRIC or max(amounts) <= 1,
+        f"CLML repeats one element of an edge, not {max(amounts)}",
+    )
+    x = builder.read(op.x)
+    result = builder.like(x, sizes)
+    return builder.add(clml.PadOp(x, result, mode=mode, pads=amounts))
+
+
+def depth_to_space(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+    """`nn.depth_to_space` of mode DCR."""
+    (op,) = ops
+    assert isinstance(op, nn.DepthToSpaceOp)
+    mode = op.mode.data
+    require(mode is nn.BlockOrder.DCR, f"CLML's depth_to_space has the mode dcr, not {mode}")
+    x = builder.read(op.x)
+    result = builder.like(x, sizes_of(shape_of(op.result)))
+    return builder.add(clml.DepthToSpaceOp(x, result, block=op.block.value.data))
+
+
+def resize(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+    """`nn.resize` of H and W: linear, with aligned corners or without half a pixel's offset."""
+    (op,) = ops
+    assert isinstance(op, nn.ResizeOp)
+    mode, coordinates = op.mode.data, op.coordinate_mode.data
+    require(mode is nn.ResizeMode.LINEAR, f"CLML resizes bilinearly, not by mode {mode}")
+    corners = given(
+        _CORNERS.get(coordinates),
+        f"CLML resizes with the coordinates {' or '.join(_CORNERS)}, not {coordinates}",
+    )
+    require(op.exclude_outside is None, "CLML's resize has no exclude_outside")
+    shape, result_shape = shape_of(op.x), shape_of(op.result)
+    require(
+        len(shape) == 4 and shape[:2] == result_shape[:2],
+        f"CLML resizes H and W, not {list(shape)} to {list(result_shape)}",
+    )
+    for scale, n, m in zip(floats(op.scales), shape, result_shape, strict=True):
+        require(
+            corners or math.isclose(scale, m / n, rel_tol=1e-6),
+            f"CLML resizes by the quotient of the sizes, {m}/{n}, not by {scale:g}",
+        )
+    x = builder.read(op.x)
+    result = builder.like(x, sizes_of(result_shape))
+    return builder.add(clml.ResizeBilinearOp(x, result, align_corners=corners))

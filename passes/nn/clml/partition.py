@@ -1,0 +1,131 @@
+"""One function and its graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.traits import SymbolOpInterface
+
+from ....dialects import cl, clml, nn
+from ....weights import Weights
+from ...locations import node_name
+from .graphs import outline, sort_block
+from .matching import find_matches
+from .regions import Region, form_regions
+
+
+@dataclass(frozen=True)
+class Node:
+    """What became of one operation."""
+
+    name: str
+    """That of the model's node."""
+    operation: str
+    """`conv`, `pool max`."""
+    graph: str = ""
+    """The graph that computes it; empty where none does."""
+    note: str = ""
+    """By which command, or why not."""
+    is_view: bool = False
+    """Whether it is a reshape outside of graphs, which takes no time anywhere."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """What became of a function."""
+
+    nodes: tuple[Node, ...]
+    graphs: tuple[clml.GraphOp, ...]
+
+    @property
+    def offloaded(self) -> int:
+        """How many operations graphs compute."""
+        return sum(bool(node.graph) for node in self.nodes)
+
+    @property
+    def copies(self) -> int:
+        """How many commands only change layouts."""
+        commands = [command for graph in self.graphs for command in graph.commands]
+        return sum(isinstance(command, clml.CopyOp) for command in commands)
+
+
+def partition(
+    module: ModuleOp,
+    function: func.FuncOp,
+    target: cl.Target,
+    weights: Weights,
+    minimum: int = 1,
+    explain: bool = False,
+) -> Partition:
+    """Move operations of a function to graphs of its module as `target.clml` says.
+
+    `weights` are those of the module, and get what CLML wants in another order.
+    """
+    matches = find_matches(function, target, weights)
+    reasons = dict(matches.reasons)
+    chosen = matches.legal
+    if target.clml == "auto":
+        from .choose import choose_matches
+
+        chosen = choose_matches(function, target, matches.legal, reasons, explain)
+    regions = form_regions(function, chosen, minimum, reasons)
+    names = _free_names(module, len(regions))
+    nodes = tuple(_nodes(function, regions, names, reasons))
+    graphs: list[clml.GraphOp] = []
+    for region, name in zip(regions, names, strict=True):
+        graph, _ = outline(region, name, weights)
+        graphs.append(graph)
+    if graphs:
+        sort_block(function)
+        block = function.parent
+        assert block is not None
+        block.insert_ops_before(graphs, function)
+    return Partition(nodes, tuple(graphs))
+
+
+def _free_names(module: ModuleOp, count: int) -> list[str]:
+    symbols = (op.get_trait(SymbolOpInterface) for op in module.ops)
+    used = {
+        name.data
+        for op, symbol in zip(module.ops, symbols, strict=True)
+        if symbol is not None and (name := symbol.get_sym_attr_name(op)) is not None
+    }
+    free = (f"clml_{i}" for i in range(count + len(used)))
+    return [name for name in free if name not in used][:count]
+
+
+def _nodes(
+    function: func.FuncOp,
+    regions: Sequence[Region],
+    names: Sequence[str],
+    reasons: dict[Operation, str],
+) -> list[Node]:
+    graph_of: dict[Operation, tuple[str, str]] = {}
+    for region, name in zip(regions, names, strict=True):
+        for match in region.matches:
+            commands = " and ".join(command.name for command in match.commands)
+            graph_of |= dict.fromkeys(match.ops, (name, commands or "another name of its operand"))
+    return [
+        Node(
+            node_name(op),
+            operation_text(op),
+            *graph_of.get(op, ("", reasons.get(op, ""))),
+            is_view=isinstance(op, nn.ReshapeOp) and op not in graph_of,
+        )
+        for op in function.body.block.ops
+        if not isinstance(op, nn.ConstantOp | func.ReturnOp)
+    ]
+
+
+def operation_text(op: Operation) -> str:
+    """An operation's name without its dialect, and its kind."""
+    name = op.name.removeprefix("nn.")
+    match op:
+        case nn.UnaryOp() | nn.BinaryOp() | nn.PoolOp() | nn.ReduceOp():
+            return f"{name} {op.kind.data}"
+        case _:
+            return name

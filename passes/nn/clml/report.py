@@ -1,0 +1,26 @@
+"""What a partition did, for people: a table on stderr."""
+
+from __future__ import annotations
+
+from ..layout.explain import print_table
+from .partition import Partition
+
+
+def print_partition(function: str, partition: Partition) -> None:
+    """Each operation with its graph and command, or with the reason why it has none; the sums."""
+    rows = [[n.name, n.operation, n.graph or "-", n.note] for n in partition.nodes]
+    print_table(
+        f"CLML in {function}",
+        ("node", "operation", "graph", "command, or why none"),
+        rows,
+        summary(partition),
+    )
+
+
+def summary(partition: Partition) -> str:
+    """`57 of 58 operations in 1 graph, with 2 copies between layouts`."""
+    graphs = len(partition.graphs)
+    return (
+        f"{partition.offloaded} of {len(partition.nodes)} operations in {graphs} "
+        f"graph{'' if graphs == 1 else 's'}, with {partition.copies} copies between layouts"
+    )
