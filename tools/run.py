@@ -226,6 +226,9 @@ def run(options: argparse.Namespace) -> None:
     names = [output.name for output in model.outputs]
     outputs = model.run(inputs)
     views = [f", {kind} {way}" for kind, way in model.executable.image_views.items()]
+    offload = model.executable.offload
+    if offload is not None:
+        views.append(f", {offload.operations} operations by CLML {offload.major}.{offload.minor}")
     console.print(f"ran {Path(options.model).name} on {model.device_name}{''.join(views)}")
     if options.output:
         _save(Path(options.output), names, outputs)

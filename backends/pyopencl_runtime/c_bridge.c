@@ -17,3 +17,16 @@ clopt_status clopt_bridge_create(cl_context context, cl_device_id device, cl_com
     options.binaries_path = binaries_path;
     return model_create(&options, model, message, message_bytes);
 }
+
+/* The members of clopt_offload_info in order, without its text; whether there are any. */
+int clopt_bridge_offload(const clopt_model *model, cl_ulong figures[7]) {
+    const clopt_offload_info info = clopt_model_offload(model);
+    figures[0] = (cl_ulong)info.major;
+    figures[1] = (cl_ulong)info.minor;
+    figures[2] = info.operations;
+    figures[3] = info.tensors;
+    figures[4] = info.larger_tensors;
+    figures[5] = info.larger_bytes;
+    figures[6] = info.constant_bytes;
+    return info.library != NULL;
+}

@@ -60,16 +60,21 @@ class CExecutable(Runnable):
         """The arguments are those of `Executable`; `library_folder` is where libraries are kept, by
         default in the user's cache. Operations of CLML are computed by the device's library, or
         by `clml_library` in its place. CloptError without either, and without a C compiler.
+
+        For a device's own CLML, the environment variable CLML_INCLUDE_DIR names the folder above
+        the CL/cl_qcom_ml_ops.h of its SDK.
         """
         program = only_program(module)
         place = choose_place(device, context, queue)
         super().__init__(program, place)
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
+        sdk = None
         if uses_ml_ops(program):
             clml_version(self.device, clml_library)
+            sdk = os.environ.get("CLML_INCLUDE_DIR") if clml_library is None else None
         files = package_files(module, self.source, weights, NAME)
-        package = CPackage(files, library_folder)
+        package = CPackage(files, library_folder, sdk)
         memories = self._memories(program, arena)
         self.arena = tuple(memory.buffer for memory in memories)
         cache = kernel_cache(cache_folder, use_cache)
@@ -85,6 +90,7 @@ class CExecutable(Runnable):
             self._keep_binaries(binaries)
             cache.trim()
         self.device_bytes = self._model.device_bytes
+        self.offload = self._model.offload
         kinds = {view.image.kind.value for view in views_of(parts(program))}
         self.image_views = dict.fromkeys(sorted(kinds), _IMAGE_VIEWS[self._model.image_views])
         self._turn = Turn(memory.root for memory in memories)

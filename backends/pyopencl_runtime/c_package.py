@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pyopencl as cl
@@ -17,6 +18,7 @@ NAME = "model"
 """How the package is called: its functions begin so."""
 
 _BRIDGE = "c_bridge.c"
+_CLML_HEADER = "CL/cl_qcom_ml_ops.h"
 _MESSAGE_BYTES = 4096
 
 _Handle = ctypes.c_void_p
@@ -28,6 +30,7 @@ _FUNCTIONS = {
         *(_Handle, _Handle, _Handle, _Text, _Size, ctypes.POINTER(_Handle), _Size, _Text),
         *(ctypes.POINTER(_Handle), _Text, _Size),
     ),
+    "clopt_bridge_offload": (_Handle, ctypes.POINTER(ctypes.c_uint64)),
     "clopt_destroy": (_Handle,),
     "clopt_set_queue": (_Handle, _Handle),
     "clopt_bind_buffer": (_Handle, _Size, _Handle),
@@ -47,19 +50,47 @@ _RESULTS = {
 }
 
 
+@dataclass(frozen=True)
+class Offload:
+    """What a vendor's library computes of a model: C's `clopt_offload_info`."""
+
+    major: int
+    minor: int
+    """The version of its interface in use."""
+    operations: int
+    tensors: int
+    """Those that the operations read and write, without the constants."""
+    larger_tensors: int
+    """Those of them that take more bytes than were planned, and so lie outside of the arena."""
+    larger_bytes: int
+    """What these take."""
+    constant_bytes: int
+    """Of the constants, as the device keeps them."""
+
+
 class CPackage:
     """The library of a package, loaded."""
 
-    def __init__(self, files: Mapping[str, bytes], folder: Path | None = None):
+    def __init__(
+        self,
+        files: Mapping[str, bytes],
+        folder: Path | None = None,
+        clml_include: str | None = None,
+    ):
         """Compile what `package_files` wrote for the name `NAME`, or take it from the cache.
 
-        CloptError without a C compiler or without the headers of OpenCL.
+        `clml_include` is the folder above the CL/cl_qcom_ml_ops.h of a device's SDK, for a device's
+        own CLML; our header is for our library. CloptError without a C compiler or without the
+        headers of OpenCL.
         """
         sources = {path: text for path, text in files.items() if _is_source(path)}
+        if clml_include is not None:
+            sources = {path: t for path, t in sources.items() if not path.endswith(_CLML_HEADER)}
         sources[_BRIDGE] = (Path(__file__).parent / _BRIDGE).read_bytes()
         include = (".", *sorted({path.split("/")[0] for path in sources if "/" in path}))
+        system = () if clml_include is None else (clml_include,)
         share_opencl()
-        self.path = build_library(Sources(sources, include), folder)
+        self.path = build_library(Sources(sources, include, system), folder)
         self._library = ctypes.CDLL(str(self.path))
         for name, arguments in _FUNCTIONS.items():
             function = getattr(self._library, name)  # [name] would make another one each time
@@ -116,6 +147,13 @@ class CModel:
     def device_bytes(self) -> int:
         """Memory of arenas, weights, and what lies outside of arenas."""
         return self._library.clopt_model_device_bytes(self._handle)
+
+    @property
+    def offload(self) -> Offload | None:
+        """None where all is computed by our kernels."""
+        figures = (ctypes.c_uint64 * len(fields(Offload)))()
+        has = self._library.clopt_bridge_offload(self._handle, figures)
+        return Offload(*figures) if has else None
 
     def set_queue(self, queue: cl.CommandQueue) -> None:
         """Inferences go to this queue from now on."""

@@ -15,6 +15,7 @@ from ...dialects.cl.program import Port, ProgramOp
 from ...dialects.cl.target import target_of
 from ...dialects.nn.types import numpy_dtype
 from ...errors import CloptError
+from .c_package import Offload
 from .cache import BinaryCache, default_cache_folder
 from .devices import Device
 from .images import Images
@@ -48,6 +49,8 @@ class Runnable(ABC):
     device_bytes: int
     """Memory of arenas, of images and buffers outside of them, and of weights, in bytes; without
     the inputs' and outputs'."""
+    offload: Offload | None = None
+    """What CLML computes of the program; None for nothing."""
     _turn: Turn
 
     def __init__(
