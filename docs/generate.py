@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from xdsl.ir import Attribute, Dialect, Operation
+from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.irdl import OptionalDef, VariadicDef
 from xdsl.passes import PassOptionInfo, get_pass_option_infos
 
@@ -64,7 +64,8 @@ def operation_page(op: type[Operation]) -> Iterator[str]:
 
 def attribute_page(attribute: type[Attribute]) -> Iterator[str]:
     """The section of one attribute or type."""
-    yield f"### `#{attribute.name}`\n\n{summary(attribute)}\n"
+    mark = "!" if issubclass(attribute, TypeAttribute) else "#"
+    yield f"### `{mark}{attribute.name}`\n\n{summary(attribute)}\n"
 
 
 def dialect_page(dialect: Dialect) -> Iterator[str]:
