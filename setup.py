@@ -4,7 +4,7 @@ from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
 ROOMS = ["dialects*", "passes*", "backends*", "frontends*", "tools*"]
-DATA = ["**/*.toml", "**/*.cl", "**/*.h", "**/*.c", "**/*.in", "**/*.html"]
+DATA = ["**/*.toml", "**/*.cl", "**/*.h", "**/*.c", "**/*.in", "**/*.html", "**/*.txt"]
 
 
 class BuildPackage(build_py):

@@ -26,14 +26,20 @@
 #include <CL/cl_qcom_ml_ops.h>
 #include <stddef.h>
 
-#define CLML_MAX_TENSORS 64  /* of an operation */
-#define CLML_MAX_LAUNCHES 64 /* of an operation */
-#define CLML_MAX_SIZE 32768  /* of a tensor along n, c, h or w */
+#define CLML_MAX_TENSORS 64    /* of an operation */
+#define CLML_MAX_PARAMETERS 16 /* tensors of a kernel */
+#define CLML_MAX_SCALARS 32    /* of a kernel */
+#define CLML_MAX_SIZE 32768    /* of a tensor along n, c, h or w */
+#define CLML_OPTION_BYTES 1280 /* of the options of a program */
 
 #if defined(__GNUC__)
 #define CLML_PRINTF(text, rest) __attribute__((format(printf, text, rest)))
 #else
 #define CLML_PRINTF(text, rest)
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(hidden)
 #endif
 
 /* objects.c: handles, references and the lock */
@@ -106,6 +112,7 @@ typedef struct clml_tensor {
     cl_channel_type type;
     cl_ml_tensor_layout_qcom layout;
     int n, c, h, w;
+    size_t padding; /* bytes after an OPTIMAL one */
     int is_referenced; /* by an operation, once: the size is known */
     int is_written;    /* an OPTIMAL one: some command has put data into it */
 } clml_tensor;
@@ -145,13 +152,13 @@ int clml_overlap(const clml_tensor *a, cl_mem a_memory, const clml_tensor *b, cl
 cl_int clml_check_queue(const char *function, const clml_context *context, cl_command_queue queue,
                         cl_uint wait_count, const cl_event *waits);
 
-/* op.c: how operations are made and put on a queue */
+/* build.c: how operations are made */
 
 /* One kernel; its scalars are set, its tensors are set at each launch. */
 typedef struct clml_kernel_launch {
     cl_kernel kernel;
     cl_uint tensor_count;
-    int tensors[CLML_MAX_TENSORS]; /* indices into the operation's; -1: there is none */
+    int tensors[CLML_MAX_PARAMETERS]; /* indices into the operation's; -1: there is none */
     size_t global[3];
 } clml_kernel_launch;
 
@@ -187,7 +194,7 @@ typedef struct clml_build {
     /* Of the launch that is being made: */
     clml_kernel_launch launch;
     cl_uint scalar_count;
-    clml_scalar scalars[48];
+    clml_scalar scalars[CLML_MAX_SCALARS];
     char options[1024];
     int has_epsilon; /* the property CL_ML_BATCH_NORM_OP_EPSILON_QCOM was given */
     float epsilon;   /* 1e-5 where it was not */
@@ -255,9 +262,58 @@ void clml_define(clml_build *b, const char *name, const char *format, ...) CLML_
  * operation may have several; the parameters and macros of the next begin anew. */
 void clml_launch(clml_build *b, const char *name, const char *source, const clml_tensor *result);
 
+/* The options of a program for a type, and for a tensor, NULL: there is none; as snprintf does. */
+size_t clml_type_options(char *text, size_t bytes, cl_channel_type type);
+size_t clml_tensor_options(char *text, size_t bytes, const char *name, const clml_tensor *tensor);
+
+/* A work-item per element. */
+void clml_elements_of(const clml_tensor *tensor, size_t global[3]);
+
+/* op.c: operations on queues */
+
+/* Sets the two arguments of a kernel's tensor number `index`. */
+cl_int clml_set_tensor(cl_kernel kernel, cl_uint index, const clml_tensor *tensor, cl_mem memory);
+
+/* Checks an operation and finds the memories of its tensors. */
+cl_int clml_check_op(const char *function, cl_command_queue queue, const clml_op *op,
+                     const clml_set *set, cl_uint wait_count, const cl_event *waits,
+                     cl_mem *memories);
+
 /* Checks an operation with its memories, and puts it on the queue. */
 cl_int clml_enqueue(const char *function, cl_command_queue queue, clml_op *op, const clml_set *set,
                     cl_uint wait_count, const cl_event *waits, cl_event *event);
+
+/* recording.c */
+
+/* A queue whose commands are recorded; the layer tells of their beginning and end. */
+int clml_is_recordable(cl_command_queue queue);
+cl_int clml_add_recordable(cl_command_queue queue);
+void clml_remove_recordable(cl_command_queue queue);
+
+/* CL_SUCCESS, or a message: what `function` does cannot be recorded. */
+cl_int clml_refuse_recordable(const char *function, cl_command_queue queue);
+
+/* How many launches a recording may have, CLML_REFERENCE_RECORDING_SIZE or 256. */
+cl_uint clml_recording_size(void);
+
+/* Adds to the recording of the queue. */
+cl_int clml_record_op(const char *function, cl_command_queue queue, clml_op *op, clml_set *set,
+                      cl_uint wait_count, const cl_event *event);
+cl_int clml_record_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                          const size_t *offset, const size_t *global, const size_t *local,
+                          cl_uint wait_count, const cl_event *event);
+
+/* onchip.c */
+
+/* The bytes of the device's on-chip memory, CLML_REFERENCE_ONCHIP_BYTES or 1 MiB. */
+size_t clml_onchip_bytes(void);
+
+/* A buffer of on-chip memory; offsets overlap as the application wants. */
+cl_mem clml_create_onchip(cl_context context, cl_mem_flags flags, size_t offset, size_t bytes,
+                          cl_int *error);
+
+/* Nothing in on-chip memory outlasts a recording. */
+cl_int clml_spoil_onchip(cl_command_queue queue);
 
 /* kernel text */
 
@@ -318,5 +374,9 @@ clml_reference_create_binary clml_create_binary;
 clml_reference_create_clip clml_create_clip;
 clml_reference_create_depth_to_space clml_create_depth_to_space;
 clml_reference_create_resize_bilinear clml_create_resize_bilinear;
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 
 #endif
