@@ -17,9 +17,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn
 from .candidates import PLAIN, Candidate
+from .dead_ends import solve_pruned
 from .kernels import Work
 from .problem import LayoutProblem, Variable
-from .solver import Problem, Solution, Table, solve
+from .solver import Problem, Solution, Table
 
 FORBIDDEN = 1e9
 """Microseconds of what cannot be: finite, so that a search gets out of it step by step."""
@@ -118,12 +119,12 @@ class OffloadProblem:
         """
         forced = forced or {}
         problem = self._with(forced, charges or {})
-        found = solve(problem)
+        found = solve_pruned(problem)
         if found.exact:
             return found
         # What was found is no worse than what takes no search.
         rest = {value: False for value in self.variables if value not in forced}
-        safe = solve(self._with({**rest, **forced}, {}))
+        safe = solve_pruned(self._with({**rest, **forced}, {}))
         return found if found.cost <= safe.cost else Solution(safe.choice, safe.cost, False)
 
     def cost_of(self, solution: Solution) -> float:
