@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .api import CompiledModel, compile, is_clml_runtime_enabled, load
+    from .clml import partition_for_clml
     from .errors import CloptError
 
-__all__ = ["CloptError", "CompiledModel", "compile", "is_clml_runtime_enabled", "load"]
+__all__ = [
+    "CloptError",
+    "CompiledModel",
+    "compile",
+    "is_clml_runtime_enabled",
+    "load",
+    "partition_for_clml",
+]
 
 # Imported on first use: `import clopt` alone must stay cheap.
 _HOMES = {
@@ -18,6 +26,7 @@ _HOMES = {
     "compile": "api",
     "is_clml_runtime_enabled": "api",
     "load": "api",
+    "partition_for_clml": "clml",
 }
 
 

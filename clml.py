@@ -1,0 +1,53 @@
+"""What of a model CLML computes, from Python: `clopt.partition_for_clml`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import PassPipeline
+
+from .backends.targets import TargetChoice
+from .context import CloptContext
+from .dialects.cl import Target, set_target
+from .errors import CloptError
+from .weights import Weights
+
+
+def partition_for_clml(
+    module: ModuleOp,
+    target: str | Target,
+    weights: Weights | None = None,
+    *,
+    explain: bool = False,
+) -> ModuleOp:
+    """A copy of `module` (of nn operations) in which graphs of CLML compute what they can.
+
+    It is simplified first, as `clopt.compile` does, which takes the result. Graphs take all that is
+    possible, as with clml=prefer, unless the target says clml=auto. `weights` are those of the
+    module, and get what CLML wants in another order. With `explain` a table on stderr says which
+    graph each operation is in, or why in none. Raises CloptError for a target without CLML.
+    """
+    from .passes.nn.partition_clml import NNPartitionCLMLPass
+    from .passes.pipelines import OFFLOAD, SIMPLIFY
+
+    described = target if isinstance(target, Target) else TargetChoice.parse(target).load()
+    if described is None:
+        raise CloptError(f'"{target}" names no target; write for example adreno-740.')
+    if not described.clml_version:
+        raise CloptError(
+            f"{described.name} has no CLML; name another target, for example adreno-740, or say "
+            "which version there is: clml_version=3."
+        )
+    if described.clml == "off":
+        described = replace(described, clml="prefer")
+    module = module.clone()
+    set_target(module, described)
+    offload = (
+        replace(pass_, explain=explain) if isinstance(pass_, NNPartitionCLMLPass) else pass_
+        for pass_ in OFFLOAD
+    )
+    PassPipeline((*SIMPLIFY, *offload)).apply(
+        CloptContext(weights=Weights() if weights is None else weights), module
+    )
+    return module
