@@ -58,7 +58,7 @@ class Executable(Runnable):
         if uses_ml_ops(program):
             raise CloptError(
                 f"@{program.sym_name.data} has commands of CLML graphs, and this executable runs "
-                "kernels only; compile the model with clml=off."
+                "kernels only; make one with clopt.compile or clopt.load, or compile with clml=off."
             )
         super().__init__(program, choose_place(device, context, queue))
         self.source = source_of(module) if source is None else source
