@@ -4,6 +4,10 @@ A `clml.graph` is a list of commands on `!clml.tensor` values, one command for e
 API, and `clml.call` uses it among nn operations. Each command has one place that knows its rules,
 its `infer`; where CLML cannot compute something, the verifier's sentence says why.
 
+Most commands take the optimal layout, of which only the device knows the bytes. Matrix products and
+softmax of maps take NCHW, functions of single elements whatever all their tensors have. A graph
+takes and returns NCHW, which is a plain buffer; `clml.copy` stands where layouts meet.
+
 CLML also lists permute, transpose and fill among its operations. How to call them is not public, so
 there are none here.
 """
