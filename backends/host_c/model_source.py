@@ -13,7 +13,7 @@ from ...dialects import cl, tir
 from ...dialects.nn.types import numpy_dtype
 from ..kernel_source import Feature, features_of, split_kernels
 from .c_text import INDENT, array, braces, comment, filled, initialiser, reference, string
-from .tables import Copy, Launch, Root, RootKind, Slot, Tables
+from .tables import Copy, Launch, Offloaded, Root, RootKind, Slot, Tables
 
 _DTYPES = {
     "bool": "CLOPT_BOOL",
@@ -71,9 +71,14 @@ def print_info(tables: Tables, name: str, target: str, weights_bytes: int) -> st
 
 
 def print_program(
-    tables: Tables, sources: Mapping[str, str], source: str, digest: bytes, name: str
+    tables: Tables,
+    sources: Mapping[str, str],
+    source: str,
+    digest: bytes,
+    name: str,
+    offload: Mapping[str, str],
 ) -> str:
-    """The initialiser of the model's `clopt_program`."""
+    """The initialiser of the model's `clopt_program`; `offload` are fields of its own."""
     needs = [name for feature, name in _FEATURES.items() if feature in features_of(source)]
     digits = filled((f"0x{byte:02x}" for byte in digest), INDENT * 2, 50)
     rows = {
@@ -91,6 +96,7 @@ def print_program(
         "slot_count": str(len(tables.slots)),
         "commands": reference("commands", tables.commands),
         "command_count": str(len(tables.commands)),
+        **offload,
     }
     return "\n".join(f"{INDENT}.{key} = {value}," for key, value in rows.items())
 
@@ -235,6 +241,14 @@ def _commands(tables: Tables, comments: Mapping[str, str]) -> str:
                 kind = {"kind": "CLOPT_COPY", "argument_count": "2"}
                 copy = initialiser(kind, _arguments(values, tables))
                 rows.append(f"{copy},")
+            case Offloaded():
+                kind = {
+                    "kind": "CLOPT_OFFLOAD",
+                    "operation": str(command.number),
+                    "argument_count": str(len(command.arguments)),
+                }
+                operation = initialiser(kind, _arguments(command.arguments, tables))
+                rows.append(f"{comment(command.name)}\n{operation},")
     title = "/* An inference, in the order of the queue. */\n" if rows else ""
     return title + array("static const clopt_command commands", rows)
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -29,6 +29,9 @@ from .names import Names, check_model_name, identifier
 from .tables import Root, RootKind, Tables, make_tables
 from .weights_file import DIGEST_BYTES, gather
 
+if TYPE_CHECKING:
+    from ..clml.offload import Offload
+
 DESCRIPTION = "package.json"
 """What a package says of itself, the names of its files included."""
 
@@ -45,10 +48,13 @@ def package_files(module: ModuleOp, source: str, weights: Weights, name: str) ->
     """
     check_model_name(name)
     tables = make_tables(module, weights)
-    constants = gather(weights, (r.key for r in tables.roots if r.kind is RootKind.Constant))
+    offload = _offload_of(tables.program, weights)
+    keys = [root.key for root in tables.roots if root.kind is RootKind.Constant]
+    constants = gather(weights, keys + (offload.keys if offload else []))
     sources = program_sources(tables, source)
     body = print_tables(tables, source, constants.offsets)
-    digest = _digest(name, body, source, constants.payload)
+    operations = offload.tables(constants.offsets, name) if offload else ""
+    digest = _digest(name, body + operations, source, constants.payload)
     target = cl.target_of(module).name
     values = {
         "name": name,
@@ -57,12 +63,15 @@ def package_files(module: ModuleOp, source: str, weights: Weights, name: str) ->
         "target": target,
         "tables": body.rstrip("\n"),
         "info": print_info(tables, name, target, constants.file_bytes),
-        "program": print_program(tables, sources, source, digest, name),
+        "program": print_program(
+            tables, sources, source, digest, name, _program_fields(offload, name)
+        ),
         "kernels": print_sources(sources, name).rstrip("\n"),
         "indices": _indices(tables, name),
         "tensors": _tensor_rows(tables, name),
         "arenas": _arena_text(tables.arenas),
         "weights": f"{constants.file_bytes:,}",
+        **_offload_values(offload, name),
     }
     texts = {
         f"{name}.h": _fill("model.h.in", values),
@@ -74,9 +83,13 @@ def package_files(module: ModuleOp, source: str, weights: Weights, name: str) ->
         "README.md": _fill("README.md.in", values),
         **{f"{_RUNTIME}/{file}": text for file, text in _runtime_texts().items()},
     }
+    if offload:
+        texts |= {f"{name}_clml.c": operations, **offload.files()}
     contents = {path: text.encode() for path, text in texts.items()}
     contents["weights.bin"] = constants.file(digest)
     description = _describe(tables, name, target, [*contents, DESCRIPTION])
+    if offload:
+        description["clml"] = offload.describe()
     contents[DESCRIPTION] = (json.dumps(description, indent=2) + "\n").encode()
     return contents
 
@@ -128,6 +141,51 @@ def _digest(name: str, tables: str, source: str, payload: bytes) -> bytes:
     return digest.digest()[:DIGEST_BYTES]
 
 
+def _offload_of(program: cl.ProgramOp, weights: Weights) -> Offload | None:
+    """What CLML computes of a program."""
+    if not cl.uses_ml_ops(program):
+        return None
+    from ..clml.offload import Offload
+
+    return Offload(program, weights)
+
+
+def _program_fields(offload: Offload | None, name: str) -> dict[str, str]:
+    if offload is None:
+        return {}
+    return {"offload": f"&{offload.symbol}", "offload_tables": f"&{name}_clml"}
+
+
+def _offload_values(offload: Offload | None, name: str) -> dict[str, str]:
+    """What the templates say of a vendor's library; without one, nothing of it."""
+    values = {
+        "offload_cmake": "",
+        "offload_declarations": "",
+        "offload_readme": "",
+        "sources": f"{name}.c {name}_kernels.c",
+        "library": _RUNTIME,
+        "compile": f"-I{_RUNTIME} *.c {_RUNTIME}/*.c -lOpenCL",
+    }
+    if offload is None:
+        return values
+    facts = {"name": name} | {key: str(value) for key, value in offload.describe().items()}
+    return values | {
+        "offload_cmake": _fill_text(offload.template("CMakeLists.txt"), facts),
+        "offload_declarations": (
+            f"\n/* The operations of CLML are in {name}_clml.c. */\n"
+            f"extern const struct clopt_clml_tables {name}_clml;\n"
+            f"extern const clopt_offload {offload.symbol};\n"
+        ),
+        "offload_readme": _fill_text(offload.template("README.md"), facts),
+        "sources": f"{values['sources']} {name}_clml.c",
+        "library": offload.symbol,
+        "compile": (
+            f"-I{_RUNTIME} -I{offload.symbol} -Iclml *.c {_RUNTIME}/*.c {offload.symbol}/*.c "
+            "-lOpenCL -ldl"
+        ),
+    }
+
+
 def _runtime_texts() -> dict[str, str]:
     sources = sorted((_HERE / "runtime").glob("*.[ch]"))
     return {file.name: file.read_text(encoding="utf-8") for file in sources}
@@ -135,7 +193,10 @@ def _runtime_texts() -> dict[str, str]:
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
     """A template with the values of its `@names@`."""
-    text = (_HERE / "templates" / template).read_text(encoding="utf-8")
+    return _fill_text((_HERE / "templates" / template).read_text(encoding="utf-8"), values)
+
+
+def _fill_text(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"@(\w+)@", lambda match: values[match[1]], text)
 
 

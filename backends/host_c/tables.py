@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import cast
+from itertools import accumulate
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -90,6 +91,18 @@ class Copy:
     destination: int
 
 
+@dataclass(frozen=True)
+class Offloaded:
+    """A command that a vendor's library computes; `number` counts over all graphs."""
+
+    number: int
+    name: str
+    arguments: list[int]
+
+
+Command: TypeAlias = Launch | Copy | Offloaded
+
+
 @dataclass
 class Tables:
     """All tables of a program."""
@@ -100,7 +113,7 @@ class Tables:
     roots: list[Root] = field(default_factory=list[Root])
     slots: list[Slot] = field(default_factory=list[Slot])
     values: list[Value] = field(default_factory=list[Value])
-    commands: list[Launch | Copy] = field(default_factory=list["Launch | Copy"])
+    commands: list[Command] = field(default_factory=list["Command"])
 
     @property
     def arenas(self) -> list[Root]:
@@ -138,6 +151,7 @@ class _Maker:
         self.objects: dict[SSAValue, int] = {}
         self.values: dict[SSAValue, int] = {}
         self.slots: dict[Slot, int] = {}
+        self.first_numbers = _first_numbers(program)
         self.root_names = Names()
         self.value_names = Names()
 
@@ -157,6 +171,8 @@ class _Maker:
                 self.launch(op)
             elif isinstance(op, cl.EnqueueCopyOp):
                 self.copy(op)
+            else:
+                self.operation(op)
         return self.tables
 
     def add_root(self, value: SSAValue, root: Root) -> None:
@@ -223,6 +239,12 @@ class _Maker:
             command = Copy(self.value(op.source), self.value(op.destination))
             self.tables.commands.append(command)
 
+    def operation(self, op: cl.EnqueueMLOp) -> None:
+        number = self.first_numbers[op.graph_name] + op.index
+        name = f"@{op.graph_name}[{op.index}]"
+        arguments = [self.value(operand) for operand in op.operands]
+        self.tables.commands.append(Offloaded(number, name, arguments))
+
     def value(self, value: SSAValue) -> int:
         """The number of a value, which gets a name and a slot when it is met first."""
         if value not in self.values:
@@ -275,6 +297,13 @@ def _images_over_parts(
             kinds = found.get(part.root, ())
             found[part.root] = kinds if image.kind in kinds else (*kinds, image.kind)
     return found
+
+
+def _first_numbers(program: cl.ProgramOp) -> dict[str, int]:
+    """The number of each graph's first operation."""
+    graphs = cl.ml_graphs(program)
+    counts = [len(graph.commands) for graph in graphs.values()]
+    return dict(zip(graphs, accumulate(counts, initial=0), strict=False))
 
 
 def _object_bytes(type_: Attribute) -> int:
