@@ -59,3 +59,17 @@ def test_tools_of_the_readme(capsys: pytest.CaptureFixture[str]):
     assert "__kernel void" in capsys.readouterr().out
     run.main([model, "--dim", "batch=1", "--compare", "onnxruntime", "--time", "3"])
     assert "relative error" in capsys.readouterr().out
+
+
+def test_clml_of_the_readme(device: str, capsys: pytest.CaptureFixture[str]):
+    (command,) = re.findall(r"^clopt-run (.*--clml-library.*)$", _joined(README), re.M)
+    words = [str(ROOT / word) if word.endswith(".onnx") else word for word in command.split()]
+    run.main([*words, "--device", device])
+    printed = capsys.readouterr().out
+    assert re.search(r"\d+ operations by CLML", printed)
+    assert "relative error" in printed
+
+
+def _joined(text: str) -> str:
+    """Shell commands on one line each."""
+    return re.sub(r"\\\n\s*", "", text)
