@@ -17,6 +17,7 @@ from clopt.passes.cl.reorder import CLReorderPass
 from clopt.passes.memory_report import memory_report
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
+from clopt.tools.memory_report.summary import summary
 
 from .ml_programs import FACTORS, OPTIMAL, PLAIN, TENSOR, Machine, parse, random_network
 
@@ -152,6 +153,8 @@ def test_the_memory_report_knows_graphs() -> None:
     report = memory_report(program_of(module), cl.target_of(module))
     # Each graph has its own copy of the constant.
     assert report.weights == report.graph_weights == 2 * 512
+    lines = {line.what: line.bytes for line in summary(report)}
+    assert lines["weights"] == lines["of CLML graphs"] == 1024
     assert report.total == sum(report.arenas) + 1024 + report.inputs + report.outputs
     assert [(row.name, row.type, row.kernels) for row in report.rows[:3]] == [
         ("a", OPTIMAL, ("clml.copy @g0[0]", "clml.binary @g0[1]")),
