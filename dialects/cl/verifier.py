@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
 from .byte_set import ByteSet
-from .commands import Access, Command, access
+from .commands import Access, Command, access, uses_ml_ops
 from .images import verify_image, verify_image_arguments
 from .kernels import Kernel, kernels_of
 from .labels import byte_range, label, title, type_list
@@ -63,7 +63,8 @@ class _QueueOrder:
         self.target: Target | None = None
         if isinstance(parent, ModuleOp):
             self.kernels = kernels_of(parent)
-            self.graphs = MLOrder(graphs_of(parent), self.parts, self._extent)
+            if uses_ml_ops(program):
+                self.graphs = MLOrder(graphs_of(parent), self.parts, self._extent)
             if ATTRIBUTE_NAME in parent.attributes:
                 self.target = target_of(parent)
 
