@@ -29,7 +29,7 @@ static const char CLIP[] = CLML_SOURCE(
 
 const char *clml_activation_of(clml_build *b, const cl_ml_op_activation_desc_qcom *desc) {
     const char *name = NULL;
-    if (!clml_require_desc(b, "the activation's descriptor", desc)) {
+    if (!clml_require_desc(b, "activation", desc)) {
         return "identity";
     }
     clml_require_arithmetic(b, desc->arithmetic_mode);
@@ -80,7 +80,7 @@ cl_int CL_API_CALL clml_create_clip(cl_context context, const cl_ml_op_propertie
     clml_require_no_epsilon(&b);
     clml_require_same_layout(&b, "input", x, "output", y);
     clml_require_same_shape(&b, "input", x, "output", y);
-    if (clml_require_desc(&b, "the descriptor", desc)) {
+    if (clml_require_desc(&b, "clip", desc)) {
         float maximum = clml_float_of(&b, "the maximum", &desc->maximum);
         float minimum = clml_float_of(&b, "the minimum", &desc->minimum);
         clml_require_arithmetic(&b, desc->arithmetic_mode);

@@ -25,12 +25,11 @@ clml_batchnorm clml_batchnorm_of(clml_build *b, const cl_ml_op_batchnorm_desc_qc
     clml_require_vector(b, "variance", norm.variance, channels);
     clml_require_vector(b, "scale", norm.scale, channels);
     clml_require_vector(b, "batch norm bias", norm.shift, channels);
-    if (clml_require_desc(b, "the batch norm's descriptor", desc)) {
+    if (clml_require_desc(b, "batch norm", desc)) {
         clml_require_arithmetic(b, desc->arithmetic_mode);
         clml_require(b, desc->mode == CL_BATCHNORM_MODE_SPATIAL_QCOM,
                      "there is no batch norm mode %d", (int)desc->mode);
     }
-    clml_require(b, b->epsilon >= 0.0f, "epsilon is %g, which is not positive or 0", b->epsilon);
     return norm;
 }
 

@@ -92,7 +92,7 @@ cl_int CL_API_CALL clml_create_binary(cl_context context,
     clml_build build;
     clml_begin(&build, "clCreateMLOpBinaryQCOM", context, properties, op, cache);
     clml_require_no_epsilon(&build);
-    if (clml_require_desc(&build, "the descriptor", desc)) {
+    if (clml_require_desc(&build, "binary", desc)) {
         combine(&build, desc, a, b, c);
     }
     return clml_end(&build);

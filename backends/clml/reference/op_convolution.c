@@ -211,7 +211,7 @@ static cl_int end(clml_build *b, const convolution *made) {
     clml_require_feature_map(b, "input", made->x);
     clml_require_layout(b, "weight", made->weight, CL_TENSOR_LAYOUT_OPTIMAL_QCOM);
     clml_require_feature_map(b, "output", made->y);
-    if (clml_require_desc(b, "the convolution's descriptor", made->desc)) {
+    if (clml_require_desc(b, "convolution", made->desc)) {
         require_descriptor(b, made->desc);
         require_channels(b, made);
         require_sizes(b, made);

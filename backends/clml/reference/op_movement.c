@@ -79,7 +79,7 @@ cl_int CL_API_CALL clml_create_concat(cl_context context,
     clml_require_no_epsilon(&b);
     clml_require_feature_map(&b, "output", y);
     clml_require(&b, inputs != NULL, "the array of inputs is NULL");
-    if (clml_require_desc(&b, "the descriptor", desc)) {
+    if (clml_require_desc(&b, "concat", desc)) {
         clml_require_arithmetic(&b, desc->arithmetic_mode);
         clml_require(&b, desc->axis == 1, "the axis is %u, but only 1 is known to work",
                      desc->axis);
@@ -107,7 +107,7 @@ cl_int CL_API_CALL clml_create_depth_to_space(cl_context context,
     clml_require_no_epsilon(&b);
     clml_require_feature_map(&b, "input", x);
     clml_require_feature_map(&b, "output", y);
-    if (clml_require_desc(&b, "the descriptor", desc)) {
+    if (clml_require_desc(&b, "depth to space", desc)) {
         const int block = desc->block_size <= 181 ? (int)desc->block_size : 0; /* 181 * 181 < 32768 */
         clml_require_arithmetic(&b, desc->arithmetic_mode);
         clml_require(&b, block >= 1 && x->c % (block * block) == 0,

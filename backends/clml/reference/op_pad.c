@@ -61,7 +61,7 @@ cl_int CL_API_CALL clml_create_pad(cl_context context, const cl_ml_op_properties
     clml_require_no_epsilon(&b);
     clml_require_feature_map(&b, "input", x);
     clml_require_feature_map(&b, "output", y);
-    if (clml_require_desc(&b, "the descriptor", desc)) {
+    if (clml_require_desc(&b, "pad", desc)) {
         const int is_constant = desc->mode == CL_PAD_MODE_CONSTANT_QCOM;
         const int is_symmetric = desc->mode == CL_PAD_MODE_SYMMETRIC_QCOM;
         clml_require_arithmetic(&b, desc->arithmetic_mode);

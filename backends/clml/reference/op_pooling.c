@@ -69,7 +69,7 @@ cl_int CL_API_CALL clml_create_pooling(cl_context context,
     clml_require_no_epsilon(&b);
     clml_require_feature_map(&b, "input", x);
     clml_require_feature_map(&b, "output", y);
-    if (clml_require_desc(&b, "the descriptor", desc)) {
+    if (clml_require_desc(&b, "pooling", desc)) {
         const int is_average = desc->mode == CL_POOLING_MODE_AVERAGE_EXCLUDE_PADDING_QCOM;
         clml_require_arithmetic(&b, desc->arithmetic_mode);
         clml_require(&b, is_average || desc->mode == CL_POOLING_MODE_MAX_QCOM,

@@ -70,7 +70,7 @@ cl_int CL_API_CALL clml_create_fully_connected(cl_context context,
     clml_require_layout(&b, "weight", factors, CL_TENSOR_LAYOUT_OPTIMAL_QCOM);
     clml_require_feature_map(&b, "output", y);
     clml_require_vector(&b, "bias", terms, y->c);
-    if (clml_require_desc(&b, "the descriptor", desc)) {
+    if (clml_require_desc(&b, "fully connected", desc)) {
         require_layer(&b, desc, x, factors, y);
         if (clml_ok(&b)) {
             clml_use(&b, "x", x);
@@ -135,7 +135,7 @@ cl_int CL_API_CALL clml_create_gemm(cl_context context, const cl_ml_op_propertie
     clml_tensor *right = clml_input(&build, "B", b);
     clml_tensor *product = clml_output(&build, "C", c);
     clml_require_no_epsilon(&build);
-    if (clml_require_desc(&build, "the descriptor", desc)) {
+    if (clml_require_desc(&build, "gemm", desc)) {
         multiply(&build, desc, left, right, product);
     }
     return clml_end(&build);

@@ -53,7 +53,7 @@ cl_int CL_API_CALL clml_create_resize_bilinear(cl_context context,
     clml_require_feature_map(&b, "input", x);
     clml_require_feature_map(&b, "output", y);
     clml_require(&b, x->c == y->c, "output has %d channels instead of %d", y->c, x->c);
-    if (clml_require_desc(&b, "the descriptor", desc)) {
+    if (clml_require_desc(&b, "resize", desc)) {
         clml_require_arithmetic(&b, desc->arithmetic_mode);
         clml_require(&b, desc->half_pixel_centers == CL_FALSE,
                      "half-pixel centres are not known to work");

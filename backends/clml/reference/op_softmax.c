@@ -55,7 +55,7 @@ cl_int CL_API_CALL clml_create_softmax(cl_context context,
     clml_tensor *y = clml_output(&b, "output", output);
     clml_require_no_epsilon(&b);
     require_tensors(&b, x, y);
-    if (clml_require_desc(&b, "the descriptor", desc)) {
+    if (clml_require_desc(&b, "softmax", desc)) {
         const int is_spatial = desc->mode == CL_SOFTMAX_MODE_SPATIAL_QCOM;
         clml_require_arithmetic(&b, desc->arithmetic_mode);
         clml_require(&b, desc->algorithm == CL_SOFTMAX_ALGORITHM_ACCURATE_QCOM,
