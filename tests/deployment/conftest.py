@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "backends" / "host_c"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "backends" / "clml"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
 sys.path.insert(0, str(Path(__file__).parent))
 

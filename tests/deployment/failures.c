@@ -1,6 +1,6 @@
 /* Uses a model on the fake OpenCL: every call fails once, and every time all is well afterwards.
  *
- * usage: failures FOLDER EXTENSIONS VIEWS_WORK RECORDABLE [tell]; the model is called net, with one
+ * usage: failures FOLDER EXTENSIONS VIEWS_WORK RECORDABLE CLML_PADDING [tell]; the model is called net, with one
  * input, one output that has elements, and one arena or none. For each n, the n-th call of a run
  * through the interface fails. The step in which it fails returns an error with a sentence, or
  * does without the call; an inference afterwards uses no released object; the step succeeds when
@@ -19,7 +19,7 @@ static cl_context context;
 static cl_command_queue queue;
 static net_model *model;
 static clopt_options options;
-static char weights[1024], binaries[1024], message[512];
+static char weights[1024], binaries[1024], tuning[1024], message[512];
 static unsigned char memory[2][MOST];
 static int is_telling, wrong;
 
@@ -87,6 +87,13 @@ static clopt_status save(void) {
     return net_save_binaries(model, binaries);
 }
 
+static clopt_status tune(void) {
+    clopt_status status =
+        clopt_model_offload(model).library ? clopt_tune(model, tuning) : CLOPT_OK;
+    fake_commands();
+    return status;
+}
+
 static clopt_status profile(void) {
     clopt_timing timings[16];
     clopt_status status = clopt_profile(model, timings, sizeof timings / sizeof *timings);
@@ -102,7 +109,8 @@ static clopt_status profile(void) {
 
 static clopt_status (*const steps[])(void) = {
     create,     save,      bind_hosts, enqueue, enqueue,    bind_input, enqueue,   bind_output,
-    set_arena,  enqueue,   bind_hosts, own_arena, enqueue,  set_arena,  profile,   enqueue,
+    set_arena,  enqueue,   bind_hosts, own_arena, enqueue,  set_arena,  profile,   tune,
+    enqueue,
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };
@@ -155,19 +163,22 @@ static int run(long failing) {
 
 int main(int count, char **words) {
     long failing = 1;
-    if (count < 5) {
+    if (count < 6) {
         return 2;
     }
     snprintf(weights, sizeof weights, "%s/weights.bin", words[1]);
     snprintf(binaries, sizeof binaries, "%s/kernels.bin", words[1]);
+    snprintf(tuning, sizeof tuning, "%s/tuning.bin", words[1]);
     fake.extensions = words[2];
     fake.views_work = atoi(words[3]);
     fake.recordable_launches = (cl_uint)atoi(words[4]);
     options.device = fake_device_id();
     options.weights_path = weights;
     options.binaries_path = binaries;
+    options.tuning_path = tuning;
     options.replay = 1;
-    is_telling = count > 5;
+    fake.clml_padding = (size_t)atoi(words[5]);
+    is_telling = count > 6;
     run(0);
     while (run(failing)) {
         failing++;

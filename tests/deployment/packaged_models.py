@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from graph_programs import row
 from image_programs import blur, copies, lowered, memory
 from programs import parse
 
@@ -67,6 +68,12 @@ def views() -> clopt.CompiledModel:
 def images() -> clopt.CompiledModel:
     """Image objects: copied from a buffer, to one another and to a buffer."""
     return clopt.compile(lowered(copies(_SHAPE, "f32", "image2d"), _adreno()))
+
+
+def operations() -> clopt.CompiledModel:
+    """A launch, then operations of CLML: a copy, a convolution, a pooling, a copy."""
+    module, weights = row()
+    return clopt.compile(module, "generic", weights=weights)
 
 
 def _adreno() -> clopt.Target:

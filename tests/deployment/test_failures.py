@@ -13,11 +13,13 @@ from pathlib import Path
 
 import packaged_models as models
 import pytest
-from c_compilers import RUNTIME, STRICT, compilers, objects
+from c_compilers import CLML, INCLUDE, STRICT, compilers, objects
 
 HERE = Path(__file__).parent
 FAKE = HERE / "fake"
-MODELS = {make.__name__: make for make in (models.parts, models.views, models.images)}
+MODELS = {
+    make.__name__: make for make in (models.parts, models.views, models.images, models.operations)
+}
 KHRONOS, QUALCOMM = "cl_khr_command_buffer", "cl_qcom_recordable_queues"
 IMAGES = "cl_khr_image2d_from_buffer"
 
@@ -29,15 +31,15 @@ def programs(
     """failures.c with each model, the runtime and the fake OpenCL."""
     (compiler, *_) = compilers()
     folder = tmp_path_factory.mktemp("failures")
-    include = [f"-I{FAKE}", f"-I{RUNTIME}"]
-    shared = [path for path in runtime if path.stem != "clopt_replay"]
-    for source in (FAKE / "fake_opencl.c", RUNTIME / "clopt_replay.c"):
+    include = [f"-I{FAKE}", *INCLUDE]
+    shared = [*runtime, *objects(compiler, sorted(CLML.glob("*.c")), folder)]
+    for source in sorted(FAKE.glob("*.c")):
         shared.append(folder / f"{source.stem}.o")
         subprocess.run([compiler, *STRICT, *include, "-c", source, "-o", shared[-1]], check=True)
     made: dict[str, Path] = {}
     for name, make in MODELS.items():
         make().save_c(folder / name, "net")
-        sources = [folder / name / "net.c", folder / name / "net_kernels.c"]
+        sources = sorted((folder / name).glob("net*.c"))
         files = [HERE / "failures.c", *objects(compiler, sources, folder / name), *shared]
         made[name] = folder / name / "failures"
         wrapped = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
@@ -58,10 +60,15 @@ def run(programs: Mapping[str, Path]) -> Run:
     """
 
     def start(
-        name: str, extensions: str, recordable: int = 2, before: Sequence[str] = (), views: int = 1
+        name: str,
+        extensions: str,
+        recordable: int = 2,
+        before: Sequence[str] = (),
+        views: int = 1,
+        padding: int = 0,
     ) -> list[list[str]]:
         program = programs[name]
-        words = [program, program.parent, extensions, views, recordable, "tell"]
+        words = [program, program.parent, extensions, views, recordable, padding, "tell"]
         done = subprocess.run([*before, *map(str, words)], capture_output=True, text=True)
         calls = re.fullmatch(r"(\d+) calls\n", done.stderr)
         assert not done.returncode, done.stderr
@@ -84,7 +91,8 @@ def test_each_call_fails_once(name: str, extensions: str, views: int, run: Run) 
 
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="looks at memory: install valgrind")
 @pytest.mark.parametrize(
-    ("name", "extensions"), [("parts", QUALCOMM), ("views", f"{KHRONOS} {IMAGES}")]
+    ("name", "extensions"),
+    [("parts", QUALCOMM), ("views", f"{KHRONOS} {IMAGES}"), ("operations", QUALCOMM)],
 )
 def test_no_failure_harms_memory(name: str, extensions: str, run: Run) -> None:
     checks = ["valgrind", "-q", "--leak-check=full", "--error-exitcode=9"]
@@ -128,3 +136,24 @@ def test_launch_by_launch_where_recording_fails(extension: str, calls: int, run:
     for told in failed:
         assert told[FIRST].endswith(f"{one_by_one} read")
         assert told[THEN] == f"write {one_by_one} read"
+
+
+def test_operations_are_recorded_by_themselves(run: Run) -> None:
+    """Copies of tensors cannot be recorded; launches and operations are in recordings of one kind.
+
+    Where only Khronos' extension is there, launches alone are recorded.
+    """
+    told = run("operations", QUALCOMM, 100)[0]
+    recorded = "record:twice end record:conv record:pool end"
+    replayed = "replay:twice copy:tensor replay:conv replay:pool copy:tensor"
+    assert told[FIRST].split(" ", 3)[3] == f"{recorded} {replayed} read"
+    assert told[FIRST].startswith("write:tensor write:tensor write record:twice")
+    assert told[THEN] == f"write {replayed} read"
+    assert told[REBOUND] == f"release release {recorded} {replayed} read"
+    khronos = run("operations", KHRONOS)[0]
+    assert khronos[THEN] == "write replay:twice copy:tensor op:conv op:pool copy:tensor read"
+
+
+def test_tensors_that_are_larger_than_planned(run: Run) -> None:
+    """They lie in buffers of their own, whichever call fails; nothing else changes."""
+    assert run("operations", "", padding=4096)[0] == run("operations", "")[0]

@@ -348,6 +348,7 @@ const clopt_offload clopt_clml = {
     .is_recordable = is_recordable,
     .replay = replay,
     .tune = clopt_clml_tune,
+    .save_tuning = clopt_clml_save_tuning,
     .name_of = name_of,
     .describe = describe,
 };

@@ -133,7 +133,7 @@ void clopt_clml_release_memory(clopt_model *model);
 /* Makes the tuning cache, with `tuning` in it unless that is NULL. */
 clopt_status clopt_clml_load_tuning(clopt_model *model, const unsigned char *tuning,
                                     size_t bytes);
-clopt_status clopt_clml_tune(clopt_model *model, cl_command_queue queue, unsigned char **tuning,
-                             size_t *bytes);
+clopt_status clopt_clml_tune(clopt_model *model, cl_command_queue queue, unsigned operation);
+clopt_status clopt_clml_save_tuning(clopt_model *model, unsigned char **tuning, size_t *bytes);
 
 #endif

@@ -33,25 +33,22 @@ clopt_status clopt_clml_load_tuning(clopt_model *model, const unsigned char *tun
     return tuning ? load(model, tuning, bytes) : CLOPT_OK;
 }
 
-static clopt_status tune_graph(clopt_model *model, cl_command_queue queue,
-                               const clopt_clml_graph *graph, const clopt_clml_state *state) {
+clopt_status clopt_clml_tune(clopt_model *model, cl_command_queue queue, unsigned operation) {
     const clopt_clml_offload *offload = model->offloaded;
     const clopt_clml_interface *clml = &offload->interface;
-    for (unsigned i = 0; i < graph->operation_count; i++) {
-        if (!state->operations[i]) {
-            continue;
-        }
-        cl_int error = CLOPT_CLML_CALL(clml, clTuneMLOpQCOM(queue, state->operations[i], state->set,
-                                                            offload->tuning, NULL));
-        if (error != CL_SUCCESS) {
-            return clopt_clml_fail(model, clml, "clTuneMLOpQCOM", graph->operations[i].name, error);
-        }
+    clopt_clml_position at = clopt_clml_find_operation(model, operation);
+    cl_ml_op_qcom op = at.state->operations[at.index];
+    if (!op) {
+        return CLOPT_OK; /* a copy */
     }
-    return CLOPT_OK;
+    cl_int error =
+        CLOPT_CLML_CALL(clml, clTuneMLOpQCOM(queue, op, at.state->set, offload->tuning, NULL));
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_clml_fail(model, clml, "clTuneMLOpQCOM",
+                                                 at.graph->operations[at.index].name, error);
 }
 
-/* Everything that the cache holds, malloc'd. */
-static clopt_status save(clopt_model *model, unsigned char **tuning, size_t *bytes) {
+clopt_status clopt_clml_save_tuning(clopt_model *model, unsigned char **tuning, size_t *bytes) {
     const clopt_clml_offload *offload = model->offloaded;
     const clopt_clml_interface *clml = &offload->interface;
     size_t length = 0;
@@ -72,15 +69,4 @@ static clopt_status save(clopt_model *model, unsigned char **tuning, size_t *byt
     *tuning = data;
     *bytes = length;
     return CLOPT_OK;
-}
-
-clopt_status clopt_clml_tune(clopt_model *model, cl_command_queue queue, unsigned char **tuning,
-                             size_t *bytes) {
-    const clopt_clml_tables *tables = model->program->offload_tables;
-    const clopt_clml_offload *offload = model->offloaded;
-    clopt_status status = CLOPT_OK;
-    for (unsigned i = 0; status == CLOPT_OK && i < tables->graph_count; i++) {
-        status = tune_graph(model, queue, &tables->graphs[i], &offload->graphs[i]);
-    }
-    return status == CLOPT_OK ? save(model, tuning, bytes) : status;
 }

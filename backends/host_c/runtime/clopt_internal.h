@@ -40,8 +40,9 @@ struct clopt_model {
 struct clopt_offload {
     const char *library;
 
-    /* Makes all operations; `weights` is the weights file, `tuning` what `tune` gave or NULL, both
-     * for the time of the call. What was made is in model->offloaded, after a failure too. */
+    /* Makes all operations; `weights` is the weights file, `tuning` what `save_tuning` gave or
+     * NULL, both for the time of the call. What was made is in model->offloaded, after a failure
+     * too. */
     clopt_status (*create)(clopt_model *model, const unsigned char *weights,
                            const unsigned char *tuning, size_t tuning_bytes);
     void (*destroy)(clopt_model *model);
@@ -60,9 +61,10 @@ struct clopt_offload {
     int (*is_recordable)(const clopt_model *model, unsigned operation);
     clopt_status (*replay)(clopt_model *model, void *recording);
 
-    /* Tries all operations out; what was found is malloc'd. The queue has profiling. */
-    clopt_status (*tune)(clopt_model *model, cl_command_queue queue, unsigned char **tuning,
-                         size_t *bytes);
+    /* Finds the fastest way for an operation that has just been enqueued, so its tensors hold their
+     * data. The queue has profiling. What was found for all is malloc'd. */
+    clopt_status (*tune)(clopt_model *model, cl_command_queue queue, unsigned operation);
+    clopt_status (*save_tuning)(clopt_model *model, unsigned char **tuning, size_t *bytes);
 
     const char *(*name_of)(const clopt_model *model, unsigned operation);
     void (*describe)(const clopt_model *model, clopt_offload_info *info);

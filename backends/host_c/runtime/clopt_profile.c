@@ -115,6 +115,20 @@ clopt_status clopt_profile(clopt_model *model, clopt_timing *timings, size_t cou
     return status;
 }
 
+/* An inference, so that every operation meets the data it is for. */
+static clopt_status tune_all(clopt_model *model) {
+    const clopt_program *program = model->program;
+    clopt_status status = clopt_enqueue_inputs(model);
+    for (unsigned i = 0; status == CLOPT_OK && i < program->command_count; i++) {
+        const clopt_command *command = &program->commands[i];
+        status = clopt_enqueue_command(model, i, NULL);
+        if (status == CLOPT_OK && command->kind == CLOPT_OFFLOAD) {
+            status = program->offload->tune(model, model->queue, command->operation);
+        }
+    }
+    return status == CLOPT_OK ? clopt_enqueue_outputs(model) : status;
+}
+
 clopt_status clopt_tune(clopt_model *model, const char *path) {
     unsigned char *tuning = NULL;
     size_t bytes = 0;
@@ -136,7 +150,10 @@ clopt_status clopt_tune(clopt_model *model, const char *path) {
         status = begin(model, &own);
     }
     if (status == CLOPT_OK) {
-        status = end(model, own, offload->tune(model, model->queue, &tuning, &bytes));
+        status = end(model, own, tune_all(model));
+    }
+    if (status == CLOPT_OK) {
+        status = offload->save_tuning(model, &tuning, &bytes);
     }
     if (status == CLOPT_OK) {
         status = clopt_write_keyed(model, path, CLOPT_TUNING, tuning, bytes);

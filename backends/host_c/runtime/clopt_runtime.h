@@ -209,10 +209,10 @@ size_t clopt_command_count(const clopt_model *model);
  * device. */
 clopt_status clopt_profile(clopt_model *model, clopt_timing *timings, size_t count);
 
-/* Lets the vendor's library find the fastest way for each of its operations on this device, and
- * writes what it found to a file for options.tuning_path: the models created with it are faster,
- * this one stays as it is. All inputs and outputs are bound; outputs are overwritten with anything.
- * This takes seconds to minutes. CLOPT_ARGUMENT for a model without such operations. */
+/* Runs one inference in which the vendor's library finds the fastest way for each of its operations
+ * on this device, and writes what it found to a file for options.tuning_path: the models created
+ * with it are faster, this one stays as it is. All inputs and outputs are bound. This takes seconds
+ * to minutes. CLOPT_ARGUMENT for a model without such operations. */
 clopt_status clopt_tune(clopt_model *model, const char *path);
 
 /* Writes the built kernels to a file for options.binaries_path. Drivers accept their own alone. */

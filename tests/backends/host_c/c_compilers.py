@@ -10,10 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import clopt.backends.clml
 import clopt.backends.host_c
 from clopt.backends.pyopencl_runtime import find_device
 
 RUNTIME = Path(clopt.backends.host_c.__file__).parent / "runtime"
+CLML = Path(clopt.backends.clml.__file__).parent / "runtime"
+CLML_HEADERS = CLML.parent / "reference" / "include"
+INCLUDE = [f"-I{folder}" for folder in (RUNTIME, CLML, CLML_HEADERS)]
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-O1"]
 
 
@@ -30,7 +34,7 @@ def objects(compiler: str, sources: Sequence[Path], folder: Path) -> list[Path]:
     made: list[Path] = []
     for source in sources:
         made.append(folder / f"{source.stem}.o")
-        include = [f"-I{RUNTIME}", f"-I{source.parent}"]
+        include = [*INCLUDE, f"-I{source.parent}"]
         command = [compiler, *STRICT, *include, "-c", str(source), "-o", str(made[-1])]
         done = subprocess.run(command, capture_output=True, text=True)
         assert not done.returncode, done.stderr

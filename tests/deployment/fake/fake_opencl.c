@@ -1,5 +1,5 @@
 #define CL_ENABLE_BETA_EXTENSIONS
-#include "fake_opencl.h"
+#include "fake_internal.h"
 
 #include <CL/cl_ext.h>
 #include <CL/cl_ext_qcom.h>
@@ -28,7 +28,8 @@ typedef struct argument {
 
 /* A kernel with the arguments of the time. */
 typedef struct launch {
-    struct object *kernel;
+    struct object *kernel; /* NULL: another command, by its name */
+    char name[32];
     argument arguments[MOST_ARGUMENTS];
 } launch;
 
@@ -49,7 +50,7 @@ typedef struct object {
     int launch_count, is_ended;
 } object;
 
-fake_device fake = {"", 0, 0};
+fake_device fake = {"", 0, 0, 0};
 int fake_faults;
 
 static long calls, failing;
@@ -59,13 +60,21 @@ static object platform = {.kind = PLATFORM, .references = 1}, device = {.kind = 
 
 /* Failures */
 
-static int fails(void) {
+int fake_fails(void) {
     return ++calls == failing;
 }
 
-static void fault(const char *what) {
+static int fails(void) {
+    return fake_fails();
+}
+
+void fake_fault(const char *what) {
     fake_faults++;
     fprintf(stderr, "fault at call %ld: %s\n", calls, what);
+}
+
+static void fault(const char *what) {
+    fake_fault(what);
 }
 
 static void add_word(const char *word, const char *name) {
@@ -91,7 +100,6 @@ const char *fake_commands(void) {
 
 /* The linker lets the program under test call these. */
 void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
@@ -165,7 +173,7 @@ int fake_end(int expected) {
         objects = next;
     }
     recorder = NULL;
-    return references - expected;
+    return references - expected + fake_clml_end();
 }
 
 cl_device_id fake_device_id(void) {
@@ -541,6 +549,9 @@ static object *memory_at(const launch *what, int index) {
 
 /* Arguments have no gaps and are alive; kernels do not retain them. */
 static void check_launch(const launch *what) {
+    if (!what->kernel) {
+        return;
+    }
     int last = MOST_ARGUMENTS - 1;
     while (last >= 0 && !what->arguments[last].bytes) {
         last--;
@@ -577,7 +588,7 @@ static cl_int record(object *recording, const launch *what) {
     recording->launches = __real_realloc(
         recording->launches, (size_t)(recording->launch_count + 1) * sizeof *what);
     recording->launches[recording->launch_count++] = *what;
-    add_word("record", what->kernel->name);
+    add_word("record", what->kernel ? what->kernel->name : what->name);
     return CL_SUCCESS;
 }
 
@@ -587,9 +598,36 @@ static cl_int replay(const object *recording) {
     }
     for (int i = 0; i < recording->launch_count; i++) {
         check_launch(&recording->launches[i]);
-        add_word("replay", recording->launches[i].kernel->name);
+        const launch *what = &recording->launches[i];
+        add_word("replay", what->kernel ? what->kernel->name : what->name);
     }
     return CL_SUCCESS;
+}
+
+size_t fake_memory_bytes(cl_mem handle, const char *call) {
+    const object *memory = live(handle, MEMORY, call);
+    return memory ? memory->bytes : 0;
+}
+
+cl_int fake_command(cl_command_queue handle, const char *word, const char *name, cl_event *event) {
+    const object *queue = live(handle, QUEUE, name);
+    launch what;
+    if (!(queue->properties & CL_QUEUE_RECORDABLE_QCOM)) {
+        add_word(word, name);
+        return complete(event);
+    }
+    if (!recorder) {
+        fault("nothing is being recorded");
+        return CL_INVALID_OPERATION;
+    }
+    memset(&what, 0, sizeof what);
+    snprintf(what.name, sizeof what.name, "%s", name);
+    return record(recorder, &what);
+}
+
+cl_int fake_replay(cl_command_queue queue, void *recording) {
+    live(queue, QUEUE, "a replay");
+    return replay(live(recording, RECORDING, "a replay"));
 }
 
 static void check_range(cl_uint dimensions, const size_t *global, const size_t *local) {
@@ -887,6 +925,10 @@ void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id id, co
         if (strcmp(rows[i].name, name) == 0) {
             memcpy(&found, &rows[i].function, sizeof found);
         }
+    }
+    any_function clml = fake_clml_function(name);
+    if (clml) {
+        memcpy(&found, &clml, sizeof found);
     }
     return found;
 }
