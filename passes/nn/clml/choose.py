@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.dialects import func
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ....dialects import cl
 from ...locations import node_name
 from ..fuse import form_groups
+from ..layout.explain import print_table
 from ..layout.grouping import TEXELS
 from ..layout.kernels import works_of_group
-from ..layout.offload import FORBIDDEN, Offer, OffloadProblem, State, Writer
+from ..layout.offload import FORBIDDEN, OffloadProblem
 from ..layout.problem import LayoutProblem
 from ..layout.solver import Solution
 from .cost import CommandCosts
 from .matching import Match
-from .offers import Offers
+from .offers import Offers, is_opaque
 from .regions import Region, form_regions
 
 _ROUNDS = 4
@@ -45,7 +45,7 @@ def choose_matches(
             reason = chooser.reason(match) if explain else "our kernels cost less by the model"
             reasons |= dict.fromkeys(match.ops, reason)
     if explain:
-        print(*chooser.lines(), sep="\n", file=sys.stderr)
+        chooser.print_costs()
     return chosen
 
 
@@ -82,121 +82,95 @@ class Chooser:
 
     def _solve(self) -> tuple[Solution, float]:
         """The best choice, and what the copies between its regions cost besides."""
-        best = self.kernels_only, 0.0
+        best, best_extra = self.kernels_only, 0.0
         charges: dict[tuple[SSAValue, SSAValue], float] = {}
         for _ in range(_ROUNDS):
             solution = self.problem.solve(charges=charges)
             regions = form_regions(self.function, self._matches_of(solution))
-            extra = self._extra_copies(solution, regions)
+            cuts = dict(self._cuts(regions))
             # The charges are no costs, but a way to find others.
             cost = self.problem.cost_of(solution)
-            if cost + extra < (best[0].cost + best[1]) * (1 - 1e-9):
-                best = Solution(solution.choice, cost, solution.exact), extra
-            cuts = dict(self._cuts(solution, regions))
+            extra = self._copies(regions) - self.problem.copies_of(solution)
+            if cost + extra < (best.cost + best_extra) * (1 - 1e-9):
+                exact = solution.exact and not charges and not cuts
+                best, best_extra = Solution(solution.choice, cost, exact), extra
             if not cuts.keys() - charges.keys():
                 break
             charges |= cuts
-        return best
+        return best, best_extra
 
     def _matches_of(self, solution: Solution) -> list[Match]:
         taken = {op for offer in self.problem.offloaded(solution) for op in offer.ops}
         return [match for match in self.offers.legal if taken.issuperset(match.ops)]
 
-    def _state(self, solution: Solution, value: SSAValue) -> State:
-        return self.problem.state_of(solution, value)
-
-    def _cuts(
-        self, solution: Solution, regions: Sequence[Region]
-    ) -> Iterator[tuple[tuple[SSAValue, SSAValue], float]]:
-        """Kernels of CLML that read another's opaque tensor and are in another region."""
-        home = _homes(regions)
-        for value, offer in self.offers.whole.items():
-            if self._state(solution, value).writer is not Writer.CLML:
-                continue
-            for read in offer.opaque_reads & self.offers.whole.keys():
-                theirs = self._state(solution, read)
-                if theirs.writer is Writer.CLML and home.get(read.owner) != home.get(value.owner):
-                    yield (read, value), self.offers.imports[read]
-
-    def _extra_copies(self, solution: Solution, regions: Sequence[Region]) -> float:
-        """Copies into and out of regions that the problem does not count: it sees one copy of a
-        value for all of CLML, and none between two kernels of CLML.
+    def _cuts(self, regions: Sequence[Region]) -> Iterator[tuple[tuple[SSAValue, SSAValue], float]]:
+        """The results of two kernels, maybe the same, of which one region computes the first for
+        another, which computes the second; and what the copy between them costs.
         """
-        total = 0.0
-        counted: set[SSAValue] = set()
+        home = {op for region in regions for match in region.matches for op in match.ops}
         for region in regions:
-            for value in region.inputs:
-                if not self._is_read_opaque(region, value) or value not in self.problem.variables:
-                    continue
-                state = self._state(solution, value)
-                writes_opaque = (
-                    state.writer is Writer.CLML and self.offers.whole[value].writes_opaque
-                )
-                if writes_opaque and state.layout is None and value not in counted:
-                    total += self.offers.exports[value]
-                if writes_opaque or value in counted:
-                    total += self.offers.imports[value]
-                counted.add(value)
+            for match in region.matches:
+                for value in match.inputs:
+                    if value in region.inputs and value.owner in home:
+                        first, second = (self._results_of([m]) for m in (self._match(value), match))
+                        yield from (
+                            ((a, b), self.offers.copy(value)) for a in first for b in second
+                        )
+
+    def _match(self, value: SSAValue) -> Match:
+        """What computes a value in a region."""
+        assert isinstance(value.owner, Operation)
+        return self.offers.match_of[value.owner]
+
+    def _copies(self, regions: Iterable[Region]) -> float:
+        """What the copies between plain buffers and the opaque tensors of regions cost."""
+        total = 0.0
+        for region in regions:
+            read = {v for match in region.matches if is_opaque(match) for v in match.inputs}
+            total += sum(self.offers.copy(v) for v in region.inputs if v in read)
+            total += sum(self.offers.copy(v) for v in region.outputs if is_opaque(self._match(v)))
         return total
-
-    def _is_read_opaque(self, region: Region, value: SSAValue) -> bool:
-        return any(value in offer.opaque_reads for offer in self._offers_in(region.matches))
-
-    def _offers_in(self, matches: Iterable[Match]) -> list[Offer]:
-        """The offers that have operations of some matches."""
-        ops = {op for match in matches for op in match.ops}
-        offers = (*self.offers.whole.values(), *self.offers.parts.values())
-        return [offer for offer in offers if not ops.isdisjoint(offer.ops)]
 
     def reason(self, match: Match) -> str:
         """Why a legal match stays with our kernels: by how much that is cheaper."""
-        wanted = {id(offer) for offer in self._offers_in([match])}
-        forced = {
-            value: True
-            for offers in (self.offers.whole, self.offers.parts)
-            for value, offer in offers.items()
-            if id(offer) in wanted
-        }
+        if match.is_view:
+            return "a reshape outside of graphs is a view of memory"
+        forced = dict.fromkeys(self._results_of([match]), True)
         more = self.problem.solve(forced).cost - self.solution.cost if forced else FORBIDDEN
         if more >= FORBIDDEN / 2:
             return "it shares a kernel with operations that CLML cannot compute"
         return f"our kernels cost {more:.1f} us less by the model"
 
-    def lines(self) -> list[str]:
-        """The costs of the function and of each region, for people."""
-        exact = "nothing is cheaper" if self.solution.exact else "the best found"
-        found = [
-            f"CLML in {self.function.sym_name.data}: {self.cost:.1f} us in all by the model, "
-            f"{self.kernels_only.cost:.1f} us without CLML; {exact}"
-        ]
+    def print_costs(self) -> None:
+        """The costs of each region and of the function, to stderr.
+
+        What our kernels would cost in a region's place is by how much the best choice without it is
+        dearer: layouts and other regions may change, too.
+        """
+        rows: list[list[str]] = []
         for region in form_regions(self.function, self.matches):
             time = self._time_in_clml(region)
-            offers = {id(offer) for offer in self._offers_in(region.matches)}
-            forced = {
-                value: False
-                for table in (self.offers.whole, self.offers.parts)
-                for value, offer in table.items()
-                if id(offer) in offers
-            }
-            saved = self.problem.solve(forced).cost - self.solution.cost
+            without = self.problem.solve(dict.fromkeys(self._results_of(region.matches), False))
+            ours = time + without.cost - self.solution.cost
             first, last = (node_name(region.matches[i].ops[-1]) for i in (0, -1))
-            found.append(
-                f"  {first} to {last}, {len(region.matches)} operations: CLML {time:.1f} us, "
-                f"our kernels {time + saved:.1f} us"
-            )
-        return found
+            rows.append([first, last, str(len(region.matches)), f"{time:.1f}", f"{ours:.1f}"])
+        exact = "nothing is cheaper" if self.solution.exact else "the best found"
+        print_table(
+            f"costs of CLML in {self.function.sym_name.data}",
+            ("first node", "last node", "operations", "us", "us by our kernels"),
+            rows,
+            f"{self.cost:.1f} us in all by the model, {self.kernels_only.cost:.1f} us without CLML"
+            f", {exact}",
+        )
+
+    def _results_of(self, matches: Iterable[Match]) -> list[SSAValue]:
+        """The results of the kernels that some matches are parts of, where there are offers."""
+        ops = {op for match in matches for op in match.ops}
+        tables = (self.offers.whole, self.offers.parts)
+        pairs = (pair for table in tables for pair in table.items())
+        return [value for value, offer in pairs if not ops.isdisjoint(offer.ops)]
 
     def _time_in_clml(self, region: Region) -> float:
         """The commands of a region, and the copies of what goes in and out."""
-        offers = self._offers_in(region.matches)
-        reads = {value for offer in offers for value in offer.opaque_reads}
-        writes = {offer.result for offer in offers if offer.writes_opaque}
-        commands = sum(offer.microseconds for offer in offers)
-        copied_in = sum(self.offers.imports[v] for v in region.inputs if v in reads)
-        copied_out = sum(self.offers.exports[v] for v in region.outputs if v in writes)
-        return commands + copied_in + copied_out
-
-
-def _homes(regions: Sequence[Region]) -> dict[Operation | Block, int]:
-    """The region of each operation."""
-    return {op: i for i, r in enumerate(regions) for match in r.matches for op in match.ops}
+        commands = [command for match in region.matches for command in match.commands]
+        return sum(map(self.offers.costs.command, commands)) + self._copies([region])

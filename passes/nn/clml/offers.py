@@ -55,11 +55,11 @@ class Offers:
             for value in op.operands:
                 if nn.constant_of(value) is not None:
                     continue
-                wants_opaque = value in _inner(match) or _is_opaque(match)
+                wants_opaque = value in _inner(match) or is_opaque(match)
                 if value.owner not in inside:
                     (opaque if wants_opaque else plain).add(value)
                 elif self._writes_opaque(value) != wants_opaque:
-                    time += self._copy(value)
+                    time += self.copy(value)
         return Offer(
             ops, result, time, frozenset(opaque), frozenset(plain), self._writes_opaque(result)
         )
@@ -88,15 +88,16 @@ class Offers:
     def _writes_opaque(self, value: SSAValue) -> bool:
         assert isinstance(value.owner, Operation)
         match = self.match_of[value.owner]
-        return value is not match.result or _is_opaque(match)
+        return value is not match.result or is_opaque(match)
 
-    def _copy(self, value: SSAValue) -> float:
+    def copy(self, value: SSAValue) -> float:
+        """The microseconds of a copy of a value into another layout."""
         return self.costs.copy(bytes_of(nn.tensor_type(value), None))
 
     def _price_copies(self) -> None:
         for offer in (*self.whole.values(), *self.parts.values()):
             for value in (*offer.opaque_reads, offer.result):
-                self.imports[value] = self.exports[value] = self._copy(value)
+                self.imports[value] = self.exports[value] = self.copy(value)
         for match in self.legal:
             # Within a match there is nothing to copy, and some commands read no copies.
             inner = self.imports.keys() & _inner(match)
@@ -112,7 +113,7 @@ def _inner(match: Match) -> set[SSAValue]:
     return {op.results[0] for op in match.ops[:-1]}
 
 
-def _is_opaque(match: Match) -> bool:
+def is_opaque(match: Match) -> bool:
     """Whether a match reads and writes opaque tensors, not plain ones."""
     tensors = [
         clml.ml_tensor(value)

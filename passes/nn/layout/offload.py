@@ -149,6 +149,10 @@ class OffloadProblem:
                     pass
         return found
 
+    def copies_of(self, solution: Solution) -> float:
+        """What of that are copies between opaque tensors and plain buffers."""
+        return sum(self._copy_cost(v, self.state_of(solution, v)) for v in self.variables)
+
     def _with(
         self,
         forced: Mapping[SSAValue, bool],
@@ -192,16 +196,14 @@ class OffloadProblem:
         self, value: SSAValue, variable: Variable, layouts: Sequence[Candidate], state: State
     ) -> float:
         """What a state costs, but for the kernel's reads of what is no constant."""
-        cost = 0.0
         work = variable.work
+        cost = self._copy_cost(value, state)
         if state.layout is None:
             cost += FORBIDDEN if value in self.layouts.returned else 0.0
-        elif state.opaque and state.writer is Writer.CLML and self.offers[value].writes_opaque:
-            cost += self.exports[value]
         elif state.opaque:
+            # Copies are from and to plain buffers.
             type_ = nn.plain_type(value.type)
-            packed = layouts[state.layout].layout
-            cost += self.imports[value] + self._model.transform(type_, packed, None)
+            cost += self._model.transform(type_, layouts[state.layout].layout, None)
         if state.writer is Writer.CLML:
             return cost + self.offers[value].microseconds
         assert state.layout is not None
@@ -210,6 +212,15 @@ class OffloadProblem:
             assert work is not None
             return cost + self._split_cost(self.splits[value], work, state.layout)
         return cost if work is None else cost + self._fixed(work)
+
+    def _copy_cost(self, value: SSAValue, state: State) -> float:
+        """The copies between opaque tensors and plain buffers."""
+        if state.writer is Writer.CLML and self.offers[value].writes_opaque:
+            return 0.0 if state.layout is None else self.exports[value]
+        cost = self.imports[value] if state.opaque else 0.0
+        if state.writer is Writer.SPLIT and self.splits[value].writes_opaque:
+            cost += self.exports[self.splits[value].result]
+        return cost
 
     def _fixed(self, work: Work) -> float:
         """What a kernel costs in any layout and the layout problem leaves out: launch, constants.
@@ -223,13 +234,12 @@ class OffloadProblem:
         return self._model.target.launch_microseconds + traffic
 
     def _split_cost(self, offer: Offer, work: Work, layout: int) -> float:
-        """CLML's part, the copy of its result, and our kernel's reads of that."""
+        """CLML's part, and our kernel's reads of its result."""
         crossing = offer.result
         rest = rest_of(work, offer)
         source = Variable(crossing, [PLAIN], [PLAIN, *self._others(crossing)])
         read = self.layouts.detours(rest, source).min(axis=1)[0, layout]
-        copied = self.exports[crossing] if offer.writes_opaque else 0.0
-        return offer.microseconds + copied + float(read) + self._fixed(rest)
+        return offer.microseconds + float(read) + self._fixed(rest)
 
     def _others(self, value: SSAValue) -> list[Candidate]:
         return [c for c in self.layouts.candidates_for(value) if c is not PLAIN]
