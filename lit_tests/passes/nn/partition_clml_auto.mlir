@@ -1,0 +1,68 @@
+// RUN: clopt %s --target "adreno-740 clml=auto" -p nn-partition-clml --split-input-file | filecheck %s
+// RUN: clopt %s --target "adreno-740 clml=auto texture=off" -p nn-partition-clml --split-input-file | filecheck %s
+// RUN: clopt %s --target "adreno-740 clml=auto clml_launch_microseconds=1e5" -p nn-partition-clml --split-input-file | filecheck %s --check-prefix SLOW
+// RUN: clopt %s --target "adreno-740 clml=auto" -p 'nn-partition-clml{explain=true}' --split-input-file -o %t 2>&1 | filecheck %s --check-prefix EXPLAIN
+
+// SLOW-NOT: clml.
+
+// The convolution goes to CLML, which has no exp and computes the small convolution no faster than
+// a copy to it and one back take.
+// CHECK-LABEL: clml.graph @clml_0(%x:
+// CHECK:       clml.conv_activation relu
+// CHECK-NEXT:  clml.copy
+// CHECK-NEXT:  clml.return
+// CHECK:       func.func @large_and_small
+// CHECK:       %z = clml.call @clml_0(%x)
+// CHECK-NEXT:  %e = nn.unary exp %z
+// CHECK:       %s = nn.conv %e, %v
+// CHECK-NEXT:  func.return %s
+// EXPLAIN-LABEL: costs of CLML in large_and_small
+// EXPLAIN-NEXT:    first node  last node  operations  us     us by our kernels
+// EXPLAIN-NEXT:    nn.unary    nn.unary   1           {{[0-9.]+}}  {{[0-9.]+}}
+// EXPLAIN-NEXT:  {{[0-9.]+}} us in all by the model, {{[0-9.]+}} us without CLML, nothing is cheaper
+// EXPLAIN-NEXT:  CLML in large_and_small
+// EXPLAIN:       nn.conv {{ *}}conv {{ *}}clml_0 {{ *}}clml.conv_activation
+// EXPLAIN:       nn.unary {{ *}}unary exp {{ *}}- {{ *}}CLML has the functions
+// EXPLAIN-NEXT:  nn.conv {{ *}}conv {{ *}}- {{ *}}our kernels cost {{[0-9.]+}} us less by the model
+func.func @large_and_small(%x: tensor<1x256x56x56xf32>) -> tensor<1x4x56x56xf32> {
+  %w = nn.constant dense<1.0> : tensor<256x256x3x3xf32>
+  %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x256x56x56xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x56x56xf32>
+  %z = nn.unary relu %y : (tensor<1x256x56x56xf32>) -> tensor<1x256x56x56xf32>
+  %e = nn.unary exp %z : (tensor<1x256x56x56xf32>) -> tensor<1x256x56x56xf32>
+  %v = nn.constant dense<1.0> : tensor<4x256x1x1xf32>
+  %s = nn.conv %e, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x256x56x56xf32>, tensor<4x256x1x1xf32>) -> tensor<1x4x56x56xf32>
+  func.return %s : tensor<1x4x56x56xf32>
+}
+
+// -----
+
+// What is in CLML already stays there for a cheap operation: the pool is no island.
+// CHECK-LABEL: clml.graph @clml_0(%x:
+// CHECK:       clml.conv
+// CHECK-NEXT:  clml.pool
+// CHECK-NEXT:  {{.*}} = clml.constant
+// CHECK-NEXT:  clml.conv
+// CHECK-NEXT:  clml.copy
+// CHECK-NEXT:  clml.return
+func.func @pool_between(%x: tensor<1x256x56x56xf32>) -> tensor<1x256x28x28xf32> {
+  %w = nn.constant dense<1.0> : tensor<256x256x3x3xf32>
+  %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x256x56x56xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x56x56xf32>
+  %p = nn.pool max %y {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x256x56x56xf32>) -> tensor<1x256x28x28xf32>
+  %v = nn.constant dense<2.0> : tensor<256x256x3x3xf32>
+  %z = nn.conv %p, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x256x28x28xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x28x28xf32>
+  func.return %z : tensor<1x256x28x28xf32>
+}
+
+// -----
+
+// The same pool between kernels that only we have stays with them.
+// CHECK-LABEL: func.func @island
+// CHECK-NEXT:  nn.unary exp
+// CHECK-NEXT:  nn.pool max
+// CHECK-NEXT:  nn.unary exp
+func.func @island(%x: tensor<1x32x56x56xf32>) -> tensor<1x32x28x28xf32> {
+  %y = nn.unary exp %x : (tensor<1x32x56x56xf32>) -> tensor<1x32x56x56xf32>
+  %p = nn.pool max %y {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x32x56x56xf32>) -> tensor<1x32x28x28xf32>
+  %z = nn.unary exp %p : (tensor<1x32x28x28xf32>) -> tensor<1x32x28x28xf32>
+  func.return %z : tensor<1x32x28x28xf32>
+}
