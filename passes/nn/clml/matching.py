@@ -64,6 +64,7 @@ class _Trial(Builder):
         self.weights = weights
         self.commands: list[MLOp] = []
         self._operands = Block()
+        self._read: dict[tuple[SSAValue, MLTensorType], SSAValue] = {}
 
     def _operand(self, type: MLTensorType) -> SSAValue:
         return self._operands.insert_arg(type, len(self._operands.args))
@@ -73,7 +74,10 @@ class _Trial(Builder):
     ) -> SSAValue:
         if isinstance(value.owner, nn.ConstantOp):
             return self.weight(value, tensor_type(value, layout, sizes).get_shape(), layout)
-        return self._operand(tensor_type(value, layout, sizes))
+        type = tensor_type(value, layout, sizes)
+        if (value, type) not in self._read:
+            self._read[value, type] = self._operand(type)
+        return self._read[value, type]
 
     def common_layout(self, values: Sequence[SSAValue]) -> Layout:
         return Layout.OPTIMAL
