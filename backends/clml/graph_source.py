@@ -110,14 +110,13 @@ def _operation(graph: Graph, index: int, row: Row) -> str:
             for number in row.tensors
         ),
         INDENT,
-        _WIDTH - 25,
+        _WIDTH,
     )
     return initialiser(
-        {"name": string(row.name), "kind": f"&clopt_clml_{kind.name}"},
-        descriptors,
+        {"name": string(row.name)},
+        {"kind": f"&clopt_clml_{kind.name}"},
+        *({field: name} for field, name in descriptors.items()),
         {"epsilon": float_text(epsilon.value.data) if isinstance(epsilon, FloatAttr) else ""},
-        {
-            "tensors": f"(const unsigned[]){{{tensors}}}",
-            "tensor_count": str(len(row.tensors)),
-        },
+        {"tensor_count": str(len(row.tensors))},
+        {"tensors": f"(const unsigned[]){{\n{INDENT}{tensors}}}"},
     )

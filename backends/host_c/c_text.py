@@ -55,5 +55,6 @@ def reference(name: str, rows: Sequence[object]) -> str:
 
 def filled(items: Iterable[str], indent: str, width: int) -> str:
     """Items with commas between them, as many to a line as fit, further lines indented."""
-    lines = wrap(", ".join(items), width, break_long_words=False, break_on_hyphens=False)
-    return f"\n{indent}".join(lines)
+    text = ", ".join(item.replace(" ", "\0") for item in items)  # an item is on one line
+    lines = wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return f"\n{indent}".join(lines).replace("\0", " ")
