@@ -22,9 +22,9 @@ static const char GEMM[] = CLML_SOURCE(
     kernel void gemm(TENSOR(a), TENSOR(b), RESULT(y), int4 m_n_k, int2 is_transposed, float alpha,
                      float beta) {
         ELEMENT(y);
-        const int element = ((n * SIZE_C(y) + c) * SIZE_H(y) + h) * SIZE_W(y) + w;
-        const int row = element / m_n_k.y;
-        const int column = element % m_n_k.y;
+        const int at = ((n * SIZE_C(y) + c) * SIZE_H(y) + h) * SIZE_W(y) + w;
+        const int row = at / m_n_k.y;
+        const int column = at % m_n_k.y;
         float sum = 0.0f;
         for (int k = 0; k < m_n_k.z; k++) {
             const int a_at = is_transposed.x ? k * m_n_k.x + row : row * m_n_k.z + k;
@@ -33,9 +33,9 @@ static const char GEMM[] = CLML_SOURCE(
         }
         sum *= alpha;
         if (beta != 0.0f) {
-            sum += beta * READ_FLAT(y, element);
+            sum += beta * READ_FLAT(y, at);
         }
-        WRITE_FLAT(y, element, sum);
+        WRITE_FLAT(y, at, sum);
     }
 );
 

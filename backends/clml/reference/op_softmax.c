@@ -4,7 +4,7 @@
 static const char SOURCE[] = CLML_SOURCE(
     /* The exponential of an element over the sum of those of `span` from `first` on, `step` apart in
        the order of NCHW. The largest is subtracted first, so that none overflows. */
-    float share(TENSOR(x), int element, int first, int span, int step) {
+    float share(TENSOR(x), int at, int first, int span, int step) {
         float largest = -INFINITY;
         float sum = 0.0f;
         for (int i = 0; i < span; i++) {
@@ -14,7 +14,7 @@ static const char SOURCE[] = CLML_SOURCE(
         for (int i = 0; i < span; i++) {
             sum += exp(READ_FLAT(x, first + i * step) - largest);
         }
-        return exp(READ_FLAT(x, element) - largest) / sum;
+        return exp(READ_FLAT(x, at) - largest) / sum;
     }
 
     kernel void spatial(TENSOR(x), RESULT(y)) {
@@ -28,8 +28,8 @@ static const char SOURCE[] = CLML_SOURCE(
         ELEMENT(y);
         const int plane = SIZE_H(x) * SIZE_W(x);
         const int first = n * SIZE_C(x) * plane;
-        const int element = first + c * plane + h * SIZE_W(x) + w;
-        WRITE(y, n, c, h, w, share(x, x_size, element, first, SIZE_C(x) * plane, 1));
+        const int at = first + c * plane + h * SIZE_W(x) + w;
+        WRITE(y, n, c, h, w, share(x, x_size, at, first, SIZE_C(x) * plane, 1));
     }
 );
 
