@@ -1,0 +1,221 @@
+"""C packages with CLML run on the reference library, and say so where there is none."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import packaged_models as models
+import pytest
+from c_compilers import CLML, CLML_HEADERS, INCLUDE, RUNTIME, STRICT, compilers, objects
+from graph_programs import row
+
+from clopt.backends.clml.library import reference_library
+from clopt.backends.pyopencl_runtime import find_device
+
+X = np.random.default_rng(4).uniform(-1, 1, (1, 3, 8, 8)).astype(np.float32)
+
+
+def expected() -> np.ndarray:
+    """What the program computes: maxpool(relu6(conv(2 x)))."""
+    _, weights = row()
+    w, b = (weights.get(key) for key in weights.keys())
+    x = np.pad(2 * X[0], ((0, 0), (1, 1), (1, 1))).astype(np.float64)
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))
+    y = np.einsum("chwij,ocij->ohw", windows, w) + b.reshape(-1, 1, 1)
+    return np.clip(y, 0, 6).reshape(8, 4, 2, 4, 2).max((2, 4))[None]
+
+
+@pytest.fixture(scope="session")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("clml") / "net"
+    models.operations().save_c(folder, "net")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def parts(
+    package: Path, runtime: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
+) -> list[Path]:
+    """The objects of the example."""
+    folder = tmp_path_factory.mktemp("objects")
+    sources = [*CLML.glob("*.c"), *package.glob("*.c")]
+    return [*runtime, *objects(compilers()[0], sources, folder)]
+
+
+def link(files: Sequence[Path], program: Path, *libraries: Path) -> Path:
+    """A program whose CLML, if it has one, is found by name."""
+    found = [f"-Wl,-rpath,{path.parent}" for path in libraries]
+    words = [compilers()[0], *files, "-Wl,--no-as-needed", *libraries, *found, "-lOpenCL", "-ldl"]
+    subprocess.run([*map(str, words), "-o", str(program)], check=True)
+    return program
+
+
+@pytest.fixture(scope="session")
+def program(parts: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return link(parts, tmp_path_factory.mktemp("program") / "net", reference_library())
+
+
+@pytest.fixture(scope="session")
+def program_alone(parts: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return link(parts, tmp_path_factory.mktemp("program") / "net")
+
+
+Infer = Callable[..., tuple[np.ndarray, str]]
+
+
+@pytest.fixture
+def infer(package: Path, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Infer:
+    """The output of a program on the device and what it printed; the reference finds no mistake."""
+    log, output = tmp_path / "log", tmp_path / "output"
+    (tmp_path / "x.bin").write_bytes(X.tobytes())
+    monkeypatch.setenv("CLML_REFERENCE_LOG", str(log))
+    platform = find_device(device).platform
+    given = ["--device", platform, "--weights", package / "weights.bin", "--output", output]
+
+    def start(program: Path, *options: str | Path) -> tuple[np.ndarray, str]:
+        words = [program, *given, "--repeat", "1", *options, tmp_path / "x.bin"]
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
+        assert not done.returncode, done.stderr
+        assert not log.exists() or not log.read_text()
+        y = np.fromfile(f"{output}0.bin", np.float32).reshape(1, 8, 4, 4)
+        return y, done.stdout
+
+    return start
+
+
+def refusal(program: Path, package: Path, device: str) -> str:
+    """What the example says when it cannot create its model."""
+    words = [program, "--device", find_device(device).platform]
+    words += ["--weights", package / "weights.bin"]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.endswith(".\n")
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("knobs", "options", "said"),
+    [
+        ({}, [], "CLML 5.0: 4 operations; 0 of 5 tensors are larger than planned"),
+        ({"PADDING": "4096"}, [], "3 of 5 tensors are larger than planned"),
+        ({"PADDING": "4096"}, ["--replay"], "launches: recorded and replayed"),
+        ({"VERSION": "3"}, ["--replay"], "CLML 3.0: 4 operations"),
+        ({"VERSION": "4"}, [], "CLML 4.0: 4 operations"),
+    ],
+)
+def test_inference(
+    knobs: dict[str, str],
+    options: list[str],
+    said: str,
+    program: Path,
+    infer: Infer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The kernel's output is the graph's input, and parts of the arena are its tensors."""
+    for name, value in knobs.items():
+        monkeypatch.setenv(f"CLML_REFERENCE_{name}", value)
+    y, printed = infer(program, *options)
+    assert said in printed
+    np.testing.assert_allclose(y, expected(), rtol=1e-5, atol=1e-5)
+
+
+def test_tuning(program: Path, infer: Infer, tmp_path: Path) -> None:
+    """Tuning runs an inference; its file is used, and ignored when it is damaged."""
+    path = tmp_path / "tuning.bin"
+    y, printed = infer(program, "--tune", path)
+    assert "tuned in " in printed
+    np.testing.assert_allclose(y, expected(), rtol=1e-5, atol=1e-5)
+    data = path.read_bytes()
+    assert data.startswith(b"CLOPTTUN")
+    for content in (data, data[:-1] + bytes([data[-1] ^ 1]), b""):
+        path.write_bytes(content)
+        assert infer(program, "--tuning", path)[0].tobytes() == y.tobytes()
+
+
+def test_times_of_commands(program: Path, infer: Infer) -> None:
+    y, printed = infer(program, "--profile", "--replay")
+    np.testing.assert_allclose(y, expected(), rtol=1e-5, atol=1e-5)
+    rows = re.findall(r"^ +([\d.]+) ms  (\S+) +(.*)$", printed, re.M)
+    commands = [(kind, name) for _, kind, name in rows]
+    assert commands == [
+        ("kernel", "twice"),
+        ("CLML", "copy a"),
+        ("CLML", "conv_activation c"),
+        ("CLML", "pool p"),
+        ("CLML", "copy y"),
+        ("in", "all"),
+    ]
+    times = [float(time) for time, *_ in rows]
+    assert times[-1] == pytest.approx(sum(times[:-1]), abs=0.01)
+
+
+def test_as_a_layer(program_alone: Path, infer: Infer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loader leads to it: the program is linked to OpenCL alone."""
+    monkeypatch.setenv("OPENCL_LAYERS", str(reference_library()))
+    np.testing.assert_allclose(infer(program_alone)[0], expected(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("knobs", "said"),
+    [
+        ({"VERSION": "2"}, "net needs version 3 of CLML; the header .* 5, and the device 2: .*=2 "),
+        ({"LOCKED": "1"}, r"clQueryMLInterfaceVersionsQCOM returns -6, .* compile net .* clml=off"),
+    ],
+)
+def test_a_device_that_cannot(
+    knobs: dict[str, str],
+    said: str,
+    program: Path,
+    package: Path,
+    devices: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in knobs.items():
+        monkeypatch.setenv(f"CLML_REFERENCE_{name}", value)
+    assert re.search(said, refusal(program, package, next(iter(devices.values()))))
+
+
+def test_no_clml(program_alone: Path, package: Path, devices: dict[str, str]) -> None:
+    said = refusal(program_alone, package, next(iter(devices.values())))
+    assert "neither the device nor a library in this process offers; compile it with" in said
+
+
+_ANOTHER = """
+int clQueryMLInterfaceVersionsQCOM(int *a, int *b, unsigned c, unsigned *d) {
+    return a && b && c && d ? -1 : -2;
+}
+int clGetMLInterfaceQCOM(void *a, int b, int c) {
+    return a && b && c ? -1 : -2;
+}
+"""
+
+
+def test_header_and_library_belong_together(
+    parts: Sequence[Path], package: Path, devices: dict[str, str], tmp_path: Path
+) -> None:
+    """Numbers of enumerators differ from header to header, so a program knows which it has."""
+    device = next(iter(devices.values()))
+    (tmp_path / "another.c").write_text(_ANOTHER)
+    another = tmp_path / "libanother.so"
+    words = [compilers()[0], "-shared", "-fPIC", tmp_path / "another.c", "-o", another]
+    subprocess.run(list(map(str, words)), check=True)
+    said = refusal(link(parts, tmp_path / "net", another), package, device)
+    assert "build it with the header of Qualcomm's SDK (CMake: -DCLML_INCLUDE_DIR" in said
+
+    sdk = tmp_path / "sdk" / "CL"
+    sdk.mkdir(parents=True)
+    for header in (CLML_HEADERS / "CL").glob("*.h"):
+        text = re.sub(r"#define CLML_REFERENCE_HEADER .*", "", header.read_text())
+        (sdk / header.name).write_text(text)
+    (interface,) = (path for path in parts if path.name == "clopt_clml_interface.o")
+    others = [path for path in parts if path != interface]
+    made = tmp_path / interface.name
+    flags = [*STRICT, f"-I{sdk.parent}", *INCLUDE, f"-I{RUNTIME}"]
+    source = CLML / "clopt_clml_interface.c"
+    subprocess.run([compilers()[0], *flags, "-c", source, "-o", made], check=True)
+    mixed = link([*others, made], tmp_path / "mixed", reference_library())
+    assert "the library at hand is the reference for CLML" in refusal(mixed, package, device)
