@@ -57,8 +57,8 @@ class NNPartitionCLMLPass(ModulePass):
                 return
             raise CloptError(
                 f"clml=prefer needs a device with CLML, and {target.name} has none; name another "
-                "target, for example adreno-740, or say which version there is: clml_version=3. Our "
-                "reference library serves any device: --clml-library reference."
+                "target, for example adreno-740, say which version there is (clml_version=3), or "
+                "let our reference library serve (--clml-library reference)."
             )
         for function in list(op.ops):
             if isinstance(function, func.FuncOp) and function.body.blocks:
