@@ -12,6 +12,7 @@ import pytest
 from c_compilers import run
 
 import clopt
+from clopt.backends.clml.library import reference_library
 from clopt.backends.pyopencl_runtime import find_device
 
 CROSS = "aarch64-linux-gnu-gcc"
@@ -98,8 +99,77 @@ def test_application_with_two_models(tmp_path: Path) -> None:
     assert len(list((tmp_path / "build").rglob("libclopt_runtime.a"))) == 1
 
 
-def by_cmake(source: Path, build: Path) -> None:
+MAIN_CLML = """
+#include "one.h"
+#include "two.h"
+
+static void tell(const char *name, const clopt_model *model, const char *message) {
+    const char *library = clopt_model_offload(model).library;
+    printf("%s: %s%s\\n", name, model ? "created " : message, library ? library : "");
+}
+
+/* Usage: application PLATFORM WEIGHTS...; whether each model can be created. */
+int main(int count, char **words) {
+    (void)count;
+    cl_platform_id platforms[8];
+    cl_uint found = 0;
+    char message[512];
+    clopt_options options = {0};
+    one_model *first;
+    two_model *second;
+    clGetPlatformIDs(8, platforms, &found);
+    for (cl_uint i = 0; i < found; i++) {
+        char name[256] = "";
+        clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name, name, NULL);
+        if (strcmp(name, words[1]) == 0) {
+            clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &options.device, NULL);
+        }
+    }
+    options.context = clCreateContext(NULL, 1, &options.device, NULL, NULL, NULL);
+    options.queue = clCreateCommandQueue(options.context, options.device, 0, NULL);
+    options.weights_path = words[2];
+    one_create(&options, &first, message, sizeof message);
+    tell("one", first, message);
+    options.weights_path = words[3];
+    two_create(&options, &second, message, sizeof message);
+    tell("two", second, message);
+    one_destroy(first);
+    two_destroy(second);
+    return 0;
+}
+"""
+
+
+@needs_cmake
+@pytest.mark.parametrize("with_clml", ["one", "two", "both"])
+def test_application_with_and_without_clml(
+    with_clml: str, devices: Mapping[str, str], tmp_path: Path
+) -> None:
+    """Whichever model comes first: its runtime is that of both, and CLML's that of who has it."""
+    device = next(iter(devices.values()))
+    uses = {name: with_clml in (name, "both") for name in ("one", "two")}
+    for name in uses:
+        if uses[name]:
+            models.operations().save_c(tmp_path / name, name)
+        else:
+            package(tmp_path, name)
+    (tmp_path / "CMakeLists.txt").write_text(APPLICATION)
+    (tmp_path / "main.c").write_text(f"#include <stdio.h>\n#include <string.h>\n{MAIN_CLML}")
+    build = tmp_path / "build"
+    library = tmp_path / "libclml_reference.so"
+    library.symlink_to(reference_library())
+    by_cmake(tmp_path, build, f"-DCLML_LIBRARY={library}")
+    weights = [tmp_path / name / "weights.bin" for name in uses]
+    printed = run(build / "application", find_device(device).platform, *weights)
+    assert printed.splitlines() == [
+        f"{name}: created {'CLML' if used else ''}" for name, used in uses.items()
+    ]
+    for library in ("clopt_runtime", "clopt_clml"):
+        assert len(list(build.rglob(f"lib{library}.a"))) == 1
+
+
+def by_cmake(source: Path, build: Path, *options: str) -> None:
     """Configure and build."""
-    for words in (["-S", source, "-B", build], ["--build", build]):
+    for words in (["-S", source, "-B", build, *options], ["--build", build]):
         done = subprocess.run(["cmake", *words], capture_output=True, text=True)
         assert not done.returncode, done.stdout + done.stderr
