@@ -1,0 +1,98 @@
+"""Every operation that CLML has, of ONNX through the emitted C, against onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from clml_cases import CASES
+from clml_matrix import check_close, expected, feeds_of, model_of
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+
+import clopt
+from clopt.dialects import clml, nn
+from clopt.dialects.cl import EnqueueKernelOp
+from clopt.dialects.clml import Arithmetic
+from clopt.frontends.onnx import import_onnx
+from clopt.weights import Weights
+
+TARGET = "adreno-740 clml_version=5"
+Results = dict[str, np.ndarray]
+
+
+def partitioned(dtype: type[np.floating]) -> tuple[ModuleOp, Weights]:
+    """All cases, as graphs of CLML."""
+    weights = Weights()
+    module = import_onnx(model_of(CASES, dtype), weights)
+    return clopt.partition_for_clml(module, TARGET, weights), weights
+
+
+def compiled(arithmetic: str, device: str) -> clopt.CompiledModel:
+    """All cases in one program. What ONNX computes in halves is added up in floats: for fp16 its
+    graphs are changed."""
+    if arithmetic != "fp16":
+        dtype = np.float32 if arithmetic == "fp32" else np.float16
+        settings = {"clml": "prefer", "clml_library": "reference"}
+        return clopt.compile(model_of(CASES, dtype), device=device, **settings)
+    module, weights = partitioned(np.float16)
+    for op in module.walk():
+        if isinstance(op, clml.GraphOp):
+            op.arithmetic = clml.ArithmeticAttr(Arithmetic.FP16)
+    return clopt.compile(module, device=device, weights=weights, clml_library="reference")
+
+
+@pytest.fixture(scope="module")
+def results() -> Callable[[str, str], Results]:
+    """The outputs by arithmetic and device; each program runs once."""
+
+    @cache
+    def run(arithmetic: str, device: str) -> Results:
+        model = compiled(arithmetic, device)
+        graphs = [op for op in model.module.walk() if isinstance(op, clml.GraphOp)]
+        assert {graph.arithmetic_mode for graph in graphs} == {Arithmetic(arithmetic)}
+        assert not any(isinstance(op, EnqueueKernelOp) for op in model.module.walk())
+        dtype = np.float32 if arithmetic == "fp32" else np.float16
+        feeds = {name: array.astype(dtype) for name, array in feeds_of(CASES).items()}
+        outputs = model.run(feeds)
+        assert all(output.dtype == dtype for output in outputs)
+        return dict(zip([case.name for case in CASES], outputs, strict=True))
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Results:
+    """onnxruntime's outputs."""
+    return expected(CASES)
+
+
+@pytest.mark.parametrize("name", [case.name for case in CASES])
+@pytest.mark.parametrize("arithmetic", ["fp32", "fp16", "fp16_acc32"])
+def test_operation(
+    name: str,
+    arithmetic: str,
+    device: str,
+    results: Callable[[str, str], Results],
+    oracle: Results,
+) -> None:
+    check_close(results(arithmetic, device)[name], oracle[name], arithmetic)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=["f32", "f16"])
+def test_commands(dtype: type[np.floating]) -> None:
+    """Each case is one graph of the commands that it is there for."""
+    module, _ = partitioned(dtype)
+    graphs = {op.sym_name.data: op for op in module.walk() if isinstance(op, clml.GraphOp)}
+    (function,) = (op for op in module.walk() if isinstance(op, func.FuncOp))
+    outputs = function.body.block.last_op.operands  # type: ignore[union-attr]
+    commands = {}
+    for case, value in zip(CASES, outputs, strict=True):
+        while isinstance(value.owner, nn.ReshapeOp):
+            value = value.owner.x
+        assert isinstance(value.owner, clml.CallOp), case.name
+        names = [op.name.removeprefix("clml.") for op in graphs[value.owner.graph_name].commands]
+        commands[case.name] = " ".join(name for name in names if name != "copy")
+    assert commands == {case.name: case.commands for case in CASES}
