@@ -19,7 +19,7 @@ from ...errors import CloptError
 from ...weights import Weights
 from ..host_c import package_files
 from .build import device_facts, keeps_own_binaries
-from .c_package import NAME, CPackage
+from .c_package import NAME, CPackage, Timing
 from .cache import BinaryCache
 from .clml import clml_version
 from .devices import Device
@@ -94,6 +94,14 @@ class CExecutable(Runnable):
         kinds = {view.image.kind.value for view in views_of(parts(program))}
         self.image_views = dict.fromkeys(sorted(kinds), _IMAGE_VIEWS[self._model.image_views])
         self._turn = Turn(memory.root for memory in memories)
+
+    def profile(self) -> list[Timing]:
+        """How long each command of an inference takes on the device, with the buffers of the last
+        one. CloptError before the first.
+        """
+        if not self._bound:
+            raise CloptError("profile runs an inference again: run the model first.")
+        return self._model.profile()
 
     def _memories(self, program: ProgramOp, given: Sequence[cl.Buffer] | None) -> list[Memory]:
         """The arenas of the program."""

@@ -35,6 +35,8 @@ _FUNCTIONS = {
     "clopt_set_queue": (_Handle, _Handle),
     "clopt_bind_buffer": (_Handle, _Size, _Handle),
     "clopt_enqueue": (_Handle, _Handle),
+    "clopt_command_count": (_Handle,),
+    "clopt_profile": (_Handle, _Handle, _Size),
     "clopt_save_binaries": (_Handle, _Text),
     "clopt_model_image_views": (_Handle,),
     "clopt_model_used_binaries": (_Handle,),
@@ -44,6 +46,7 @@ _FUNCTIONS = {
 }
 _RESULTS = {
     "clopt_destroy": None,
+    "clopt_command_count": _Size,
     "clopt_model_device_bytes": _Size,
     "clopt_message": _Text,
     "clopt_status_name": _Text,
@@ -66,6 +69,24 @@ class Offload:
     """What these take."""
     constant_bytes: int
     """Of the constants, as the device keeps them."""
+
+
+class _CTiming(ctypes.Structure):
+    """C's `clopt_timing`."""
+
+    _fields_ = (("kind", _Text), ("name", _Text), ("nanoseconds", ctypes.c_uint64))
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One command of an inference."""
+
+    kind: str
+    """`kernel`, `copy`, or the vendor's library that computes it."""
+    name: str
+    """That of the kernel, of the value that is copied to, of the operation."""
+    nanoseconds: int
+    """On the device."""
 
 
 class CPackage:
@@ -166,6 +187,13 @@ class CModel:
     def enqueue(self) -> None:
         """Put one inference on the queue."""
         self._call("clopt_enqueue", None)
+
+    def profile(self) -> list[Timing]:
+        """Run one inference, and tell how long each of its commands takes."""
+        count = self._library.clopt_command_count(self._handle)
+        timings = (_CTiming * count)()
+        self._call("clopt_profile", timings, count)
+        return [Timing(t.kind.decode(), t.name.decode(), t.nanoseconds) for t in timings]
 
     def save_binaries(self, path: Path) -> None:
         """Write the built kernels to a file for `CPackage.create`."""

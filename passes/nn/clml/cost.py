@@ -16,6 +16,25 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects import cl, clml, nn
 from ....dialects.clml import ml_tensor
 
+RATES = (
+    "clml_convolution_mads_per_nanosecond",
+    "clml_depthwise_mads_per_nanosecond",
+    "clml_matmul_mads_per_nanosecond",
+)
+"""The facts that say how many multiply-adds a compute unit does in a nanosecond."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a command has to do."""
+
+    terms: int
+    """Multiply-adds."""
+    rate: str
+    """The fact that says how fast: one of RATES."""
+    bytes: int
+    """Of all it reads and writes."""
+
 
 @dataclass(frozen=True)
 class CommandCosts:
@@ -25,38 +44,39 @@ class CommandCosts:
 
     def command(self, op: Operation) -> float:
         """One command."""
-        terms, rate = self._terms(op)
-        compute = terms / (1e3 * rate * self.target.compute_units)
-        return compute + self._rest(sum(map(_bytes, (*op.operands, *op.results))))
+        return self.time(load_of(op))
 
     def copy(self, size: int) -> float:
         """A copy of a tensor of `size` bytes into another layout."""
-        return self._rest(2 * size)
+        return self.time(Load(0, RATES[0], 2 * size))
 
-    def _rest(self, moved: int) -> float:
-        """A command that does nothing but move so many bytes."""
-        return self.target.clml_launch_microseconds + moved / (1e3 * self.target.clml_bandwidth)
-
-    def _terms(self, op: Operation) -> tuple[int, float]:
-        """Multiply-adds, and how many of them a compute unit does in a nanosecond."""
+    def time(self, load: Load) -> float:
+        """A command with so much to do."""
         target = self.target
-        match op:
-            case clml.Convolution():
-                terms = _convolution_terms(op)
-                if op.mode.data is clml.ConvMode.DEPTHWISE:
-                    return terms, target.clml_depthwise_mads_per_nanosecond
-                return terms, target.clml_convolution_mads_per_nanosecond
-            case clml.PoolOp():
-                window = prod(nn.ints(op.kernel))
-                count = prod(ml_tensor(op.result).get_shape())
-                return count * window, target.clml_depthwise_mads_per_nanosecond
-            case clml.FullyConnectedOp():
-                return prod(ml_tensor(op.w).get_shape()), target.clml_matmul_mads_per_nanosecond
-            case clml.GemmOp():
-                terms = op.m.value.data * op.n.value.data * op.k.value.data
-                return terms, target.clml_matmul_mads_per_nanosecond
-            case _:
-                return 0, target.clml_convolution_mads_per_nanosecond
+        rate = 1e3 * getattr(target, load.rate) * target.compute_units
+        moved = load.bytes / (1e3 * target.clml_bandwidth)
+        return target.clml_launch_microseconds + load.terms / rate + moved
+
+
+def load_of(op: Operation) -> Load:
+    """What a command has to do."""
+    rate, terms = RATES[0], 0
+    match op:
+        case clml.Convolution():
+            terms = _convolution_terms(op)
+            if op.mode.data is clml.ConvMode.DEPTHWISE:
+                rate = RATES[1]
+        case clml.PoolOp():
+            rate = RATES[1]
+            terms = prod(ml_tensor(op.result).get_shape()) * prod(nn.ints(op.kernel))
+        case clml.FullyConnectedOp():
+            rate, terms = RATES[2], prod(ml_tensor(op.w).get_shape())
+        case clml.GemmOp():
+            rate, terms = RATES[2], op.m.value.data * op.n.value.data * op.k.value.data
+        case _:
+            pass
+    size = sum(map(_bytes, (*op.operands, *op.results)))
+    return Load(terms, rate, size)
 
 
 def _bytes(value: SSAValue) -> int:
