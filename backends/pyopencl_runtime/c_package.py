@@ -106,6 +106,7 @@ class CPackage:
         """
         sources = {path: text for path, text in files.items() if _is_source(path)}
         if clml_include is not None:
+            _check_header(clml_include)
             sources = {path: t for path, t in sources.items() if not path.endswith(_CLML_HEADER)}
         sources[_BRIDGE] = (Path(__file__).parent / _BRIDGE).read_bytes()
         include = (".", *sorted({path.split("/")[0] for path in sources if "/" in path}))
@@ -211,6 +212,14 @@ def _check(library: ctypes.CDLL, status: int, message: bytes) -> None:
         text = message.decode(errors="replace")
         is_bug = library.clopt_status_name(status) == b"CLOPT_BUILD"
         raise RuntimeError(text) if is_bug else CloptError(text)
+
+
+def _check_header(folder: str) -> None:
+    if not (Path(folder) / _CLML_HEADER).is_file():
+        raise CloptError(
+            f"CLML_INCLUDE_DIR names {folder}, which has no {_CLML_HEADER}; name the folder above "
+            "it, in the SDK of CLML."
+        )
 
 
 def _is_source(path: str) -> bool:

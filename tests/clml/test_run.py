@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import os
+import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +19,9 @@ from small_networks import AROUND, BETWEEN, CONV_RELU, OUTPUTS, network
 
 import clopt
 from clopt import CloptError
+from clopt.backends.clml.library import reference_library
+from clopt.backends.host_c import package_files
+from clopt.backends.pyopencl_runtime.c_package import NAME, CPackage
 from clopt.dialects.cl import EnqueueKernelOp, EnqueueMLOp
 
 X = np.random.default_rng(1).standard_normal((1, 3, 8, 8)).astype(np.float32)
@@ -160,3 +169,73 @@ def test_tensors_larger_than_planned(device: str, monkeypatch: pytest.MonkeyPatc
     assert 0 < offload.larger_tensors <= offload.tensors
     assert model.executable.device_bytes >= offload.larger_bytes >= 4096 * offload.larger_tensors
     np.testing.assert_allclose(model.run([X])[0], expected(BETWEEN)[0], rtol=1e-5, atol=1e-6)
+
+
+def test_threads_take_turns(device: str) -> None:
+    """Two models, each used by two threads."""
+    models = [compiled(text, device) for text in (CONV_RELU, BETWEEN)]
+    wanted = [expected(text)[0] for text in (CONV_RELU, BETWEEN)]
+
+    def check(i: int) -> bool:
+        (got,) = models[i % 2].run([X])
+        return bool(np.allclose(got, wanted[i % 2], rtol=1e-5, atol=1e-6))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(check, range(100)))
+
+
+def test_nothing_of_clml_outlives_a_model(device: str) -> None:
+    library = ctypes.CDLL(str(reference_library()))
+    compiled(BETWEEN, device).run([X])
+    gc.collect()
+    before = library.clmlReferenceLiveHandles()
+    model = compiled(BETWEEN, device)
+    model.run([X])
+    assert library.clmlReferenceLiveHandles() > before
+    del model
+    gc.collect()
+    assert library.clmlReferenceLiveHandles() == before
+
+
+def test_the_header_of_an_sdk(device: str, tmp_path: Path) -> None:
+    """A package is compiled with another header than ours where CLML_INCLUDE_DIR names one."""
+    model = compiled(CONV_RELU, device)
+    files = package_files(model.module, model.source, model.weights, NAME)
+    with pytest.raises(CloptError, match=r"which has no CL/cl_qcom_ml_ops\.h; name the folder"):
+        CPackage(files, tmp_path / "libraries", str(tmp_path / "sdk"))
+    header = tmp_path / "sdk" / "CL" / "cl_qcom_ml_ops.h"
+    header.parent.mkdir(parents=True)
+    (ours,) = [content for path, content in files.items() if path.endswith(header.name)]
+    header.write_bytes(ours)
+    assert CPackage(files, tmp_path / "libraries", str(tmp_path / "sdk")).path.exists()
+
+
+AS_A_LAYER = """
+import sys
+import numpy as np
+import clopt
+from clopt.backends.pyopencl_runtime import find_device, target_for
+assert clopt.is_clml_runtime_enabled(sys.argv[1])
+assert target_for(find_device(sys.argv[1])).clml_version == 5
+model = clopt.compile(sys.argv[2], device=sys.argv[1], clml="prefer")
+(y,) = model.run([np.zeros((1, 3, 8, 8), np.float32)])
+print(model.executable.offload.operations, *y.ravel()[:4])
+"""
+
+
+def test_a_device_that_has_clml(device: str, tmp_path: Path) -> None:
+    """The library as a layer of OpenCL: the device itself says that it has CLML."""
+    path = tmp_path / "conv_relu.onnx"
+    path.write_bytes(network(CONV_RELU).SerializeToString())
+    done = subprocess.run(
+        [sys.executable, "-c", AS_A_LAYER, device, str(path)],
+        env=os.environ | {"OPENCL_LAYERS": str(reference_library())},
+        capture_output=True,
+        text=True,
+    )
+    assert not done.returncode, done.stderr
+    operations, *values = map(float, done.stdout.split())
+    model = compiled(CONV_RELU, device)
+    assert operations == commands(model)[1]
+    (want,) = model.run([np.zeros_like(X)])
+    np.testing.assert_allclose(values, want.ravel()[:4], rtol=1e-6)
