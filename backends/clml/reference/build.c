@@ -326,10 +326,11 @@ void clml_define(clml_build *b, const char *name, const char *format, ...) {
     }
 }
 
-void clml_elements_of(const clml_tensor *tensor, size_t global[3]) {
-    global[0] = (size_t)tensor->w;
-    global[1] = (size_t)tensor->h;
-    global[2] = (size_t)tensor->n * (size_t)tensor->c;
+const size_t clml_group_size = 64;
+
+size_t clml_work_items(const clml_tensor *tensor) {
+    size_t groups = (clml_tensor_elements(tensor) + clml_group_size - 1) / clml_group_size;
+    return groups * clml_group_size;
 }
 
 /* FNV-1a. */
@@ -345,7 +346,7 @@ static cl_int set_scalars(clml_build *b, const char *name, const char *options) 
     clml_kernel_launch *launch = &b->launch;
     add_digest(b->op, name, strlen(name));
     add_digest(b->op, options, strlen(options));
-    add_digest(b->op, launch->global, sizeof launch->global);
+    add_digest(b->op, &launch->work_items, sizeof launch->work_items);
     for (cl_uint i = 0; i < launch->tensor_count; i++) {
         if (launch->tensors[i] >= 0) {
             const clml_tensor *tensor = b->op->tensors[launch->tensors[i]];
@@ -384,7 +385,7 @@ void clml_launch(clml_build *b, const char *name, const char *source, const clml
         b->error = CL_BUILD_PROGRAM_FAILURE;
         return;
     }
-    clml_elements_of(result, b->launch.global);
+    b->launch.work_items = clml_work_items(result);
     cl_int error = set_scalars(b, name, options);
     op->launches[op->launch_count++] = b->launch; /* which will release the kernel */
     if (error != CL_SUCCESS) {

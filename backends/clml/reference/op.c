@@ -89,8 +89,8 @@ cl_int clml_enqueue(const char *function, cl_command_queue queue, clml_op *op, c
         }
         if (error == CL_SUCCESS) {
             int is_first = i == 0, is_last = i + 1 == op->launch_count;
-            error = clEnqueueNDRangeKernel(queue, launch->kernel, 3, NULL, launch->global, NULL,
-                                           is_first ? wait_count : 0, is_first ? waits : NULL,
+            error = clEnqueueNDRangeKernel(queue, launch->kernel, 1, NULL, &launch->work_items,
+                                           &clml_group_size, is_first ? wait_count : 0, is_first ? waits : NULL,
                                            is_last ? event : NULL);
         }
         if (error != CL_SUCCESS) {

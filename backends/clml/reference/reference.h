@@ -159,7 +159,7 @@ typedef struct clml_kernel_launch {
     cl_kernel kernel;
     cl_uint tensor_count;
     int tensors[CLML_MAX_PARAMETERS]; /* indices into the operation's; -1: there is none */
-    size_t global[3];
+    size_t work_items;
 } clml_kernel_launch;
 
 typedef struct clml_op {
@@ -266,8 +266,10 @@ void clml_launch(clml_build *b, const char *name, const char *source, const clml
 size_t clml_type_options(char *text, size_t bytes, cl_channel_type type);
 size_t clml_tensor_options(char *text, size_t bytes, const char *name, const clml_tensor *tensor);
 
-/* A work-item per element. */
-void clml_elements_of(const clml_tensor *tensor, size_t global[3]);
+/* A work-item per element, in whole work-groups of one size for all kernels: devices that compile a
+ * kernel for each size then do so once. */
+extern const size_t clml_group_size;
+size_t clml_work_items(const clml_tensor *tensor);
 
 /* op.c: operations on queues */
 

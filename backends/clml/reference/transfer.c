@@ -29,13 +29,12 @@ static cl_int transfer(const char *function, cl_command_queue queue, const clml_
     if (!kernel) {
         return CL_BUILD_PROGRAM_FAILURE;
     }
-    size_t global[3];
-    clml_elements_of(to, global);
+    const size_t work_items = clml_work_items(to);
     cl_int error = clml_set_tensor(kernel, 0, from, from_memory);
     error = error ? error : clml_set_tensor(kernel, 1, to, to_memory);
     error = error ? error
-                  : clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, NULL, wait_count, waits,
-                                           event);
+                  : clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &work_items, &clml_group_size,
+                                           wait_count, waits, event);
     clReleaseKernel(kernel);
     return error ? clml_refuse(function, error, "the device refuses the copy") : CL_SUCCESS;
 }
