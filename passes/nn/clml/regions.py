@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func
@@ -165,10 +165,12 @@ def form_regions(
     regions: list[Region] = []
     for group in groups:
         computing = sum(not match.is_view for match in group)
-        if computing >= max(1, minimum):
-            regions.append(_region(group))
+        region = _region(group)
+        if computing >= max(1, minimum) and region.outputs:
+            regions.append(region)
             continue
         text = f"a graph of {computing} operations is less than the minimum of {minimum}"
+        text = text if region.outputs else "nothing reads what it computes"
         for match in group:
             reasons |= dict.fromkeys(match.ops, BORDER_VIEW if match.is_view else text)
     kept = {op for region in regions for match in region.matches for op in match.ops}
@@ -246,11 +248,11 @@ def _region(group: Sequence[Match]) -> Region:
         for match in group
         if any(use.operation not in inside for use in match.result.uses)
     ]
-    arithmetics = frozenset[clml.Arithmetic].intersection(*(m.arithmetics for m in group))
+    arithmetics = set(clml.Arithmetic).intersection(*(m.arithmetics for m in group))
     return Region(tuple(group), _best(arithmetics), tuple(inputs), tuple(outputs))
 
 
-def _best(arithmetics: frozenset[clml.Arithmetic]) -> clml.Arithmetic:
+def _best(arithmetics: Set[clml.Arithmetic]) -> clml.Arithmetic:
     """The most accurate of those that are right."""
     order = (clml.Arithmetic.FP32, clml.Arithmetic.FP16_ACC32, clml.Arithmetic.FP16)
     return next(arithmetic for arithmetic in order if arithmetic in arithmetics)
