@@ -205,6 +205,17 @@ def test_the_first_operations_of_a_kernel_can_be_in_clml():
     assert [type(match.ops[-1]) for match in chooser.matches] == [nn.ConvOp]
 
 
+def test_transposed_convolutions_are_work_for_our_kernels_too():
+    graph = Graph((1, 512, 14, 14))
+    w = graph.constant(512, 512, 4, 4)
+    y = graph.add(nn.ConvTransposeOp(graph.x, w, None, strides=[2, 2], pads=[1, 1, 1, 1]))
+    function = function_of(graph.module(y))
+    legal = find_matches(function, BASE, CloptContext().weights).legal
+    assert [match.result for match in Chooser(function, BASE, legal).matches] == [y]
+    slow = replace(BASE, clml_convolution_mads_per_nanosecond=50.0)
+    assert not Chooser(function, slow, legal).matches
+
+
 def test_the_choice_is_explained(capsys: pytest.CaptureFixture[str]):
     graph = Graph((1, 256, 56, 56))
     y = graph.add(nn.UnaryOp(graph.conv(graph.x, 256), "exp"))

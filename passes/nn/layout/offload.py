@@ -223,7 +223,7 @@ class OffloadProblem:
         return cost
 
     def _fixed(self, work: Work) -> float:
-        """What a kernel costs in any layout and the layout problem leaves out: launch, constants.
+        """What a kernel costs in any layout, and the layout problem leaves out.
 
         Reshapes need neither; where they are kernels, their reads say so.
         """
@@ -231,7 +231,8 @@ class OffloadProblem:
             return 0.0
         constants = [v for v in work.inputs if nn.constant_of(v) is not None]
         traffic = sum(self._model.traffic(nn.tensor_type(v), None) for v in constants)
-        return self._model.target.launch_microseconds + traffic
+        terms = _transposed_terms(work) / self._model.rate
+        return self._model.target.launch_microseconds + traffic + terms
 
     def _split_cost(self, offer: Offer, work: Work, layout: int) -> float:
         """CLML's part, and our kernel's reads of its result."""
@@ -287,6 +288,17 @@ class OffloadProblem:
                 self.layouts.tables.transform(type_, variable.layouts, [PLAIN])[:, 0]
             )
         return costs
+
+
+def _transposed_terms(work: Work) -> int:
+    """The multiply-adds of a transposed convolution, each input by each tap of each filter.
+
+    Later passes make most of these ordinary ones, which the layout problem knows.
+    """
+    op = work.contraction
+    if not isinstance(op, nn.ConvTransposeOp):
+        return 0
+    return nn.count(nn.shape_of(op.x)) * nn.count(nn.shape_of(op.w)[1:])
 
 
 def rest_of(work: Work, offer: Offer) -> Work:
