@@ -99,9 +99,10 @@ class CExecutable(Runnable):
         """How long each command of an inference takes on the device, with the buffers of the last
         one. CloptError before the first.
         """
-        if not self._bound:
-            raise CloptError("profile runs an inference again: run the model first.")
-        return self._model.profile()
+        with self._turn:
+            if not self._bound:
+                raise CloptError("profile runs an inference again: run the model first.")
+            return self._model.profile()
 
     def _memories(self, program: ProgramOp, given: Sequence[cl.Buffer] | None) -> list[Memory]:
         """The arenas of the program."""

@@ -197,9 +197,9 @@ def test_nothing_of_clml_outlives_a_model(device: str) -> None:
     assert library.clmlReferenceLiveHandles() == before
 
 
-def test_the_header_of_an_sdk(device: str, tmp_path: Path) -> None:
+def test_the_header_of_an_sdk(tmp_path: Path) -> None:
     """A package is compiled with another header than ours where CLML_INCLUDE_DIR names one."""
-    model = compiled(CONV_RELU, device)
+    model = clopt.compile(network(CONV_RELU), "adreno-740 clml=prefer")
     files = package_files(model.module, model.source, model.weights, NAME)
     with pytest.raises(CloptError, match=r"which has no CL/cl_qcom_ml_ops\.h; name the folder"):
         CPackage(files, tmp_path / "libraries", str(tmp_path / "sdk"))
@@ -211,20 +211,29 @@ def test_the_header_of_an_sdk(device: str, tmp_path: Path) -> None:
 
 
 AS_A_LAYER = """
+import os
 import sys
 import numpy as np
 import clopt
 from clopt.backends.pyopencl_runtime import find_device, target_for
-assert clopt.is_clml_runtime_enabled(sys.argv[1])
-assert target_for(find_device(sys.argv[1])).clml_version == 5
-model = clopt.compile(sys.argv[2], device=sys.argv[1], clml="prefer")
+device = find_device(sys.argv[1])
+assert clopt.is_clml_runtime_enabled(device)
+assert target_for(device).clml_version == 5
+model = clopt.compile(sys.argv[2], device=device, clml="prefer")
 (y,) = model.run([np.zeros((1, 3, 8, 8), np.float32)])
 print(model.executable.offload.operations, *y.ravel()[:4])
+os.environ["CLML_REFERENCE_LOCKED"] = "1"
+assert not clopt.is_clml_runtime_enabled(device)
+assert target_for(device).clml_version == 0
+try:
+    clopt.compile(sys.argv[2], "adreno-740 clml=prefer", device=device)
+except clopt.CloptError as error:
+    print(error)
 """
 
 
 def test_a_device_that_has_clml(device: str, tmp_path: Path) -> None:
-    """The library as a layer of OpenCL: the device itself says that it has CLML."""
+    """The library as a layer of OpenCL: the device itself says that it has CLML, and refuses it."""
     path = tmp_path / "conv_relu.onnx"
     path.write_bytes(network(CONV_RELU).SerializeToString())
     done = subprocess.run(
@@ -234,7 +243,9 @@ def test_a_device_that_has_clml(device: str, tmp_path: Path) -> None:
         text=True,
     )
     assert not done.returncode, done.stderr
-    operations, *values = map(float, done.stdout.split())
+    first, sentence = done.stdout.splitlines()
+    assert "does not serve this process" in sentence
+    operations, *values = map(float, first.split())
     model = compiled(CONV_RELU, device)
     assert operations == commands(model)[1]
     (want,) = model.run([np.zeros_like(X)])
