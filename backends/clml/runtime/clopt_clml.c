@@ -143,7 +143,7 @@ static clopt_status create_graph(clopt_model *model, const clopt_clml_graph *gra
     for (unsigned i = 0; status == CLOPT_OK && i < graph->operation_count; i++) {
         status = create_operation(model, graph, state, i);
     }
-    return status == CLOPT_OK ? create_set(model, graph, state) : status;
+    return status;
 }
 
 static void count(clopt_model *model) {
@@ -189,6 +189,9 @@ static clopt_status create(clopt_model *model, const unsigned char *weights,
     if (status == CLOPT_OK) {
         count(model);
         status = clopt_clml_make_memory(model, weights);
+    }
+    for (unsigned i = 0; status == CLOPT_OK && i < tables->graph_count; i++) {
+        status = create_set(model, &tables->graphs[i], &offload->graphs[i]);
     }
     return status;
 }
