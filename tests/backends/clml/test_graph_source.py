@@ -110,7 +110,8 @@ def test_no_number_of_an_enumerator(text: str) -> None:
     known = (CLML / "clopt_clml.h").read_text()
     for header in (CLML.parent / "reference" / "include" / "CL").glob("*.h"):
         known += header.read_text()
-    names = set(re.findall(r"\b(?:CL|CLOPT)_[A-Z0-9_]+\b", text)) - {"CL_FLOAT", "CL_TRUE", "CL_FALSE"}
+    names = set(re.findall(r"\b(?:CL|CLOPT)_[A-Z0-9_]+\b", text))
+    names -= {"CL_FLOAT", "CL_TRUE", "CL_FALSE"}  # of OpenCL itself
     assert len(names) > 25
     assert not {name for name in names if not re.search(rf"\b{name}\b", known)}
 
