@@ -62,11 +62,12 @@ EXPLAIN_OPTIONS: Options = [
         ("--explain",),
         {
             "action": "store_true",
-            "help": "print the layout of each value, what it costs and why (stderr)",
+            "help": "print what CLML computes or why not, and the layout of each value, what it "
+            "costs and why (stderr)",
         },
     ),
 ]
-"""What the passes of layouts print in `clopt-run` and `clopt-compile`."""
+"""What the passes of CLML and of layouts print in `clopt-run` and `clopt-compile`."""
 
 
 _TARGET_OPTION = "--target"

@@ -13,6 +13,7 @@ from xdsl.traits import SymbolOpInterface
 from ....dialects import cl, clml, nn
 from ....weights import Weights
 from ...locations import node_name
+from .choose import choose_matches
 from .graphs import outline, sort_block
 from .matching import find_matches
 from .regions import Region, form_regions
@@ -69,8 +70,6 @@ def partition(
     reasons = dict(matches.reasons)
     chosen = matches.legal
     if target.clml == "auto":
-        from .choose import choose_matches
-
         chosen = choose_matches(function, target, matches.legal, reasons, explain)
     regions = form_regions(function, chosen, minimum, reasons)
     names = _free_names(module, len(regions))
