@@ -47,6 +47,8 @@ def test_unknown_target() -> None:
         ({"image_cost": 0}, "image_cost is a positive number, not 0.0"),
         ({"image_cost": True}, "image_cost is a number, not True"),
         ({"clml": "on"}, 'clml is "off" or "auto" or "prefer", not "on"'),
+        ({"clml_bandwidth": 0}, "clml_bandwidth is a positive number, not 0.0"),
+        ({"clml_launch_microseconds": -1}, "clml_launch_microseconds is a number from 0, not -1.0"),
         ({"clml_version": 6}, "clml_version is 0 to 5, not 6"),
     ],
 )

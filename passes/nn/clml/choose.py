@@ -34,15 +34,17 @@ def choose_matches(
 ) -> list[Match]:
     """Those of the legal matches that CLML computes where the network then costs least.
 
-    The others get `reasons`; with `explain` these say by how much, and the costs of each region are
-    printed to stderr.
+    The others get `reasons`; with `explain` these say by how much if the choice is sure to be the
+    best, and the costs of each region are printed to stderr.
     """
     chooser = Chooser(function, target, legal)
     chosen = chooser.matches
     kept = {op for match in chosen for op in match.ops}
     for match in legal:
         if kept.isdisjoint(match.ops):
-            reason = chooser.reason(match) if explain else "our kernels cost less by the model"
+            # Where the search is long, one for each reason is too long.
+            search = explain and chooser.solution.exact
+            reason = chooser.reason(match) if search else "our kernels cost less by the model"
             reasons |= dict.fromkeys(match.ops, reason)
     if explain:
         chooser.print_costs()
