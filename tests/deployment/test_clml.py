@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import packaged_models as models
 import pytest
-from c_compilers import CLML, CLML_HEADERS, INCLUDE, RUNTIME, STRICT, compilers, objects
+from c_compilers import CLML, CLML_HEADERS, INCLUDE, RUNTIME, STRICT, compilers, objects, run
 from graph_programs import row
 
 from clopt.backends.clml.library import reference_library
@@ -157,6 +157,32 @@ def test_as_a_layer(program_alone: Path, infer: Infer, monkeypatch: pytest.Monke
     """The loader leads to it: the program is linked to OpenCL alone."""
     monkeypatch.setenv("OPENCL_LAYERS", str(reference_library()))
     np.testing.assert_allclose(infer(program_alone)[0], expected(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("replay", [0, 1])
+def test_new_bindings_while_inferences_are_under_way(
+    replay: int,
+    parts: Sequence[Path],
+    package: Path,
+    device: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each inference has its own buffers and arena, and recordings are made anew.
+
+    As a layer, the reference has the device list recordable queues.
+    """
+    files = [path for path in parts if path.name != "main.o"]
+    (made,) = objects(compilers()[0], [Path(__file__).parent / "rebind.c"], tmp_path, package)
+    monkeypatch.setenv("CLML_REFERENCE_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("OPENCL_LAYERS", str(reference_library()))
+    rebind = link([made, *files], tmp_path / "rebind")
+    words = [find_device(device).platform, package / "weights.bin", str(replay)]
+    found = re.fullmatch(r"0 differ; ([01]); (\S+) (\S+)\n", run(rebind, *words))
+    assert found
+    assert int(found[1]) == replay
+    assert found[2] != found[3]
+    assert not (tmp_path / "log").exists() or not (tmp_path / "log").read_text()
 
 
 @pytest.mark.parametrize(

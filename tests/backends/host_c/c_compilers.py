@@ -29,13 +29,13 @@ def compilers() -> list[str]:
     return found
 
 
-def objects(compiler: str, sources: Sequence[Path], folder: Path) -> list[Path]:
+def objects(compiler: str, sources: Sequence[Path], folder: Path, *include: Path) -> list[Path]:
     """The object of each source, compiled without a warning."""
     made: list[Path] = []
     for source in sources:
         made.append(folder / f"{source.stem}.o")
-        include = [*INCLUDE, f"-I{source.parent}"]
-        command = [compiler, *STRICT, *include, "-c", str(source), "-o", str(made[-1])]
+        folders = [*INCLUDE, *(f"-I{path}" for path in (source.parent, *include))]
+        command = [compiler, *STRICT, *folders, "-c", str(source), "-o", str(made[-1])]
         done = subprocess.run(command, capture_output=True, text=True)
         assert not done.returncode, done.stderr
         assert not done.stderr
