@@ -41,7 +41,7 @@ class _Cluster:
     """The units of all clusters that it reaches."""
     matches: list[Match] = field(default_factory=list[Match])
     arithmetics: frozenset[clml.Arithmetic] = frozenset()
-    """None for what is no match."""
+    """Empty for what is no match."""
 
     def may_join(self, other: _Cluster) -> bool:
         """Whether both can be one node: one arithmetic, and nothing between them."""
@@ -76,9 +76,7 @@ class _Clusters:
         """Where each unit's cluster is now."""
 
     def _close(self, ops: Sequence[Operation]) -> None:
-        """Who reaches whom. Matches are chains, so an operation's operands are in units whose
-        predecessors are known, but for those of the later links of a chain: hence the second walk.
-        """
+        """Who reaches whom."""
         edges = sorted(set(self._edges(ops)))
         preceding: dict[int, set[int]] = {}
         for source, sink in edges:
