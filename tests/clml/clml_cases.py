@@ -216,13 +216,11 @@ def _elements() -> Iterator[Case]:
                 {"w": np.linspace(0.5, 2, 7 * 5).reshape(1, 1, 7, 5)},
                 span=(0.5, 2),
             )
-    vector = {
-        "w": np.linspace(-2, 2, 6).reshape(6, 1, 1),
-        "v": np.linspace(1, -2, 6).reshape(6, 1, 1),
-    }
-    yield Case("scaled", "y = Mul(x, w)", {"x": x}, "batch_norm", vector)
-    yield Case("shifted", "y = Sub(x, w)", {"x": x}, "batch_norm", vector)
-    yield Case("affine", "m = Mul(x, w) y = Add(m, v)", {"x": x}, "batch_norm", vector)
+    vector = np.linspace(-2, 2, 6).reshape(6, 1, 1)
+    yield Case("scaled", "y = Mul(x, w)", {"x": x}, "batch_norm", {"w": vector})
+    yield Case("shifted", "y = Sub(x, w)", {"x": x}, "batch_norm", {"w": vector})
+    both = {"w": vector, "v": vector[::-1] + 1}
+    yield Case("affine", "m = Mul(x, w) y = Add(m, v)", {"x": x}, "batch_norm", both)
     for epsilon in (1e-5, 1e-2):
         nodes = f"y = BatchNormalization<epsilon = {epsilon:.5f}>(x, scale, bias, mean, variance)"
         name = f"norm_{epsilon:g}".replace("-", "_")

@@ -19,8 +19,13 @@ from clopt.dialects.clml import Arithmetic
 from clopt.frontends.onnx import import_onnx
 from clopt.weights import Weights
 
-TARGET = "adreno-740 clml_version=5"
+TARGET = "adreno-740 clml=prefer clml_version=5"
+ARITHMETICS = ("fp32", "fp16", "fp16_acc32")
 Results = dict[str, np.ndarray]
+
+
+def numpy_type(arithmetic: str) -> type[np.floating]:
+    return np.float32 if arithmetic == "fp32" else np.float16
 
 
 def partitioned(dtype: type[np.floating]) -> tuple[ModuleOp, Weights]:
@@ -30,33 +35,45 @@ def partitioned(dtype: type[np.floating]) -> tuple[ModuleOp, Weights]:
     return clopt.partition_for_clml(module, TARGET, weights), weights
 
 
-def compiled(arithmetic: str, device: str) -> clopt.CompiledModel:
+def compiled(arithmetic: str) -> clopt.CompiledModel:
     """All cases in one program. What ONNX computes in halves is added up in floats: for fp16 its
     graphs are changed."""
     if arithmetic != "fp16":
-        dtype = np.float32 if arithmetic == "fp32" else np.float16
-        settings = {"clml": "prefer", "clml_library": "reference"}
-        return clopt.compile(model_of(CASES, dtype), device=device, **settings)
+        return clopt.compile(model_of(CASES, numpy_type(arithmetic)), TARGET)
     module, weights = partitioned(np.float16)
     for op in module.walk():
         if isinstance(op, clml.GraphOp):
             op.arithmetic = clml.ArithmeticAttr(Arithmetic.FP16)
-    return clopt.compile(module, device=device, weights=weights, clml_library="reference")
+    return clopt.compile(module, TARGET, weights=weights)
 
 
 @pytest.fixture(scope="module")
-def results() -> Callable[[str, str], Results]:
+def programs() -> Callable[[str], clopt.CompiledModel]:
+    """The program by arithmetic: commands of CLML and no kernel."""
+
+    @cache
+    def program(arithmetic: str) -> clopt.CompiledModel:
+        model = compiled(arithmetic)
+        graphs = [op for op in model.module.walk() if isinstance(op, clml.GraphOp)]
+        assert len(graphs) == len(CASES)
+        assert {graph.arithmetic_mode for graph in graphs} == {Arithmetic(arithmetic)}
+        assert not any(isinstance(op, EnqueueKernelOp) for op in model.module.walk())
+        return model
+
+    return program
+
+
+@pytest.fixture(scope="module")
+def results(programs: Callable[[str], clopt.CompiledModel]) -> Callable[[str, str], Results]:
     """The outputs by arithmetic and device; each program runs once."""
 
     @cache
     def run(arithmetic: str, device: str) -> Results:
-        model = compiled(arithmetic, device)
-        graphs = [op for op in model.module.walk() if isinstance(op, clml.GraphOp)]
-        assert {graph.arithmetic_mode for graph in graphs} == {Arithmetic(arithmetic)}
-        assert not any(isinstance(op, EnqueueKernelOp) for op in model.module.walk())
-        dtype = np.float32 if arithmetic == "fp32" else np.float16
-        feeds = {name: array.astype(dtype) for name, array in feeds_of(CASES).items()}
-        outputs = model.run(feeds)
+        made, dtype = programs(arithmetic), numpy_type(arithmetic)
+        model = clopt.compile(
+            made.module, device=device, weights=made.weights, clml_library="reference"
+        )
+        outputs = model.run({name: x.astype(dtype) for name, x in feeds_of(CASES).items()})
         assert all(output.dtype == dtype for output in outputs)
         return dict(zip([case.name for case in CASES], outputs, strict=True))
 
@@ -70,7 +87,7 @@ def oracle() -> Results:
 
 
 @pytest.mark.parametrize("name", [case.name for case in CASES])
-@pytest.mark.parametrize("arithmetic", ["fp32", "fp16", "fp16_acc32"])
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
 def test_operation(
     name: str,
     arithmetic: str,
