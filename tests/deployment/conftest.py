@@ -7,10 +7,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "backends" / "host_c"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "backends" / "clml"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "clml"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from c_compilers import RUNTIME, compilers, objects
+from c_compilers import CLML, RUNTIME, compilers, objects
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +19,11 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The objects of the runtime, which are the same for every model."""
     (compiler, *_) = compilers()
     return objects(compiler, sorted(RUNTIME.glob("*.c")), tmp_path_factory.mktemp("runtime"))
+
+
+@pytest.fixture(scope="session")
+def clml_runtime(runtime: list[Path], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The same, for models with operations of CLML."""
+    (compiler, *_) = compilers()
+    made = objects(compiler, sorted(CLML.glob("*.c")), tmp_path_factory.mktemp("clml"))
+    return [*runtime, *made]

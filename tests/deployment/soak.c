@@ -1,8 +1,9 @@
 /* Infers again and again, and prints how much memory the process has then and when.
  *
- * usage: soak PLATFORM WEIGHTS INFERENCES REBIND; with REBIND not 0 the tensors are bound to host
- * memory and to buffers in turn. A line is "inferences resident allocated", the latter in bytes; four
- * of them: after a tenth of the inferences, then evenly on. The model is called net.
+ * usage: soak PLATFORM WEIGHTS INFERENCES REBIND REPLAY; with REBIND not 0 the tensors are bound to
+ * host memory and to buffers in turn, with REPLAY not 0 launches are recorded where the device can
+ * do so. A line is "inferences resident allocated handles": bytes, bytes, and live handles of CLML;
+ * four of them: after a tenth of the inferences, then evenly on. The model is called net.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "net.h"
@@ -34,6 +35,16 @@ static size_t allocated(void) {
     return info.uordblks + info.hblkhd;
 }
 
+/* Live handles of the reference library for CLML, where that is a layer; else 0. */
+static unsigned handles(void) {
+    static const char name[] = "clmlReferenceLiveHandles";
+    cl_uint(CL_API_CALL * count)(void);
+    cl_platform_id platform = NULL;
+    clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    *(void **)&count = clGetExtensionFunctionAddressForPlatform(platform, name);
+    return count ? count() : 0;
+}
+
 static void bind(int to_buffers) {
     for (size_t i = INPUT; i <= OUTPUT; i++) {
         CHECK(model, to_buffers ? net_bind_buffer(model, i, buffers[i])
@@ -56,12 +67,13 @@ static void infer(int from, int to, int rebind) {
 }
 
 int main(int count, char **words) {
-    if (count != 5) {
+    if (count != 6) {
         return 2;
     }
     int inferences = atoi(words[3]), rebind = atoi(words[4]), warm = inferences / 10;
     open_device(words[1]);
     clopt_options options = options_for(words[2]);
+    options.replay = atoi(words[5]);
     if (net_create(&options, &model, NULL, 0) != CLOPT_OK) {
         return 1;
     }
@@ -77,13 +89,17 @@ int main(int count, char **words) {
         infer(done, next, rebind);
         done = next;
         malloc_trim(0); /* what was freed and stays resident would hide what is lost */
-        printf("%d %ld %zu\n", done, resident(), allocated());
+        printf("%d %ld %zu %u\n", done, resident(), allocated(), handles());
     }
     net_destroy(model);
+    unsigned left = handles();
     for (size_t i = INPUT; i <= OUTPUT; i++) {
         clReleaseMemObject(buffers[i]);
         free(hosts[i]);
     }
     close_device();
-    return 0;
+    if (left) {
+        fprintf(stderr, "%u handles of CLML are left\n", left);
+    }
+    return left != 0;
 }

@@ -49,10 +49,15 @@ def link(folder: Path, runtime: Sequence[Path], main: Path | None = None) -> Pat
     made = objects(compiler, sources, folder)
     if main is None:
         main = folder / "main.c"
-    program = folder / main.stem
-    files = [str(path) for path in (*made, *runtime)]
-    command = [compiler, *STRICT, f"-I{RUNTIME}", f"-I{folder}", str(main), *files, "-lOpenCL"]
-    done = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True)
+    made += objects(compiler, [main], folder, folder)
+    return link_objects([*made, *runtime], folder / main.stem)
+
+
+def link_objects(files: Sequence[Path], program: Path, *libraries: Path) -> Path:
+    """The program of some objects; the functions of `libraries` are found by name."""
+    found = [f"-Wl,-rpath,{path.parent}" for path in libraries]
+    words = [compilers()[0], *files, "-Wl,--no-as-needed", *libraries, *found, "-lOpenCL", "-ldl"]
+    done = subprocess.run([*words, "-o", program], capture_output=True, text=True)
     assert not done.returncode, done.stderr
     return program
 
