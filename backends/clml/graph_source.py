@@ -90,7 +90,7 @@ def _descriptor_name(graph: Graph, index: int, field: str) -> str:
 
 
 def _descriptors(graph: Graph, index: int, row: Row) -> list[str]:
-    arithmetic = ARITHMETIC[graph.op.arithmetic_mode]
+    arithmetic = ARITHMETIC[graph.op.arithmetic_of(row.op)]
     texts: list[str] = []
     for field, descriptor in KINDS[type(row.op)].descriptors.items():
         members = filled([*descriptor.members(row.op), arithmetic], INDENT, _WIDTH)

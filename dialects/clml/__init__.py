@@ -16,6 +16,7 @@ from xdsl.ir import Dialect
 
 from .attributes import (
     ATTRIBUTES,
+    ELEMENT_TYPES,
     Activation,
     ActivationAttr,
     Arithmetic,
@@ -33,7 +34,7 @@ from .attributes import (
     Usage,
     UsageAttr,
 )
-from .base import MLOp, Properties
+from .base import ArithmeticOp, MLOp, Properties
 from .convolution import (
     ConvActivationOp,
     ConvBatchNormActivationOp,
@@ -42,7 +43,7 @@ from .convolution import (
     ConvOp,
 )
 from .elementwise import ActivationOp, BinaryOp, ClipOp
-from .graph import ELEMENT_TYPES, VERSIONS, CallOp, ConstantOp, GraphOp, ReturnOp
+from .graph import VERSIONS, CallOp, ConstantOp, GraphOp, ReturnOp
 from .linear import FullyConnectedOp, GemmOp
 from .normalization import BatchNormOp, SoftmaxOp
 from .pooling import PoolOp
@@ -90,6 +91,7 @@ __all__ = [
     "ActivationOp",
     "Arithmetic",
     "ArithmeticAttr",
+    "ArithmeticOp",
     "BatchNormOp",
     "BinaryKind",
     "BinaryKindAttr",

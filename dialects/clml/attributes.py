@@ -11,6 +11,8 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    f16,
+    f32,
     f64,
     i64,
 )
@@ -42,6 +44,14 @@ class Arithmetic(StrEnum):
     FP32 = "fp32"
     FP16 = "fp16"
     FP16_ACC32 = "fp16_acc32"
+
+
+ELEMENT_TYPES: dict[Arithmetic, Attribute] = {
+    Arithmetic.FP32: f32,
+    Arithmetic.FP16: f16,
+    Arithmetic.FP16_ACC32: f16,
+}
+"""The element type of the tensors that an arithmetic is for."""
 
 
 class ConvMode(StrEnum):

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, traits_def
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, opt_prop_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import Layout
+from .attributes import ELEMENT_TYPES, ArithmeticAttr, Layout
 from .types import MLTensorType, Shape, Usage, ml_tensor, sizes_text
 
 Properties: TypeAlias = Mapping[str, Attribute]
@@ -113,6 +113,28 @@ class MLOp(IRDLOperation, ABC):
     def _size_hint(self) -> str:
         """What a user should know about the result's sizes, behind the sentence on them."""
         return ""
+
+
+class ArithmeticOp(MLOp, ABC):
+    """A command that is told how to add up: as its graph says unless it has an `arithmetic`."""
+
+    arithmetic = opt_prop_def(ArithmeticAttr)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the arithmetic changes the result: more is computed than is rounded once."""
+        return False
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.arithmetic is None:
+            return
+        mode, element_type = self.arithmetic.data, ml_tensor(self.results[0]).element_type
+        if ELEMENT_TYPES[mode] != element_type:
+            raise VerifyException(
+                f"arithmetic {mode} is that of {ELEMENT_TYPES[mode]}, but the tensors are of "
+                f"{element_type}"
+            )
 
 
 def require(condition: bool, message: str) -> None:

@@ -22,7 +22,7 @@ from .attributes import (
 )
 from .base import (
     FORMAT,
-    MLOp,
+    ArithmeticOp,
     Properties,
     require,
     require_pads,
@@ -78,7 +78,7 @@ def _size(mode: ConvMode, n: int, kernel: int, stride: int, dilation: int, pad: 
     return (n + pad - extent) // stride + 1
 
 
-class Convolution(MLOp, ABC):
+class Convolution(ArithmeticOp, ABC):
     """What all convolutions have: x, a weight, and a bias of one value for each result channel.
 
     The weight has the sizes O x I x kh x kw, with mode `depthwise` 1 x C x kh x kw. `pads` are top,
@@ -95,6 +95,10 @@ class Convolution(MLOp, ABC):
     result = result_def(MLTensorType)
 
     CONSTANT_TAIL: ClassVar[bool] = True
+
+    @property
+    def adds_up(self) -> bool:
+        return True
 
     @classmethod
     def infer(

@@ -19,12 +19,12 @@ from .attributes import (
     number,
     real,
 )
-from .base import ANY_LAYOUT, FORMAT, MLOp, Properties, require
+from .base import ANY_LAYOUT, FORMAT, ArithmeticOp, Properties, require
 from .types import MLTensorType, Shape, sizes_text
 
 
 @irdl_op_definition
-class ActivationOp(MLOp):
+class ActivationOp(ArithmeticOp):
     """An activation function of each element."""
 
     name = "clml.activation"
@@ -47,7 +47,7 @@ class ActivationOp(MLOp):
 
 
 @irdl_op_definition
-class BinaryOp(MLOp):
+class BinaryOp(ArithmeticOp):
     """A function of two different tensors of equal sizes: CLML does not broadcast."""
 
     name = "clml.binary"
@@ -83,7 +83,7 @@ class BinaryOp(MLOp):
 
 
 @irdl_op_definition
-class ClipOp(MLOp):
+class ClipOp(ArithmeticOp):
     """Each element, but at least `minimum` and at most `maximum`."""
 
     name = "clml.clip"

@@ -13,8 +13,6 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     SymbolRefAttr,
     TensorType,
-    f16,
-    f32,
     i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
@@ -40,19 +38,12 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import I64, Arithmetic, ArithmeticAttr, Layout, Usage
-from .base import MLOp
+from .attributes import ELEMENT_TYPES, I64, Arithmetic, ArithmeticAttr, Layout, Usage
+from .base import ArithmeticOp, MLOp
 from .types import MLTensorType, ml_tensor
 
 VERSIONS = range(1, 6)
 """The major versions of the interface."""
-
-ELEMENT_TYPES: dict[Arithmetic, Attribute] = {
-    Arithmetic.FP32: f32,
-    Arithmetic.FP16: f16,
-    Arithmetic.FP16_ACC32: f16,
-}
-"""The element type of a graph's tensors."""
 
 
 @irdl_op_definition
@@ -98,7 +89,8 @@ class GraphOp(IRDLOperation):
 
     `clml.graph @g(%x : T) -> T version 3 arithmetic fp32 { … }`
 
-    `version` is the oldest major version of the interface that may run it. What it takes and
+    `version` is the oldest major version of the interface that may run it, `arithmetic` that of
+    commands which have none of their own. All tensors have one element type. What a graph takes and
     returns is in NCHW: a plain buffer of the caller. A returned value is the result of a command,
     and returned once.
     """
@@ -127,8 +119,13 @@ class GraphOp(IRDLOperation):
 
     @property
     def arithmetic_mode(self) -> Arithmetic:
-        """How the commands add up."""
+        """How commands add up that do not say otherwise."""
         return self.arithmetic.data
+
+    def arithmetic_of(self, command: Operation) -> Arithmetic:
+        """How one of the commands adds up."""
+        own = command.arithmetic if isinstance(command, ArithmeticOp) else None
+        return self.arithmetic_mode if own is None else own.data
 
     @property
     def commands(self) -> list[Operation]:

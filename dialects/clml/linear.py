@@ -10,12 +10,12 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
 
 from .attributes import I64, Layout, boolean, integer, is_true, number
-from .base import FORMAT, MLOp, Properties, require, require_vectors
+from .base import FORMAT, ArithmeticOp, Properties, require, require_vectors
 from .types import MLTensorType, Shape, sizes_text
 
 
 @irdl_op_definition
-class FullyConnectedOp(MLOp):
+class FullyConnectedOp(ArithmeticOp):
     """The weight times x, plus the bias: 1 x K x 1 x 1 to 1 x N x 1 x 1.
 
     The weight is 1 x 1 x N x K, without `transpose` 1 x 1 x K x N; the bias is 1 x N x 1 x 1.
@@ -42,6 +42,10 @@ class FullyConnectedOp(MLOp):
     ):
         super().__init__([x, w, b], {"transpose": boolean(transpose)}, result_type)
 
+    @property
+    def adds_up(self) -> bool:
+        return True
+
     @classmethod
     def infer(
         cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
@@ -63,7 +67,7 @@ class FullyConnectedOp(MLOp):
 
 
 @irdl_op_definition
-class GemmOp(MLOp):
+class GemmOp(ArithmeticOp):
     """The matrix product of a and b: m x k by k x n.
 
     The tensors are row-major matrices in the NCHW layout: a is m x k x 1 x 1 (`transpose_a`:
@@ -107,6 +111,10 @@ class GemmOp(MLOp):
             },
             result_type,
         )
+
+    @property
+    def adds_up(self) -> bool:
+        return True
 
     @classmethod
     def infer(

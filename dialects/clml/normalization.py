@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
 from .attributes import F64, Layout, number, real
-from .base import FORMAT, MLOp, Properties, require, require_vectors
+from .base import FORMAT, ArithmeticOp, Properties, require, require_vectors
 from .types import MLTensorType, Shape
 
 EPSILON_VERSION = 3
@@ -24,7 +24,7 @@ def require_epsilon(properties: Properties) -> None:
 
 
 @irdl_op_definition
-class BatchNormOp(MLOp):
+class BatchNormOp(ArithmeticOp):
     """(x - mean) / sqrt(variance + epsilon) * scale + bias for each channel."""
 
     name = "clml.batch_norm"
@@ -54,6 +54,10 @@ class BatchNormOp(MLOp):
         operands = [x, mean, variance, scale, bias]
         super().__init__(operands, {"epsilon": real(epsilon)}, result_type)
 
+    @property
+    def adds_up(self) -> bool:
+        return True
+
     @classmethod
     def infer(
         cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
@@ -65,7 +69,7 @@ class BatchNormOp(MLOp):
 
 
 @irdl_op_definition
-class SoftmaxOp(MLOp):
+class SoftmaxOp(ArithmeticOp):
     """exp(x) / sum(exp(x)) over the channels at each n, h, w.
 
     Tensors of one position (h = w = 1) are in the optimal layout, others in NCHW.
@@ -78,6 +82,10 @@ class SoftmaxOp(MLOp):
 
     def __init__(self, x: SSAValue, result_type: MLTensorType):
         super().__init__([x], {}, result_type)
+
+    @property
+    def adds_up(self) -> bool:
+        return True
 
     @classmethod
     def accepted_layouts(cls, x: Shape) -> tuple[Layout, ...]:

@@ -8,12 +8,12 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
 from .attributes import I64_ARRAY, PoolKind, PoolKindAttr, int_array, ints
-from .base import FORMAT, MLOp, Properties, require, require_pads, require_pairs
+from .base import FORMAT, ArithmeticOp, Properties, require, require_pads, require_pairs
 from .types import MLTensorType, Shape
 
 
 @irdl_op_definition
-class PoolOp(MLOp):
+class PoolOp(ArithmeticOp):
     """The maximum or average of each window; an average is that of the elements inside of x.
 
     `pads` are top, left, bottom, right; `kernel` and `strides` are those of H, then W. A window has
@@ -49,6 +49,10 @@ class PoolOp(MLOp):
             },
             result_type,
         )
+
+    @property
+    def adds_up(self) -> bool:
+        return self.kind.data is PoolKind.AVERAGE
 
     @classmethod
     def infer(

@@ -9,12 +9,12 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
 from .attributes import boolean, is_true
-from .base import FORMAT, MLOp, Properties, require
+from .base import FORMAT, ArithmeticOp, Properties, require
 from .types import MLTensorType, Shape, sizes_text
 
 
 @irdl_op_definition
-class ResizeBilinearOp(MLOp):
+class ResizeBilinearOp(ArithmeticOp):
     """Interpolates the plane to the result's h and w.
 
     The result's element i lies at i * (n - 1) / (m - 1) of n elements with `align_corners`, else at
@@ -29,6 +29,10 @@ class ResizeBilinearOp(MLOp):
 
     def __init__(self, x: SSAValue, result_type: MLTensorType, *, align_corners: bool):
         super().__init__([x], {"align_corners": boolean(align_corners)}, result_type)
+
+    @property
+    def adds_up(self) -> bool:
+        return True
 
     @classmethod
     def infer(

@@ -21,12 +21,12 @@ from .attributes import (
     ints,
     number,
 )
-from .base import ANY_LAYOUT, FORMAT, MLOp, Properties, require, require_pads
+from .base import ANY_LAYOUT, FORMAT, ArithmeticOp, MLOp, Properties, require, require_pads
 from .types import MLTensorType, Shape, ml_tensor, sizes_text
 
 
 @irdl_op_definition
-class PadOp(MLOp):
+class PadOp(ArithmeticOp):
     """Pads H and W by top, left, bottom, right with zeros, or with x mirrored.
 
     `reflect` mirrors on the border element, `symmetric` beside it, which repeats it. An input of
@@ -98,7 +98,7 @@ class ReshapeOp(MLOp):
 
 
 @irdl_op_definition
-class ConcatOp(MLOp):
+class ConcatOp(ArithmeticOp):
     """The inputs one behind the other along the channels."""
 
     name = "clml.concat"
@@ -126,7 +126,7 @@ class ConcatOp(MLOp):
 
 
 @irdl_op_definition
-class DepthToSpaceOp(MLOp):
+class DepthToSpaceOp(ArithmeticOp):
     """Channels to blocks of the plane, the position in the block outermost (ONNX mode DCR)."""
 
     name = "clml.depth_to_space"

@@ -24,8 +24,7 @@ class NNPartitionCLMLPass(ModulePass):
 
     With `prefer` that is everything CLML computes exactly as nn says, with `auto` what then costs
     less by the target's figures, with `off` nothing. A region is as large as it can be without a
-    path that leaves and enters it again, and all of it has one arithmetic. What leaves a graph or
-    enters it is a plain tensor.
+    path that leaves and enters it again. What leaves a graph or enters it is a plain tensor.
     """
 
     name: ClassVar[str] = "nn-partition-clml"

@@ -44,6 +44,23 @@ clml.graph @clml_2() -> !clml.tensor<3x5x1x1xf16, nchw> version 5 arithmetic fp1
   clml.return %r : !clml.tensor<3x5x1x1xf16, nchw>
 }
 
+// A command may add up in another way than its graph.
+
+// CHECK-NEXT: clml.graph @clml_3(%x: !clml.tensor<1x8x4x4xf16, nchw>) -> !clml.tensor<1x8x1x1xf16, nchw> version 1 arithmetic fp16 {
+// CHECK-NEXT:   %o = clml.copy %x : !clml.tensor<1x8x4x4xf16, nchw> -> !clml.tensor<1x8x4x4xf16, optimal>
+// CHECK-NEXT:   %a = clml.pool average %o {kernel = array<i64: 4, 4>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, arithmetic = #clml<arithmetic fp16_acc32>} : (!clml.tensor<1x8x4x4xf16, optimal>) -> !clml.tensor<1x8x1x1xf16, optimal>
+// CHECK-NEXT:   %s = clml.softmax %a {arithmetic = #clml<arithmetic fp16>} : (!clml.tensor<1x8x1x1xf16, optimal>) -> !clml.tensor<1x8x1x1xf16, optimal>
+// CHECK-NEXT:   %y = clml.copy %s : !clml.tensor<1x8x1x1xf16, optimal> -> !clml.tensor<1x8x1x1xf16, nchw>
+// CHECK-NEXT:   clml.return %y : !clml.tensor<1x8x1x1xf16, nchw>
+// CHECK-NEXT: }
+clml.graph @clml_3(%x: !clml.tensor<1x8x4x4xf16, nchw>) -> !clml.tensor<1x8x1x1xf16, nchw> version 1 arithmetic fp16 {
+  %o = clml.copy %x : !clml.tensor<1x8x4x4xf16, nchw> -> !clml.tensor<1x8x4x4xf16, optimal>
+  %a = clml.pool average %o {kernel = array<i64: 4, 4>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, arithmetic = #clml<arithmetic fp16_acc32>} : (!clml.tensor<1x8x4x4xf16, optimal>) -> !clml.tensor<1x8x1x1xf16, optimal>
+  %s = clml.softmax %a {arithmetic = #clml<arithmetic fp16>} : (!clml.tensor<1x8x1x1xf16, optimal>) -> !clml.tensor<1x8x1x1xf16, optimal>
+  %y = clml.copy %s : !clml.tensor<1x8x1x1xf16, optimal> -> !clml.tensor<1x8x1x1xf16, nchw>
+  clml.return %y : !clml.tensor<1x8x1x1xf16, nchw>
+}
+
 // The shapes of a call may be others than the graph's.
 
 // CHECK:      %y = clml.call @clml_0(%i) : (tensor<1x3x8x8xf32>) -> tensor<4x16xf32>

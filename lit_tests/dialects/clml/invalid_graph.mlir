@@ -75,6 +75,23 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
+clml.graph @g(%x: !clml.tensor<1x4x1x1xf32, nchw>) -> !clml.tensor<1x4x1x1xf32, nchw> version 3 arithmetic fp32 {
+  // expected-error@+1 {{arithmetic fp16_acc32 is that of f16, but the tensors are of f32}}
+  %y = clml.activation relu %x {arithmetic = #clml<arithmetic fp16_acc32>} : (!clml.tensor<1x4x1x1xf32, nchw>) -> !clml.tensor<1x4x1x1xf32, nchw>
+  clml.return %y : !clml.tensor<1x4x1x1xf32, nchw>
+}
+
+// -----
+
+// A reshape computes nothing.
+clml.graph @g(%x: !clml.tensor<1x4x1x1xf32, nchw>) -> !clml.tensor<1x2x2x1xf32, nchw> version 3 arithmetic fp32 {
+  // expected-error@+1 {{property 'arithmetic' is not defined by the operation}}
+  %y = "clml.reshape"(%x) <{arithmetic = #clml<arithmetic fp32>}> : (!clml.tensor<1x4x1x1xf32, nchw>) -> !clml.tensor<1x2x2x1xf32, nchw>
+  clml.return %y : !clml.tensor<1x2x2x1xf32, nchw>
+}
+
+// -----
+
 // expected-error@+1 {{arithmetic fp32 is that of f32, but the graph has a tensor of f16}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>, %h: !clml.tensor<1x4x6x6xf16, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp32 {
   %z = clml.activation relu %h : (!clml.tensor<1x4x6x6xf16, nchw>) -> !clml.tensor<1x4x6x6xf16, nchw>

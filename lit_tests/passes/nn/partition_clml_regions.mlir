@@ -64,20 +64,37 @@ func.func @siblings(%x: tensor<1x4x8x8xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32
 
 // -----
 
-// One arithmetic for a graph: products that add up halves are apart from those that add up floats.
-// What adds up nothing is with either.
+// A graph has the arithmetic of most of its commands that add up, of as many the more accurate one;
+// the others have their own, and what adds up nothing needs none.
 // CHECK: clml.graph @clml_0({{.*}}f16, nchw>) -> {{.*}} arithmetic fp16 {
-// CHECK: clml.activation tanh
-// CHECK: clml.conv
-// CHECK: clml.graph @clml_1({{.*}}f16, nchw>) -> {{.*}} arithmetic fp16_acc32 {
-// CHECK: clml.conv
-// CHECK: clml.pool average
+// CHECK: clml.activation tanh {{%[^{]*}} :
+// CHECK: clml.conv {{.*}}pads = array<i64: 0, 0, 0, 0>} :
+// CHECK-NEXT: clml.conv {{.*}}pads = array<i64: 0, 0, 0, 0>} :
+// CHECK-NEXT: clml.conv {{.*}}pads = array<i64: 0, 0, 0, 0>, arithmetic = #clml<arithmetic fp16_acc32>} :
+// CHECK-NEXT: clml.pool max {{.*}}pads = array<i64: 0, 0, 0, 0>} :
+// CHECK-NOT: clml.graph
+// CHECK: func.func @halves
 func.func @halves(%x: tensor<1x4x8x8xf16>) -> tensor<1x4x1x1xf16> {
   %w = nn.constant dense<1.0> : tensor<4x4x1x1xf16>
   %t = nn.unary tanh %x : (tensor<1x4x8x8xf16>) -> tensor<1x4x8x8xf16>
   %a = nn.conv %t, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, accumulate = f16} : (tensor<1x4x8x8xf16>, tensor<4x4x1x1xf16>) -> tensor<1x4x8x8xf16>
-  %b = nn.conv %a, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x4x8x8xf16>, tensor<4x4x1x1xf16>) -> tensor<1x4x8x8xf16>
-  %c = nn.reduce mean %b {axes = array<i64: 2, 3>, keepdims} : (tensor<1x4x8x8xf16>) -> tensor<1x4x1x1xf16>
+  %b = nn.conv %a, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, accumulate = f16} : (tensor<1x4x8x8xf16>, tensor<4x4x1x1xf16>) -> tensor<1x4x8x8xf16>
+  %c = nn.conv %b, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x4x8x8xf16>, tensor<4x4x1x1xf16>) -> tensor<1x4x8x8xf16>
+  %d = nn.reduce max %c {axes = array<i64: 2, 3>, keepdims} : (tensor<1x4x8x8xf16>) -> tensor<1x4x1x1xf16>
+  func.return %d : tensor<1x4x1x1xf16>
+}
+
+// -----
+
+// CHECK: clml.graph @clml_0({{.*}}f16, nchw>) -> {{.*}} arithmetic fp16_acc32 {
+// CHECK: clml.conv {{.*}}pads = array<i64: 0, 0, 0, 0>, arithmetic = #clml<arithmetic fp16>} :
+// CHECK-NEXT: clml.pool average {{.*}}pads = array<i64: 0, 0, 0, 0>} :
+// CHECK-NOT: clml.graph
+// CHECK: func.func @average_of_halves
+func.func @average_of_halves(%x: tensor<1x4x8x8xf16>) -> tensor<1x4x1x1xf16> {
+  %w = nn.constant dense<1.0> : tensor<4x4x1x1xf16>
+  %a = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, accumulate = f16} : (tensor<1x4x8x8xf16>, tensor<4x4x1x1xf16>) -> tensor<1x4x8x8xf16>
+  %c = nn.reduce mean %a {axes = array<i64: 2, 3>, keepdims} : (tensor<1x4x8x8xf16>) -> tensor<1x4x1x1xf16>
   func.return %c : tensor<1x4x1x1xf16>
 }
 

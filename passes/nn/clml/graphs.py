@@ -12,7 +12,7 @@ from xdsl.ir import Region as IRRegion
 from xdsl.traits import is_side_effect_free
 
 from ....dialects import clml, nn
-from ....dialects.clml import Layout, MLOp, MLTensorType, Shape, Usage
+from ....dialects.clml import Arithmetic, Layout, MLOp, MLTensorType, Shape, Usage
 from ....dialects.nn import Array
 from ....weights import Weights
 from .builder import Builder, Transform, sizes_of, tensor_type
@@ -125,7 +125,8 @@ def outline(region: Region, name: str, weights: Weights) -> tuple[clml.GraphOp, 
         before = writer.block.last_op
         tensor = match.pattern.build(match.ops, writer)
         writer.define(match.result, tensor)
-        _locate(writer.block, before, match.ops[0])
+        own = match.arithmetic if match.arithmetic is not region.arithmetic else None
+        _annotate(writer.block, before, match.ops[0], own)
     results = {value: writer.result(value) for value in region.outputs}
     returned = list(dict.fromkeys(results.values()))
     writer.block.add_op(clml.ReturnOp(returned))
@@ -139,11 +140,17 @@ def outline(region: Region, name: str, weights: Weights) -> tuple[clml.GraphOp, 
     return graph, call
 
 
-def _locate(block: Block, before: Operation | None, source: Operation) -> None:
-    """Give the operations behind `before` the location of the nn operation they are from."""
+def _annotate(
+    block: Block, before: Operation | None, source: Operation, own: Arithmetic | None
+) -> None:
+    """Give the operations behind `before` the location of the nn operation they are from, and an
+    arithmetic of their `own` to those that add up.
+    """
     op = block.last_op
     while op is not None and op is not before:
         op.location = source.location
+        if own is not None and isinstance(op, clml.ArithmeticOp) and op.adds_up:
+            op.arithmetic = clml.ArithmeticAttr(own)
         op = op.prev_op
 
 

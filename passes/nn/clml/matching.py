@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import Float32Type
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ....dialects import cl, clml, nn
+from ....dialects import cl, nn
 from ....dialects.clml import Arithmetic, Layout, MLOp, MLTensorType, Shape, Usage
 from ....dialects.nn import Array
 from ....weights import Weights
@@ -31,8 +31,8 @@ class Match:
     commands: tuple[MLOp, ...]
     """The clml operations that compute it, detached, without copies between layouts; none for a
     reshape that only renames."""
-    arithmetics: frozenset[clml.Arithmetic]
-    """With which arithmetic of a graph it computes what nn says."""
+    arithmetic: Arithmetic
+    """That of commands which add up."""
     is_view: bool = False
     """Whether it is a reshape."""
     needs_producer: bool = False
@@ -159,7 +159,7 @@ def _try(
 ) -> Match | str:
     trial = _Trial(version, weights)
     try:
-        result = pattern.build(ops, trial)
+        pattern.build(ops, trial)
         alone = pattern.is_alone(ops)
     except VerifyException as refusal:
         return str(refusal).strip()
@@ -175,24 +175,19 @@ def _try(
         ops,
         tuple(inputs),
         tuple(trial.commands),
-        _arithmetics(ops, clml.ml_tensor(result)),
+        _arithmetic(ops),
         isinstance(ops[0], nn.ReshapeOp),
         pattern.needs_producer(ops),
         alone,
     )
 
 
-def _arithmetics(ops: Sequence[Operation], result: MLTensorType) -> frozenset[Arithmetic]:
-    """What nn adds up in float is not added up in half; without sums there is no difference."""
-    if isinstance(result.element_type, Float32Type):
-        return frozenset((Arithmetic.FP32,))
+def _arithmetic(ops: Sequence[Operation]) -> Arithmetic:
+    """What nn adds up in float is not added up in half."""
+    if nn.tensor_type(ops[0].results[0]).element_type == f32:
+        return Arithmetic.FP32
     match ops[0]:
         case nn.ConvOp() | nn.ConvTransposeOp() | nn.MatmulOp():
-            half = ops[0].accumulate is not None
-            return frozenset((Arithmetic.FP16 if half else Arithmetic.FP16_ACC32,))
-        case nn.SoftmaxOp():
-            return frozenset((Arithmetic.FP16_ACC32,))
-        case nn.PoolOp() | nn.ReduceOp() if ops[0].kind.data in ("average", "mean"):
-            return frozenset((Arithmetic.FP16_ACC32,))
+            return Arithmetic.FP16_ACC32 if ops[0].accumulate is None else Arithmetic.FP16
         case _:
-            return frozenset((Arithmetic.FP16, Arithmetic.FP16_ACC32))
+            return Arithmetic.FP16_ACC32

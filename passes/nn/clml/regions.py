@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func
@@ -23,6 +24,7 @@ class Region:
     matches: tuple[Match, ...]
     """In program order."""
     arithmetic: clml.Arithmetic
+    """The most common one of the commands that add up; the others have their own."""
     inputs: tuple[SSAValue, ...]
     """The nn values that it reads and does not compute, but constants; in order of first use."""
     outputs: tuple[SSAValue, ...]
@@ -40,13 +42,9 @@ class _Cluster:
     after: int
     """The units of all clusters that it reaches."""
     matches: list[Match] = field(default_factory=list[Match])
-    arithmetics: frozenset[clml.Arithmetic] = frozenset()
-    """Empty for what is no match."""
 
     def may_join(self, other: _Cluster) -> bool:
-        """Whether both can be one node: one arithmetic, and nothing between them."""
-        if not self.arithmetics & other.arithmetics:
-            return False
+        """Whether both can be one node: nothing is between them, and both may be with others."""
         if any(match.is_alone for match in (*self.matches, *other.matches)):
             return False
         both = self.bits | other.bits
@@ -69,8 +67,7 @@ class _Clusters:
         self.unit_of = {op: numbers[self.unit_of[op]] for op in ops}
         self.clusters = [_Cluster(1 << i, 0, 0) for i in range(len(numbers))]
         for match in matches:
-            cluster = self.clusters[self.unit_of[match.ops[0]]]
-            cluster.matches, cluster.arithmetics = [match], match.arithmetics
+            self.clusters[self.unit_of[match.ops[0]]].matches = [match]
         self._close(ops)
         self.home = list(range(len(self.clusters)))
         """Where each unit's cluster is now."""
@@ -122,7 +119,6 @@ class _Clusters:
             (first.before | second.before) & ~bits,
             (first.after | second.after) & ~bits,
             first.matches + second.matches,
-            first.arithmetics & second.arithmetics,
         )
         for unit in _bits(second.bits):
             self.home[unit] = a
@@ -142,8 +138,8 @@ def form_regions(
     minimum: int = 1,
     reasons: dict[Operation, str] | None = None,
 ) -> list[Region]:
-    """The regions of `matches`: convex, of one arithmetic each, and no two of them that touch could
-    be one. In program order of their first operations.
+    """The regions of `matches`: convex, and no two of them that touch could be one; as what touches
+    shares a tensor, a region has one element type. In program order of their first operations.
 
     A region computes at least `minimum` matches that are more than views. What is in no region
     is explained in `reasons`. A region is convex if no path leaves and enters it again; contracted
@@ -246,14 +242,19 @@ def _region(group: Sequence[Match]) -> Region:
         for match in group
         if any(use.operation not in inside for use in match.result.uses)
     ]
-    arithmetics = set(clml.Arithmetic).intersection(*(m.arithmetics for m in group))
-    return Region(tuple(group), _best(arithmetics), tuple(inputs), tuple(outputs))
+    return Region(tuple(group), _common_arithmetic(group), tuple(inputs), tuple(outputs))
 
 
-def _best(arithmetics: Set[clml.Arithmetic]) -> clml.Arithmetic:
-    """The most accurate of those that are right."""
+def _common_arithmetic(group: Sequence[Match]) -> clml.Arithmetic:
+    """With which the fewest commands need one of their own; of several the most accurate."""
+    counts = Counter(
+        match.arithmetic
+        for match in group
+        for command in match.commands
+        if isinstance(command, clml.ArithmeticOp) and command.adds_up
+    ) or Counter(match.arithmetic for match in group)
     order = (clml.Arithmetic.FP32, clml.Arithmetic.FP16_ACC32, clml.Arithmetic.FP16)
-    return next(arithmetic for arithmetic in order if arithmetic in arithmetics)
+    return max(order, key=counts.__getitem__)
 
 
 def _unit(value: SSAValue, unit_of: dict[Operation, int]) -> int | None:

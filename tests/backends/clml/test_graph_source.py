@@ -180,6 +180,21 @@ def test_half() -> None:
     assert "CL_ARITHMETIC_MODE_FP16_QCOM" in files(Arithmetic.FP16)["net_clml.c"].decode()
 
 
+def test_arithmetic_of_commands() -> None:
+    """A command's own arithmetic is in its descriptors, and only there."""
+    module, weights = kinds(Arithmetic.FP16)
+    (pool, *_) = (
+        op for op in module.walk() if isinstance(op, clml.PoolOp) and op.kind.data == "average"
+    )
+    pool.arithmetic = clml.ArithmeticAttr(Arithmetic.FP16_ACC32)
+    module.verify()
+    model = clopt.compile(module, "generic", weights=weights)
+    text = package_files(model.module, model.source, model.weights, "net")["net_clml.c"].decode()
+    assert text.count("CL_ARITHMETIC_MODE_FP16_ACC32_QCOM") == 1
+    descriptor = text[: text.index("CL_ARITHMETIC_MODE_FP16_ACC32_QCOM")].rsplit("static const", 1)
+    assert "CL_POOLING_MODE_AVERAGE_EXCLUDE_PADDING_QCOM" in descriptor[1]
+
+
 def test_same_bytes_each_time(package: Mapping[str, bytes]) -> None:
     assert files() == package
 
