@@ -5,8 +5,9 @@ All numbers are halves, so that one run of onnxruntime in float is what f32 and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import prod
 from typing import TypeAlias
 
@@ -38,9 +39,6 @@ class Case:
     """Constants whose type is not that of the model: sizes, factors."""
     span: tuple[float, float] = (-1, 1)
     """The range of the inputs."""
-    body: str = ""
-    """The same as commands of a graph, for what is not made of ONNX; `$T<1x2x3x4, nchw>` is a
-    tensor of the graph's element type. The result is %y, in NCHW."""
 
 
 def halves(array: np.ndarray) -> np.ndarray:
@@ -112,14 +110,42 @@ def model_of(cases: Sequence[Case], dtype: type[np.floating] = np.float32) -> on
 
 def expected(cases: Sequence[Case]) -> dict[str, np.ndarray]:
     """The results of each case by onnxruntime, in float."""
+    results = by_onnxruntime(model_of(cases), feeds_of(cases))
+    return dict(zip([case.name for case in cases], results, strict=True))
+
+
+def by_onnxruntime(model: onnx.ModelProto, feeds: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """Outputs of onnxruntime, without its graph optimisations."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(
-        model_of(cases).SerializeToString(), options, providers=["CPUExecutionProvider"]
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
-    results = session.run(None, feeds_of(cases))
-    return dict(zip([case.name for case in cases], results, strict=True))
+    return session.run(None, feeds)
+
+
+Results: TypeAlias = dict[str, np.ndarray]
+Run: TypeAlias = Callable[[str, str], Results]
+
+
+def once(run: Run) -> Run:
+    """The same, but a run for an arithmetic and a device is made once, even where it fails."""
+
+    @cache
+    def attempt(arithmetic: str, device: str) -> Results | Exception:
+        try:
+            return run(arithmetic, device)
+        except Exception as error:
+            return error
+
+    def known(arithmetic: str, device: str) -> Results:
+        found = attempt(arithmetic, device)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    return known
 
 
 def check_close(got: np.ndarray, want: np.ndarray, arithmetic: str) -> None:

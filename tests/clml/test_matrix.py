@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from clml_cases import CASES
-from clml_matrix import check_close, expected, feeds_of, model_of
+from clml_matrix import Results, Run, check_close, expected, feeds_of, model_of, once
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
@@ -21,7 +21,6 @@ from clopt.weights import Weights
 
 TARGET = "adreno-740 clml=prefer clml_version=5"
 ARITHMETICS = ("fp32", "fp16", "fp16_acc32")
-Results = dict[str, np.ndarray]
 
 
 def numpy_type(arithmetic: str) -> type[np.floating]:
@@ -64,10 +63,10 @@ def programs() -> Callable[[str], clopt.CompiledModel]:
 
 
 @pytest.fixture(scope="module")
-def results(programs: Callable[[str], clopt.CompiledModel]) -> Callable[[str, str], Results]:
+def results(programs: Callable[[str], clopt.CompiledModel]) -> Run:
     """The outputs by arithmetic and device; each program runs once."""
 
-    @cache
+    @once
     def run(arithmetic: str, device: str) -> Results:
         made, dtype = programs(arithmetic), numpy_type(arithmetic)
         model = clopt.compile(
@@ -92,7 +91,7 @@ def test_operation(
     name: str,
     arithmetic: str,
     device: str,
-    results: Callable[[str, str], Results],
+    results: Run,
     oracle: Results,
 ) -> None:
     check_close(results(arithmetic, device)[name], oracle[name], arithmetic)
