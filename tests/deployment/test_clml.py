@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,11 +11,22 @@ from pathlib import Path
 import numpy as np
 import packaged_models as models
 import pytest
-from c_compilers import CLML, CLML_HEADERS, INCLUDE, RUNTIME, STRICT, compilers, objects, run
+from c_compilers import (
+    CLML,
+    CLML_HEADERS,
+    INCLUDE,
+    RUNTIME,
+    STRICT,
+    compilers,
+    faults,
+    link_objects,
+    objects,
+    run,
+)
 from graph_programs import row
 
 from clopt.backends.clml.library import reference_library
-from clopt.backends.pyopencl_runtime import find_device
+from clopt.backends.pyopencl_runtime import find_device, list_devices
 
 X = np.random.default_rng(4).uniform(-1, 1, (1, 3, 8, 8)).astype(np.float32)
 
@@ -38,30 +50,21 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def parts(
-    package: Path, runtime: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
+    package: Path, clml_runtime: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> list[Path]:
     """The objects of the example."""
     folder = tmp_path_factory.mktemp("objects")
-    sources = [*CLML.glob("*.c"), *package.glob("*.c")]
-    return [*runtime, *objects(compilers()[0], sources, folder)]
-
-
-def link(files: Sequence[Path], program: Path, *libraries: Path) -> Path:
-    """A program whose CLML, if it has one, is found by name."""
-    found = [f"-Wl,-rpath,{path.parent}" for path in libraries]
-    words = [compilers()[0], *files, "-Wl,--no-as-needed", *libraries, *found, "-lOpenCL", "-ldl"]
-    subprocess.run([*map(str, words), "-o", str(program)], check=True)
-    return program
+    return [*clml_runtime, *objects(compilers()[0], sorted(package.glob("*.c")), folder)]
 
 
 @pytest.fixture(scope="session")
 def program(parts: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return link(parts, tmp_path_factory.mktemp("program") / "net", reference_library())
+    return link_objects(parts, tmp_path_factory.mktemp("program") / "net", reference_library())
 
 
 @pytest.fixture(scope="session")
 def program_alone(parts: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return link(parts, tmp_path_factory.mktemp("program") / "net")
+    return link_objects(parts, tmp_path_factory.mktemp("program") / "net")
 
 
 Infer = Callable[..., tuple[np.ndarray, str]]
@@ -85,6 +88,26 @@ def infer(package: Path, device: str, tmp_path: Path, monkeypatch: pytest.Monkey
         return y, done.stdout
 
     return start
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="looks at memory: install valgrind")
+def test_memory(
+    program: Path, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No access out of bounds and no block lost, in the package or in the reference: on PoCL."""
+    name = "Portable Computing Language"
+    if name not in {device.platform for device in list_devices()}:
+        pytest.skip("runs on PoCL: install it")
+    monkeypatch.setenv("OPENCL_LAYERS", str(reference_library()))
+    log = tmp_path / "log"
+    checks = ["valgrind", "--leak-check=full", "--num-callers=8", f"--log-file={log}", program]
+    given = ["--device", name, "--weights", package / "weights.bin", "--repeat", "2"]
+    words = [*checks, *given, "--replay", "--profile", "--tune", tmp_path / "tuning.bin"]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
+    assert "recorded and replayed" in done.stdout, done.stderr
+    ours = "|".join(re.escape(str(path)) for path in (program, reference_library()))
+    found = faults(log, rf"\(in (?:{ours})\)")
+    assert not found, "\n\n".join(found)
 
 
 def refusal(program: Path, package: Path, device: str) -> str:
@@ -176,7 +199,7 @@ def test_new_bindings_while_inferences_are_under_way(
     (made,) = objects(compilers()[0], [Path(__file__).parent / "rebind.c"], tmp_path, package)
     monkeypatch.setenv("CLML_REFERENCE_LOG", str(tmp_path / "log"))
     monkeypatch.setenv("OPENCL_LAYERS", str(reference_library()))
-    rebind = link([made, *files], tmp_path / "rebind")
+    rebind = link_objects([made, *files], tmp_path / "rebind")
     words = [find_device(device).platform, package / "weights.bin", str(replay)]
     found = re.fullmatch(r"0 differ; ([01]); (\S+) (\S+)\n", run(rebind, *words))
     assert found
@@ -220,6 +243,21 @@ int clGetMLInterfaceQCOM(void *a, int b, int c) {
 """
 
 
+@pytest.fixture(scope="session")
+def sdk_parts(parts: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The objects of the example, the look-up built with a header that is not the reference's."""
+    folder = tmp_path_factory.mktemp("sdk")
+    (folder / "CL").mkdir()
+    for header in (CLML_HEADERS / "CL").glob("*.h"):
+        text = re.sub(r"#define CLML_REFERENCE_HEADER .*", "", header.read_text())
+        (folder / "CL" / header.name).write_text(text)
+    made = folder / "clopt_clml_interface.o"
+    flags = [*STRICT, f"-I{folder}", *INCLUDE, f"-I{RUNTIME}"]
+    source = CLML / "clopt_clml_interface.c"
+    subprocess.run([compilers()[0], *flags, "-c", source, "-o", made], check=True)
+    return [made, *(path for path in parts if path.name != made.name)]
+
+
 def test_header_and_library_belong_together(
     parts: Sequence[Path], package: Path, devices: dict[str, str], tmp_path: Path
 ) -> None:
@@ -229,19 +267,52 @@ def test_header_and_library_belong_together(
     another = tmp_path / "libanother.so"
     words = [compilers()[0], "-shared", "-fPIC", tmp_path / "another.c", "-o", another]
     subprocess.run(list(map(str, words)), check=True)
-    said = refusal(link(parts, tmp_path / "net", another), package, device)
+    said = refusal(link_objects(parts, tmp_path / "net", another), package, device)
     assert "build it with the header of Qualcomm's SDK (CMake: -DCLML_INCLUDE_DIR" in said
 
-    sdk = tmp_path / "sdk" / "CL"
-    sdk.mkdir(parents=True)
-    for header in (CLML_HEADERS / "CL").glob("*.h"):
-        text = re.sub(r"#define CLML_REFERENCE_HEADER .*", "", header.read_text())
-        (sdk / header.name).write_text(text)
-    (interface,) = (path for path in parts if path.name == "clopt_clml_interface.o")
-    others = [path for path in parts if path != interface]
-    made = tmp_path / interface.name
-    flags = [*STRICT, f"-I{sdk.parent}", *INCLUDE, f"-I{RUNTIME}"]
-    source = CLML / "clopt_clml_interface.c"
-    subprocess.run([compilers()[0], *flags, "-c", source, "-o", made], check=True)
-    mixed = link([*others, made], tmp_path / "mixed", reference_library())
-    assert "the library at hand is the reference for CLML" in refusal(mixed, package, device)
+
+def test_reference_with_another_header(
+    sdk_parts: Sequence[Path], package: Path, devices: dict[str, str], tmp_path: Path
+) -> None:
+    mixed = link_objects(sdk_parts, tmp_path / "mixed", reference_library())
+    said = refusal(mixed, package, next(iter(devices.values())))
+    assert "the library at hand is the reference for CLML" in said
+
+
+# Takes the place of the loader's function.
+_DEVICE_WITH_CLML = """
+#include "clopt_runtime.h"
+#include <string.h>
+%s
+void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id id, const char *name) {
+    int (*query)(int *, int *, unsigned, unsigned *) = clQueryMLInterfaceVersionsQCOM;
+    int (*get)(void *, int, int) = clGetMLInterfaceQCOM;
+    void *found = 0;
+    if (id && strcmp(name, "clQueryMLInterfaceVersionsQCOM") == 0) {
+        memcpy(&found, &query, sizeof found);
+    } else if (id && strcmp(name, "clGetMLInterfaceQCOM") == 0) {
+        memcpy(&found, &get, sizeof found);
+    }
+    return found;
+}
+"""
+
+
+def test_device_with_its_own_library(
+    parts: Sequence[Path],
+    sdk_parts: Sequence[Path],
+    package: Path,
+    device: str,
+    infer: Infer,
+    tmp_path: Path,
+) -> None:
+    """With the reference in the process, each program takes the library of its header."""
+    source = tmp_path / "own.c"
+    source.write_text(_DEVICE_WITH_CLML % _ANOTHER.replace("\nint ", "\nstatic int "))
+    own = objects(compilers()[0], [source], tmp_path)
+    both = link_objects([*parts, *own], tmp_path / "both", reference_library())
+    np.testing.assert_allclose(infer(both)[0], expected(), rtol=1e-5, atol=1e-5)
+    alone = link_objects([*parts, *own], tmp_path / "alone")
+    assert "the device has another library" in refusal(alone, package, device)
+    sdk = link_objects([*sdk_parts, *own], tmp_path / "sdk", reference_library())
+    assert "is the reference" not in refusal(sdk, package, device)

@@ -79,6 +79,18 @@ static int find_functions(const clopt_model *model, finder *find, functions *fou
     return 1;
 }
 
+/* Of two libraries, the one that the header belongs to: a device may have its own CLML while the
+ * reference library is in the process. */
+static int find_any(const clopt_model *model, functions *found, clopt_clml_interface *clml) {
+#ifdef CLML_REFERENCE_HEADER
+    if (find_functions(model, find_in_process, found, clml) && found->header) {
+        return 1;
+    }
+#endif
+    return find_functions(model, find_in_platform, found, clml) ||
+           find_functions(model, find_in_process, found, clml);
+}
+
 static clopt_status fail_absent(clopt_model *model) {
     return clopt_fail(model, CLOPT_DEVICE,
                       "%s has operations of CLML (cl_qcom_ml_ops), which neither the device nor a "
@@ -187,8 +199,7 @@ clopt_status clopt_clml_find(clopt_model *model, int oldest, clopt_clml_interfac
     functions found;
     version *versions;
     cl_uint count;
-    if (!find_functions(model, find_in_platform, &found, clml) &&
-        !find_functions(model, find_in_process, &found, clml)) {
+    if (!find_any(model, &found, clml)) {
         return fail_absent(model);
     }
     clopt_status status = check_header(model, &found);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -67,6 +68,18 @@ def run(program: Path, *words: str | Path) -> str:
     done = subprocess.run([program, *words], capture_output=True, text=True)
     assert not done.returncode, done.stdout + done.stderr
     return done.stdout
+
+
+def faults(log: Path, ours: str) -> list[str]:
+    """What valgrind's log tells of code whose frames fit `ours`, and of kernels on PoCL.
+
+    Such a frame is at the top, or right below a function of glibc: the faults of drivers, of the
+    loader and of glibc itself are not ours.
+    """
+    blocks = re.split(r"\n==\d+== \n", log.read_text())
+    assert "ERROR SUMMARY" in blocks[-1]
+    frame = re.compile(rf"_pocl_kernel_|{ours}")
+    return [block for block in blocks if any(map(frame.search, block.splitlines()[1:4]))]
 
 
 def infer(
