@@ -18,7 +18,7 @@ from clopt import CloptError
 from clopt.context import CloptContext
 from clopt.dialects import clml, nn
 from clopt.dialects.cl import Target
-from clopt.dialects.nn.evaluation import interpret
+from clopt.dialects.nn.evaluation import evaluate, interpret
 from clopt.passes.nn.partition_clml import NNPartitionCLMLPass
 from clopt.weights import Weights
 
@@ -326,6 +326,41 @@ def test_resize(coordinates: str, sizes: tuple[int, ...]) -> None:
     resize = nn.ResizeOp(block.args[0], sizes, "linear", coordinate_mode=coordinates)
     module = _check(_module([resize], block), Weights())
     assert _commands(module) == ["clml.resize_bilinear"]
+
+
+@pytest.mark.parametrize("coordinates", ["asymmetric", "half_pixel", "align_corners"])
+@pytest.mark.parametrize("rounding", ["floor", "ceil", "round_prefer_floor"])
+@pytest.mark.parametrize("sizes", [(1, 3, 14, 16), (1, 3, 21, 24), (1, 3, 14, 24), (1, 3, 9, 10)])
+def test_nearest_resize(coordinates: str, rounding: str, sizes: tuple[int, ...]) -> None:
+    """What repeats each element in a square is a concatenation and depth to space, else nothing."""
+    block = _block([1, 3, 7, 8])
+    resize = nn.ResizeOp(
+        block.args[0],
+        sizes,
+        "nearest",
+        coordinate_mode=coordinates,
+        nearest_mode=rounding,
+    )
+    x = np.arange(7 * 8, dtype=np.float32).reshape(1, 1, 7, 8).repeat(3, 1)
+    n = sizes[2] // 7
+    (resized,) = evaluate(resize, [x]) or ()
+    repeats = np.array_equal(resized, x.repeat(n, 2).repeat(n, 3))
+    # Whether it is one of those is known where there is one rounding only.
+    if coordinates == "asymmetric" and rounding == "floor":
+        assert repeats == (sizes in ((1, 3, 14, 16), (1, 3, 21, 24)))
+    module = _check(_module([resize], block), Weights(), repeats)
+    assert _commands(module) == (["clml.concat", "clml.depth_to_space"] if repeats else [])
+
+
+def test_silu() -> None:
+    block = _block([1, 4, 7, 8])
+    w = _random(4, 4, 1, 1)
+    conv = nn.ConvOp(block.args[0], w.result)
+    silu = nn.UnaryOp(conv.result, "silu")
+    last = nn.ConvOp(silu.result, w.result)
+    module = _check(_module([w, conv, silu, last], block), Weights())
+    names = ["clml.conv", "clml.activation", "clml.binary", "clml.conv"]
+    assert _commands(module) == names
 
 
 @pytest.mark.parametrize("kind", ["add", "sub", "mul", "div", "min", "max"])

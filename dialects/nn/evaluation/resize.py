@@ -54,6 +54,22 @@ def _nearest(mode: NearestMode, at: Array) -> Array:
             return np.ceil(at)
 
 
+def nearest_positions(op: nn.ResizeOp, axis: int) -> list[int] | None:
+    """Where a nearest resize reads each element of its result along an axis; None where some of it
+    may lie outside.
+    """
+    mode, length = op.coordinate_mode.data, nn.shape_of(op.x)[axis]
+    if mode is CoordinateMode.TF_CROP_AND_RESIZE:
+        return None
+    size, scale = ints(op.sizes)[axis], floats(op.scales)[axis]
+    at = _coordinates(mode, size, length, scale, (0.0, 1.0))
+    return _within(_nearest(op.nearest_mode.data, at), length).tolist()
+
+
+def _within(at: Array, length: int) -> Array:
+    return np.clip(at, 0, length - 1).astype(np.int64)
+
+
 def _cubic(t: float, a: float) -> list[float]:
     """Keys' kernel at the distances 1 + t, t, 1 - t and 2 - t."""
     near = [((a + 2) * d - (a + 3)) * d * d + 1 for d in (t, 1 - t)]
@@ -66,8 +82,7 @@ def _weights(op: nn.ResizeOp, at: Array, length: int) -> Array:
     matrix = np.zeros((at.size, length))
     mode = op.mode.data
     if mode is ResizeMode.NEAREST:
-        index = np.clip(_nearest(op.nearest_mode.data, at), 0, length - 1).astype(np.int64)
-        matrix[np.arange(at.size), index] = 1
+        matrix[np.arange(at.size), _within(_nearest(op.nearest_mode.data, at), length)] = 1
         return matrix
     for row, x in zip(matrix, at.tolist(), strict=True):
         if mode is ResizeMode.LINEAR:

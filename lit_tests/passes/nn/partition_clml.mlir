@@ -223,6 +223,22 @@ func.func @softmax(%x: tensor<1x6xf32>, %y: tensor<1x6x2x3xf32>, %z: tensor<1x1x
 
 // -----
 
+// The product of silu needs two tensors, which x and its sigmoid are; a resize that repeats each
+// element is as many copies of the channels, moved to the plane.
+// CHECK: clml.graph @clml_0(%x: {{.*}}) -> {{.*}} version 1
+// CHECK-NEXT: [[s:%.*]] = clml.activation sigmoid %x :
+// CHECK-NEXT: [[a:%.*]] = clml.binary mul %x, [[s]] : {{.*}} -> !clml.tensor<1x2x3x5xf32, nchw>
+// CHECK-NEXT: [[o:%.*]] = clml.copy [[a]]
+// CHECK-NEXT: [[c:%.*]] = clml.concat [[o]], [[o]], [[o]], [[o]] : {{.*}} -> !clml.tensor<1x8x3x5xf32, optimal>
+// CHECK-NEXT: clml.depth_to_space [[c]] {block = 2 : i64} : {{.*}} -> !clml.tensor<1x2x6x10xf32, optimal>
+func.func @several_commands(%x: tensor<1x2x3x5xf32>) -> tensor<1x2x6x10xf32> {
+  %a = nn.unary silu %x : (tensor<1x2x3x5xf32>) -> tensor<1x2x3x5xf32>
+  %b = nn.resize nearest %a {coordinate_mode = #nn<coordinate_mode half_pixel>, scales = array<f64: 1.0, 1.0, 2.0, 2.0>, sizes = array<i64: 1, 2, 6, 10>} : (tensor<1x2x3x5xf32>) -> tensor<1x2x6x10xf32>
+  func.return %b : tensor<1x2x6x10xf32>
+}
+
+// -----
+
 // Padding behind something else, by an edge as symmetric padding of one element.
 // CHECK: [[a:%.*]] = clml.pad reflect {{%.*}} {pads = array<i64: 1, 3, 2, 4>}
 // CHECK: [[b:%.*]] = clml.pad symmetric [[a]] {pads = array<i64: 1, 0, 0, 1>}

@@ -141,7 +141,7 @@ func.func @sum(%x: tensor<1x4x8x8xf32>) -> tensor<1x4xf32> {
 // -----
 
 // CHECK-LABEL: CLML in hard_swish
-// CHECK: {{ - +}}CLML has the functions relu, sigmoid, tanh, not hard_swish
+// CHECK: {{ - +}}CLML has the functions relu, sigmoid, silu, tanh, not hard_swish
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @hard_swish(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   %y = nn.unary hard_swish %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
@@ -347,10 +347,20 @@ func.func @crd(%x: tensor<1x4x8x8xf32>) -> tensor<1x1x16x16xf32> {
 // -----
 
 // CHECK-LABEL: CLML in nearest
-// CHECK: {{ - +}}CLML resizes bilinearly, not by mode nearest
+// CHECK: {{ - +}}CLML resizes bilinearly, by mode nearest only to squares of one element each
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
-func.func @nearest(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x16x16xf32> {
-  %y = nn.resize nearest %x {coordinate_mode = #nn<coordinate_mode asymmetric>, scales = array<f64: 1.0, 1.0, 2.0, 2.0>, sizes = array<i64: 1, 4, 16, 16>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x16x16xf32>
+func.func @nearest(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x16x24xf32> {
+  %y = nn.resize nearest %x {coordinate_mode = #nn<coordinate_mode asymmetric>, scales = array<f64: 1.0, 1.0, 2.0, 3.0>, sizes = array<i64: 1, 4, 16, 24>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x16x24xf32>
+  func.return %y : tensor<1x4x16x24xf32>
+}
+
+// -----
+
+// CHECK-LABEL: CLML in cubic
+// CHECK: {{ - +}}CLML resizes bilinearly, not by mode cubic
+// CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
+func.func @cubic(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x16x16xf32> {
+  %y = nn.resize cubic %x {coordinate_mode = #nn<coordinate_mode asymmetric>, scales = array<f64: 1.0, 1.0, 2.0, 2.0>, sizes = array<i64: 1, 4, 16, 16>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x16x16xf32>
   func.return %y : tensor<1x4x16x16xf32>
 }
 

@@ -16,6 +16,7 @@ from .convolution import activation_of
 _UNARY = {
     nn.UnaryKind.RELU: Activation.RELU,
     nn.UnaryKind.SIGMOID: Activation.SIGMOID,
+    nn.UnaryKind.SILU: Activation.SIGMOID,
     nn.UnaryKind.TANH: Activation.TANH,
 }
 _BINARY = {
@@ -29,7 +30,7 @@ _BINARY = {
 
 
 def activation(ops: Sequence[Operation], builder: Builder) -> SSAValue:
-    """`nn.unary`, where CLML has the function."""
+    """`nn.unary`, where CLML has the function; silu is a product with the sigmoid."""
     (op,) = ops
     assert isinstance(op, nn.UnaryOp)
     function = given(
@@ -38,7 +39,10 @@ def activation(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     )
     x = builder.read(op.x, builder.common_layout([op.x]))
     result = builder.like(x, sizes_of(shape_of(op.result)))
-    return builder.add(clml.ActivationOp(x, result, activation=function))
+    y = builder.add(clml.ActivationOp(x, result, activation=function))
+    if op.kind.data is nn.UnaryKind.SILU:
+        y = builder.add(clml.BinaryOp(x, y, result, kind=BinaryKind.MUL))
+    return y
 
 
 def clip(ops: Sequence[Operation], builder: Builder) -> SSAValue:

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects import clml, nn
 from ....dialects.clml import PadMode
 from ....dialects.nn import CoordinateMode, floats, ints, number, shape_of
+from ....dialects.nn.evaluation.resize import nearest_positions
 from .builder import Builder, given, require, sizes_of
 
 _PADS = {
@@ -76,10 +77,14 @@ def depth_to_space(ops: Sequence[Operation], builder: Builder) -> SSAValue:
 
 
 def resize(ops: Sequence[Operation], builder: Builder) -> SSAValue:
-    """`nn.resize` of H and W: linear, with aligned corners or without half a pixel's offset."""
+    """`nn.resize` of H and W: linear, with aligned corners or without half a pixel's offset, or
+    each element as a block of itself.
+    """
     (op,) = ops
     assert isinstance(op, nn.ResizeOp)
     mode, coordinates = op.mode.data, op.coordinate_mode.data
+    if mode is nn.ResizeMode.NEAREST:
+        return _repeat(op, builder)
     require(mode is nn.ResizeMode.LINEAR, f"CLML resizes bilinearly, not by mode {mode}")
     corners = given(
         _CORNERS.get(coordinates),
@@ -99,3 +104,27 @@ def resize(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     x = builder.read(op.x)
     result = builder.like(x, sizes_of(result_shape))
     return builder.add(clml.ResizeBilinearOp(x, result, align_corners=corners))
+
+
+def _repeat(op: nn.ResizeOp, builder: Builder) -> SSAValue:
+    """A nearest resize that makes a square of each element: the channels as often as that has
+    elements, and these to the plane.
+    """
+    n, c, h, w = sizes_of(shape_of(op.x))
+    sizes = sizes_of(shape_of(op.result))
+    block = sizes[2] // h
+    repeats = block > 1 and sizes == (n, c, h * block, w * block)
+    require(
+        repeats and all(_is_repeated(op, axis, block) for axis in (2, 3)),
+        "CLML resizes bilinearly, by mode nearest only to squares of one element each",
+    )
+    x = builder.read(op.x)
+    copies = block * block
+    many = builder.add(clml.ConcatOp([x] * copies, builder.like(x, (n, c * copies, h, w))))
+    return builder.add(clml.DepthToSpaceOp(many, builder.like(x, sizes), block=block))
+
+
+def _is_repeated(op: nn.ResizeOp, axis: int, block: int) -> bool:
+    """Whether each element comes `block` times along an axis."""
+    positions = nearest_positions(op, axis)
+    return positions is not None and all(p == i // block for i, p in enumerate(positions))
