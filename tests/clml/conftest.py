@@ -1,6 +1,7 @@
-"""Makes the modules of this folder importable for its tests."""
+"""Makes the modules of this folder and small networks importable for its tests."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+FOLDER = Path(__file__).parent
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "networks")]

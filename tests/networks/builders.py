@@ -133,7 +133,7 @@ class Graph(OnnxGraph):
         return onnx.shape_inference.infer_shapes(model, strict_mode=True)
 
 
-def _image(size: int = SIZE) -> onnx.ValueInfoProto:
+def image(size: int = SIZE) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, size, size])
 
 
@@ -144,7 +144,7 @@ def mobilenet_v1() -> onnx.ModelProto:
     for cout, stride in ((16, 1), (24, 2), (24, 1), (40, 2)):
         x = g.conv_bn(g.conv_bn(x, cin, cin, 3, stride, groups=cin), cin, cout, 1)
         cin = cout
-    return g.model([_image()], g.classifier(x, cin))
+    return g.model([image()], g.classifier(x, cin))
 
 
 def _inverted(g: Graph, rows: Sequence[tuple[int, int, int, int]]) -> onnx.ModelProto:
@@ -156,7 +156,7 @@ def _inverted(g: Graph, rows: Sequence[tuple[int, int, int, int]]) -> onnx.Model
         y = g.conv_bn(y, hidden, cout, 1, act="none")
         x = g.op("Add", x, y) if stride == 1 and cin == cout else y
         cin = cout
-    return g.model([_image()], g.classifier(g.conv_bn(x, cin, 48, 1, act="relu6"), 48))
+    return g.model([image()], g.classifier(g.conv_bn(x, cin, 48, 1, act="relu6"), 48))
 
 
 def mobilenet_v2() -> onnx.ModelProto:
@@ -183,7 +183,7 @@ def _resnet(g: Graph, bottleneck: bool) -> onnx.ModelProto:
         same = stride == 1 and cin == cout
         short = x if same else g.conv_bn(x, cin, cout, 1, stride, act="none")
         x, cin = g.op("Relu", g.op("Add", y, short)), cout
-    return g.model([_image()], g.classifier(x, cin))
+    return g.model([image()], g.classifier(x, cin))
 
 
 def resnet18() -> onnx.ModelProto:
@@ -209,7 +209,7 @@ def squeezenet1_1() -> onnx.ModelProto:
         x, cin = g.op("Concat", left, right, axis=1), 2 * expand
     x = g.op("Dropout", x)
     x = g.op("GlobalAveragePool", g.op("Relu", g.conv(x, cin, 10, 1)))
-    return g.model([_image()], g.op("Softmax", g.op("Flatten", x), axis=1))
+    return g.model([image()], g.op("Softmax", g.op("Flatten", x), axis=1))
 
 
 def vit_tiny() -> onnx.ModelProto:
@@ -223,7 +223,7 @@ def vit_tiny() -> onnx.ModelProto:
         x = g.op("Add", x, g.attention(g.layer_norm(x, dim), tokens, dim, 3))
         x = g.op("Add", x, g.mlp(g.layer_norm(x, dim), dim))
     x = g.op("Gather", g.layer_norm(x, dim), g.weight(np.array(0, np.int64)), axis=1)
-    return g.model([_image()], g.linear(x, dim, 10))
+    return g.model([image()], g.linear(x, dim, 10))
 
 
 def text_encoder() -> onnx.ModelProto:
@@ -275,7 +275,7 @@ def yolo() -> onnx.ModelProto:
         y = g.op("Reshape", g.conv(p, 16, 255, 1), g.ints(1, 3, 85, extent, extent))
         y = g.op("Sigmoid", g.op("Transpose", y, perm=[0, 1, 3, 4, 2]))
         boxes.append(g.op("Reshape", y, g.ints(1, -1, 85)))
-    return g.model([_image()], g.op("Concat", *boxes, axis=1))
+    return g.model([image()], g.op("Concat", *boxes, axis=1))
 
 
 def unet() -> onnx.ModelProto:
@@ -295,7 +295,7 @@ def unet() -> onnx.ModelProto:
     sizes = g.ints(1, 12, SIZE, SIZE)
     x = g.op("Resize", x, "", "", sizes, mode="linear")
     x = g.conv_bn(g.op("Concat", x, skip, axis=1), 12 + width, 8)
-    return g.model([_image()], g.conv(x, 8, 3, 1))
+    return g.model([image()], g.conv(x, 8, 3, 1))
 
 
 def densenet121() -> onnx.ModelProto:
@@ -310,7 +310,7 @@ def densenet121() -> onnx.ModelProto:
             cin += growth
         x = g.conv(g.act(g.norm(x, cin), "relu"), cin, cin // 2, 1)
         x, cin = g.op("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2]), cin // 2
-    return g.model([_image()], g.classifier(g.act(g.norm(x, cin), "relu"), cin))
+    return g.model([image()], g.classifier(g.act(g.norm(x, cin), "relu"), cin))
 
 
 NETWORKS: dict[str, Callable[[], onnx.ModelProto]] = {
