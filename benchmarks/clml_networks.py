@@ -1,0 +1,371 @@
+"""Whole networks with CLML, computed by its reference library and compared with onnxruntime.
+
+`python benchmarks/clml_networks.py [name ...] [--device pocl --device intel]`: each network in each
+mode and precision is compiled once for an Adreno 740 and runs once on each device. `prefer` and
+`auto` are those of the fact `clml`; with `textures` CLML computes every other stretch of a network
+and our kernels, from images, what lies between. Calls are counted from the library's own log of an
+inference. Results are kept in results/clml_networks.json, so that networks can be measured one by
+one; the tables of all of them are written to results/clml_networks.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from unittest import mock
+
+import models
+import numpy as np
+import onnxruntime
+from compare import relative_error
+from xdsl.dialects.builtin import ModuleOp
+
+import clopt
+from clml import CLASSIFIERS, PRECISIONS, SIZES
+from clopt.backends.opencl_c import emit
+from clopt.backends.pyopencl_runtime import CExecutable
+from clopt.backends.targets import TargetChoice
+from clopt.context import CloptContext
+from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueMLOp, Target, set_target
+from clopt.frontends.onnx import import_onnx
+from clopt.passes.nn.clml import partition as partitioning
+from clopt.passes.nn.clml.matching import Match
+from clopt.passes.nn.clml.partition import Partition, partition
+from clopt.passes.nn.mixed_precision import NNMixedPrecisionPass
+from clopt.passes.nn.partition_clml import NNPartitionCLMLPass
+from clopt.passes.pipelines import PIPELINES
+from clopt.weights import Weights
+
+MODES = {
+    "prefer": "adreno-740 clml=prefer",
+    "auto": "adreno-740 clml=auto",
+    "textures": "adreno-740 texture=prefer clml=auto",
+}
+STRETCH = 6
+"""How many matches CLML computes before our kernels compute as many."""
+COPY = "clEnqueueCopyMLTensorDataQCOM"
+RESULTS = Path(__file__).resolve().parent / "results"
+STORE = RESULTS / "clml_networks.json"
+REPORT = RESULTS / "clml_networks.md"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A network made ready for all devices."""
+
+    module: ModuleOp
+    weights: Weights
+    source: str
+    partition: Partition
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run; without CLML most of it is zero."""
+
+    network: str
+    mode: str
+    precision: str
+    device: str
+    error: float
+    """The largest, relative to the largest value of the output."""
+    seconds: float
+    """Of the inference, on a computer with other work."""
+    kernels: int
+    """Launches of our own."""
+    operations: int = 0
+    offloaded: int = 0
+    views: int = 0
+    graphs: int = 0
+    commands: int = 0
+    """Of CLML, without copies."""
+    copies: int = 0
+    """Of CLML, between layouts."""
+    images: int = 0
+    """Parameters of kernels that are images."""
+    calls: dict[str, int] = field(default_factory=dict[str, int])
+    """Of CLML, in an inference."""
+    tensors: int = 0
+    larger_tensors: int = 0
+    """Those that need more bytes than were planned."""
+    reasons: dict[str, int] = field(default_factory=dict[str, int])
+    """Why operations are left, and how many."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What it is a run of."""
+        return self.network, self.mode, self.precision, self.device
+
+
+def every_other(
+    function: object, target: object, legal: Sequence[Match], *rest: object
+) -> list[Match]:
+    """Stretches of `legal` in turns, the first of them for CLML: in place of `choose_matches`."""
+    return [match for i, match in enumerate(legal) if i // STRETCH % 2 == 0]
+
+
+def lower(path: Path, target: Target, mode: str, precision: str) -> Program:
+    """All passes, with what the partition says."""
+    ctx = CloptContext()
+    module = import_onnx(path, ctx.weights)
+    set_target(module, target)
+    found = Partition((), ())
+    choose = mock.patch.object(partitioning, "choose_matches", every_other)
+    for pass_ in PIPELINES["opencl"]:
+        match pass_:
+            case NNMixedPrecisionPass():
+                replace(pass_, precision=precision).apply(ctx, module)
+            case NNPartitionCLMLPass():
+                (function,) = module.ops
+                with choose if mode == "textures" else nullcontext():
+                    found = partition(module, function, target, ctx.weights)
+            case _:
+                pass_.apply(ctx, module)
+    return Program(module, ctx.weights, emit(module, target), found)
+
+
+def run(
+    program: Program, device: str, inputs: Mapping[str, np.ndarray]
+) -> tuple[list[np.ndarray], dict[str, int], CExecutable, float]:
+    """The second inference, the first builds programs: outputs, calls of CLML, how long it took."""
+    executable = CExecutable(
+        program.module, program.weights, device, source=program.source, clml_library="reference"
+    )
+    executable.run(inputs)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "log")
+        knobs = {"CLML_REFERENCE_LOG": str(log), "CLML_REFERENCE_LOG_LEVEL": "1"}
+        with mock.patch.dict(os.environ, knobs):
+            start = time.perf_counter()
+            outputs = executable.run(inputs)
+            seconds = time.perf_counter() - start
+        lines = log.read_text(encoding="utf-8").splitlines()
+    refused = [line for line in lines if not line.startswith("- ")]
+    assert not refused, refused
+    calls = Counter(line.split()[1].rstrip(":") for line in lines)
+    return outputs, dict(calls), executable, seconds
+
+
+def measure(name: str, devices: Sequence[str], modes: Sequence[str]) -> Iterator[Row]:
+    """One network in some modes, in all precisions."""
+    path = models.export(name, SIZES.get(name, 224))
+    inputs = models.sample_inputs(path)
+    expected = onnxruntime.InferenceSession(str(path)).run(None, inputs)
+    for precision in PRECISIONS:
+        if "off" in modes:
+            yield from _without(name, path, precision, devices, inputs, expected)
+        done: dict[str, list[Row]] = {}
+        for mode in (mode for mode in MODES if mode in modes):
+            # Where half arithmetic is not asked for it is not needed either: PoCL has none.
+            facts = MODES[mode] if precision == "f16" else f"{MODES[mode]} fp16=false"
+            target = TargetChoice.parse(facts).load()
+            assert target is not None
+            program = lower(path, target, mode, precision)
+            key = "".join(str(op) for op in program.module.ops if op.name != "cl.target")
+            if key not in done:
+                done[key] = [
+                    _row(name, mode, precision, device, program, inputs, expected)
+                    for device in devices
+                    if precision != "f16" or device != "pocl"
+                ]
+            yield from (replace(row, mode=mode) for row in done[key])
+
+
+def _without(
+    name: str,
+    path: Path,
+    precision: str,
+    devices: Sequence[str],
+    inputs: Mapping[str, np.ndarray],
+    expected: Sequence[np.ndarray],
+) -> Iterator[Row]:
+    """What the precision costs without CLML, on the last device, with code for it."""
+    device = devices[-1]
+    if precision == "f16" and device == "pocl":
+        return
+    model = clopt.compile(path, device=device, precision=precision)
+    model.run(inputs)
+    start = time.perf_counter()
+    outputs = model.run(inputs)
+    seconds = time.perf_counter() - start
+    error = relative_error(outputs, list(expected))
+    kernels = sum(isinstance(op, EnqueueKernelOp) for op in model.module.walk())
+    yield Row(name, "off", precision, device, error, seconds, kernels)
+
+
+def _row(
+    name: str,
+    mode: str,
+    precision: str,
+    device: str,
+    program: Program,
+    inputs: Mapping[str, np.ndarray],
+    expected: Sequence[np.ndarray],
+) -> Row:
+    outputs, calls, executable, seconds = run(program, device, inputs)
+    ops, found = list(program.module.walk()), program.partition
+    assert not any(isinstance(op, EnqueueCopyOp) for op in ops)
+    offload = executable.offload
+    assert offload is not None
+    return Row(
+        name,
+        mode,
+        precision,
+        device,
+        operations=len(found.nodes),
+        offloaded=found.offloaded,
+        views=sum(node.is_view for node in found.nodes),
+        graphs=len(found.graphs),
+        commands=sum(isinstance(op, EnqueueMLOp) for op in ops) - found.copies,
+        copies=found.copies,
+        kernels=sum(isinstance(op, EnqueueKernelOp) for op in ops),
+        images=program.source.count("image2d_t") + program.source.count("image1d_buffer_t"),
+        calls=calls,
+        tensors=offload.tensors,
+        larger_tensors=offload.larger_tensors,
+        reasons=dict(Counter(n.note for n in found.nodes if not n.graph and not n.is_view)),
+        error=relative_error(outputs, list(expected)),
+        seconds=seconds,
+    )
+
+
+def report(rows: Sequence[Row]) -> str:
+    """All tables."""
+    precisions, modes = list(PRECISIONS), ["off", *MODES]
+    ordered = sorted(
+        rows,
+        key=lambda row: (
+            CLASSIFIERS.index(row.network),
+            precisions.index(row.precision),
+            modes.index(row.mode),
+        ),
+    )
+    with_clml = [row for row in ordered if row.mode != "off"]
+    lines = [
+        "# Networks with CLML, run on its reference library",
+        "",
+        "`python benchmarks/clml_networks.py`: classifiers of 224x224 pixels (Inception v3: 299),",
+        "compiled for an Adreno 740 and run by PoCL and Intel's runtime. No times: the reference",
+        "library has one work-item for each element, and none of a device's tricks.",
+        "",
+        "- `prefer` and `auto` are those of the fact `clml`. With `textures` CLML computes",
+        f"  stretches of {STRETCH} matches, and our kernels, from images, as many in between.",
+        "- Operations are those after `simplify`, with the casts of `precision`.",
+        "- Copies change a layout on the device. Calls are counted in the library's log of the",
+        "  second inference: as many operations and copies as the program has. Host copies are",
+        "  all other calls.",
+        "- Larger are tensors that did not fit in the bytes planned for them.",
+        "- An error is the largest difference from onnxruntime in f32, relative to the largest",
+        "  value of the output. `off` is without CLML, by our kernels for Intel's runtime.",
+        "- `f16` is for Intel's runtime alone, as PoCL has no arithmetic in half.",
+        "",
+        "## Programs",
+        "",
+        *_programs(with_clml),
+        "",
+        "## Errors",
+        "",
+        *_errors(ordered),
+        "",
+        "## What is left, and why",
+        "",
+        *_reasons(with_clml),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _programs(rows: Sequence[Row]) -> Iterator[str]:
+    columns = (
+        "network",
+        "precision",
+        "mode",
+        "in CLML",
+        "graphs",
+        "commands",
+        "copies",
+        "host copies",
+        "larger",
+        "kernels",
+        "images",
+    )
+    yield f"| {' | '.join(columns)} |"
+    yield "|---|---|---|" + "---:|" * (len(columns) - 3)
+    for row in {row.key[:3]: row for row in rows}.values():
+        cells = (
+            row.network,
+            row.precision,
+            row.mode,
+            f"{row.offloaded} of {row.operations}",
+            row.graphs,
+            row.commands,
+            row.copies,
+            _host_copies(row),
+            f"{row.larger_tensors} of {row.tensors}",
+            row.kernels,
+            row.images,
+        )
+        yield f"| {' | '.join(map(str, cells))} |"
+
+
+def _host_copies(row: Row) -> int:
+    """Calls that are neither operations nor copies on the device."""
+    rest = Counter(row.calls)
+    operations, copies = rest.pop("clEnqueueMLOpQCOM", 0), rest.pop(COPY, 0)
+    assert (operations, copies) == (row.commands, row.copies), row
+    return rest.total()
+
+
+def _errors(rows: Sequence[Row]) -> Iterator[str]:
+    devices = list(dict.fromkeys(row.device for row in rows))
+    columns = [(mode, device) for mode in MODES for device in devices]
+    titles = (f"{mode}, {device}" for mode, device in columns)
+    yield f"| network | precision | off | {' | '.join(titles)} |"
+    yield "|---|---|---:|" + "---:|" * len(columns)
+    for network, precision in dict.fromkeys((row.network, row.precision) for row in rows):
+        of = {row.key[1::2]: row for row in rows if row.key[::2] == (network, precision)}
+        off = [row for (mode, _), row in of.items() if mode == "off"]
+        cells = [*off[:1], *(of.get(column) for column in columns)]
+        if not off:
+            cells.insert(0, None)
+        texts = ("-" if row is None else f"{row.error:.1e}" for row in cells)
+        yield f"| {network} | {precision} | {' | '.join(texts)} |"
+
+
+def _reasons(rows: Sequence[Row]) -> Iterator[str]:
+    """Of `textures` nothing: what is left there is left on purpose."""
+    yield "| network | precision | mode | operations | reason |"
+    yield "|---|---|---|---:|---|"
+    for row in {row.key[:3]: row for row in rows if row.mode != "textures"}.values():
+        for reason, count in row.reasons.items():
+            yield f"| {row.network} | {row.precision} | {row.mode} | {count} | {reason} |"
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=[*CLASSIFIERS], metavar="name")
+    parser.add_argument("--device", action="append", help="pocl and intel unless given")
+    parser.add_argument("--mode", action="append", choices=("off", *MODES), help="all unless given")
+    args = parser.parse_args()
+    stored = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else []
+    rows = {row.key: row for row in (Row(**row) for row in stored)}
+    for name in args.names:
+        devices, modes = args.device or ["pocl", "intel"], args.mode or ["off", *MODES]
+        for row in measure(name, devices, modes):
+            rows[row.key] = row
+            print(json.dumps(asdict(row)), flush=True)
+            text = json.dumps([asdict(row) for row in rows.values()], indent=1)
+            STORE.write_text(text + "\n", encoding="utf-8")
+    REPORT.write_text(report(list(rows.values())), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
