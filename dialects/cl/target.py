@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     f64,
+    i1,
     i64,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -265,14 +267,20 @@ class TargetAttr(ParametrizedAttribute):
 
     def to_target(self) -> Target:
         """The target as a value."""
-        facts = {name: _from_attribute(attr) for name, attr in self.facts.data.items()}
-        return Target.from_facts(self.target_name.data, facts)
+        return _target(self)
 
     def verify(self) -> None:
         try:
             self.to_target()
         except ValueError as error:
             raise VerifyException(str(error)) from error
+
+
+@lru_cache(maxsize=64)
+def _target(attribute: TargetAttr) -> Target:
+    """What `attribute` says; many passes of one compilation ask."""
+    facts = {name: _from_attribute(fact) for name, fact in attribute.facts.data.items()}
+    return Target.from_facts(attribute.target_name.data, facts)
 
 
 def _to_attribute(value: Fact) -> Attribute:
@@ -293,7 +301,7 @@ def _from_attribute(attribute: Attribute) -> Fact:
             return attribute.data
         case IntegerAttr():
             value = attribute.value.data
-            return bool(value) if attribute.type == BoolAttr.from_bool(True).type else value
+            return bool(value) if attribute.type == i1 else value
         case FloatAttr():
             return attribute.value.data
         case _:
