@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from clml_matrix import Case, statistics
+from clml_single_ops import Case, statistics
 
 TAILS = {
     "": "",
@@ -42,9 +42,6 @@ def _convolutions() -> Iterator[Case]:
     small = (1, 14, 10, 10)
     for tail in TAILS:
         yield _conv("conv_3x3", small, (4, 14, 3, 3), "pads = [1, 1, 1, 1]", tail=tail)
-        yield _conv(
-            "conv_3x3_plain", small, (4, 14, 3, 3), "pads = [1, 1, 1, 1]", tail=tail, bias=False
-        )
         yield _conv("depthwise_11", (1, 11, 20, 20), (11, 1, 3, 3), "group = 11", tail=tail)
         yield _conv(
             "transposed_3x3",
@@ -54,6 +51,7 @@ def _convolutions() -> Iterator[Case]:
             kind="ConvTranspose",
             tail=tail,
         )
+    yield _conv("conv_plain", small, (4, 14, 3, 3), tail="relu", bias=False)
     yield _conv("conv_5x5", small, (7, 14, 5, 5), "strides = [2, 2]")
     yield _conv("conv_1x3", small, (6, 14, 1, 3), "pads = [0, 1, 0, 1]")
     yield _conv("conv_3x1", small, (6, 14, 3, 1), "pads = [1, 0, 1, 0]")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from clml_matrix import Case, by_onnxruntime, check_close, expected, feeds_of, model_of
+from clml_single_ops import Case, by_onnxruntime, check_close, expected, feeds_of, model_of
 
 import clopt
 from clopt.dialects import clml

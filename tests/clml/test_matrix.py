@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from clml_cases import CASES
-from clml_matrix import Results, Run, check_close, expected, feeds_of, model_of, once
+from clml_single_ops import Results, Run, check_close, expected, feeds_of, model_of, once
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
@@ -43,6 +43,8 @@ def compiled(arithmetic: str) -> clopt.CompiledModel:
     for op in module.walk():
         if isinstance(op, clml.GraphOp):
             op.arithmetic = clml.ArithmeticAttr(Arithmetic.FP16)
+        elif isinstance(op, clml.ArithmeticOp):
+            op.arithmetic = None
     return clopt.compile(module, TARGET, weights=weights)
 
 

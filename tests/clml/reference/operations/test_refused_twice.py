@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from clml_matrix import Case, model_of
 from clml_operations import Driver, Operation
+from clml_single_ops import Case, model_of
 from test_operations_misuse import MISUSES, pad, tensor
 from xdsl.dialects.builtin import f16, f32
 from xdsl.dialects.test import TestOp

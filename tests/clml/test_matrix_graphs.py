@@ -1,0 +1,59 @@
+"""Commands of CLML in layouts and fusions beyond ONNX's: written as graphs, run by emitted C."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from clml_graph_cases import GRAPH_CASES, module_of
+from clml_single_ops import Results, Run, check_close, expected, feeds_of, once
+
+import clopt
+from clopt.dialects.cl import EnqueueKernelOp, EnqueueMLOp
+
+CASES = [each.case for each in GRAPH_CASES]
+
+
+@pytest.fixture(scope="module")
+def results() -> Run:
+    """The outputs by arithmetic and device; each program runs once."""
+
+    @cache
+    def program(arithmetic: str) -> clopt.CompiledModel:
+        module, weights = module_of(GRAPH_CASES, arithmetic)
+        return clopt.compile(module, "adreno-740 clml_version=5", weights=weights)
+
+    @once
+    def run(arithmetic: str, device: str) -> Results:
+        made = program(arithmetic)
+        model = clopt.compile(
+            made.module, device=device, weights=made.weights, clml_library="reference"
+        )
+        ops = list(model.module.walk())
+        assert not any(isinstance(op, EnqueueKernelOp) for op in ops)
+        assert sum(isinstance(op, EnqueueMLOp) for op in ops) > len(CASES)
+        dtype = np.float32 if arithmetic == "fp32" else np.float16
+        outputs = model.run([x.astype(dtype) for x in feeds_of(CASES).values()])
+        assert all(output.dtype == dtype for output in outputs)
+        return dict(zip([case.name for case in CASES], outputs, strict=True))
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Results:
+    """onnxruntime's outputs."""
+    return expected(CASES)
+
+
+@pytest.mark.parametrize("name", [case.name for case in CASES])
+@pytest.mark.parametrize("arithmetic", ["fp32", "fp16", "fp16_acc32"])
+def test_command(
+    name: str,
+    arithmetic: str,
+    device: str,
+    results: Run,
+    oracle: Results,
+) -> None:
+    check_close(results(arithmetic, device)[name], oracle[name], arithmetic)
