@@ -54,7 +54,7 @@ def test_for_aarch64(tmp_path: Path) -> None:
 def test_package_alone(devices: Mapping[str, str], tmp_path: Path) -> None:
     device = next(iter(devices.values()))
     folder, build = package(tmp_path, "digits"), tmp_path / "build"
-    by_cmake(folder, build)
+    by_cmake(folder, build, "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")  # with all optimisations
     printed = run(
         build / "digits_example",
         *("--device", find_device(device).platform, "--weights", build / "weights.bin"),

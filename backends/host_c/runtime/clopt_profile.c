@@ -74,7 +74,7 @@ static clopt_status run_with_events(clopt_model *model, cl_event *events) {
 
 static clopt_status profile(clopt_model *model, cl_event *events, clopt_timing *timings) {
     const clopt_program *program = model->program;
-    cl_command_queue own;
+    cl_command_queue own = NULL;
     clopt_status status = begin(model, &own);
     if (status != CLOPT_OK) {
         return status;
@@ -132,7 +132,7 @@ static clopt_status tune_all(clopt_model *model) {
 clopt_status clopt_tune(clopt_model *model, const char *path) {
     unsigned char *tuning = NULL;
     size_t bytes = 0;
-    cl_command_queue own;
+    cl_command_queue own = NULL;
     if (!model) {
         return CLOPT_ARGUMENT;
     }
