@@ -228,7 +228,11 @@ def run(options: argparse.Namespace) -> None:
     views = [f", {kind} {way}" for kind, way in model.executable.image_views.items()]
     offload = model.executable.offload
     if offload is not None:
-        views.append(f", {offload.operations} operations by CLML {offload.major}.{offload.minor}")
+        count = offload.operations
+        views.append(
+            f", {count} operation{'' if count == 1 else 's'} by CLML "
+            f"{offload.major}.{offload.minor}"
+        )
     console.print(f"ran {Path(options.model).name} on {model.device_name}{''.join(views)}")
     if options.output:
         _save(Path(options.output), names, outputs)

@@ -19,8 +19,9 @@ def print_partition(function: str, partition: Partition) -> None:
 
 def summary(partition: Partition) -> str:
     """`57 of 58 operations in 1 graph, with 2 copies between layouts`."""
-    graphs = len(partition.graphs)
+    graphs, copies = len(partition.graphs), partition.copies
     return (
         f"{partition.offloaded} of {len(partition.nodes)} operations in {graphs} "
-        f"graph{'' if graphs == 1 else 's'}, with {partition.copies} copies between layouts"
+        f"graph{'' if graphs == 1 else 's'}, with {copies} cop{'y' if copies == 1 else 'ies'} "
+        "between layouts"
     )
