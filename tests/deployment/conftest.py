@@ -11,14 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "clml"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from c_compilers import CLML, RUNTIME, compilers, objects
-
-
-@pytest.fixture(scope="session")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The objects of the runtime, which are the same for every model."""
-    (compiler, *_) = compilers()
-    return objects(compiler, sorted(RUNTIME.glob("*.c")), tmp_path_factory.mktemp("runtime"))
+from c_compilers import CLML, compilers, objects
+from c_compilers import runtime as runtime
 
 
 @pytest.fixture(scope="session")

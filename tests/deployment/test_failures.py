@@ -13,7 +13,7 @@ from pathlib import Path
 
 import packaged_models as models
 import pytest
-from c_compilers import CLML, INCLUDE, STRICT, compilers, objects
+from c_compilers import compilers, objects
 
 HERE = Path(__file__).parent
 FAKE = HERE / "fake"
@@ -26,25 +26,20 @@ IMAGES = "cl_khr_image2d_from_buffer"
 
 @pytest.fixture(scope="session")
 def programs(
-    runtime: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
+    clml_runtime: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, Path]:
     """failures.c with each model, the runtime and the fake OpenCL."""
     (compiler, *_) = compilers()
     folder = tmp_path_factory.mktemp("failures")
-    include = [f"-I{FAKE}", *INCLUDE]
-    shared = [*runtime, *objects(compiler, sorted(CLML.glob("*.c")), folder)]
-    for source in sorted(FAKE.glob("*.c")):
-        shared.append(folder / f"{source.stem}.o")
-        subprocess.run([compiler, *STRICT, *include, "-c", source, "-o", shared[-1]], check=True)
+    shared = [*clml_runtime, *objects(compiler, sorted(FAKE.glob("*.c")), folder)]
     made: dict[str, Path] = {}
     for name, make in MODELS.items():
         make().save_c(folder / name, "net")
-        sources = sorted((folder / name).glob("net*.c"))
-        files = [HERE / "failures.c", *objects(compiler, sources, folder / name), *shared]
+        sources = [HERE / "failures.c", *sorted((folder / name).glob("net*.c"))]
+        files = [*objects(compiler, sources, folder / name, FAKE, folder / name), *shared]
         made[name] = folder / name / "failures"
         wrapped = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
-        flags = [*STRICT, *include, f"-I{folder / name}", wrapped]
-        subprocess.run([compiler, *flags, *files, "-o", made[name]], check=True)
+        subprocess.run([compiler, wrapped, *files, "-o", made[name]], check=True)
     return made
 
 

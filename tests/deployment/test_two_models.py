@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import packaged_models as models
-from c_compilers import RUNTIME, STRICT, compilers, objects, run
+from c_compilers import compilers, link_objects, objects, run
 
 import clopt
 from clopt.backends.pyopencl_runtime import find_device
@@ -24,10 +23,9 @@ def test_one_queue_and_one_arena(device: str, runtime: Sequence[Path], tmp_path:
         model.save_c(tmp_path / name, name)
         sources = [tmp_path / name / f"{name}.c", tmp_path / name / f"{name}_kernels.c"]
         files += objects(compilers()[0], sources, tmp_path / name)
-    include = [f"-I{folder}" for folder in (RUNTIME, tmp_path / "first", tmp_path / "second")]
-    program = tmp_path / "two_models"
-    words = [compilers()[0], *STRICT, *include, MAIN, *files, "-lOpenCL", "-o", program]
-    subprocess.run(list(map(str, words)), check=True)
+    include = [tmp_path / "first", tmp_path / "second"]
+    files += objects(compilers()[0], [MAIN], tmp_path, *include)
+    program = link_objects(files, tmp_path / "two_models")
     weights = [tmp_path / name / "weights.bin" for name in ("first", "second")]
     printed = run(program, find_device(device).platform, *weights, "20")
     found = re.fullmatch(r"(\d+) (\d+) differ; arenas (\d+) (\d+); first value (\S+)\n", printed)

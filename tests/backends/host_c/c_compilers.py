@@ -43,6 +43,13 @@ def objects(compiler: str, sources: Sequence[Path], folder: Path, *include: Path
     return made
 
 
+@pytest.fixture(scope="session")
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The objects of the runtime, which are the same for every model."""
+    (compiler, *_) = compilers()
+    return objects(compiler, sorted(RUNTIME.glob("*.c")), tmp_path_factory.mktemp("runtime"))
+
+
 def link(folder: Path, runtime: Sequence[Path], main: Path | None = None) -> Path:
     """The program of the package in `folder`: its own example, or with the function `main`."""
     (compiler, *_) = compilers()
