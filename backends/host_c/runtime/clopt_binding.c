@@ -1,0 +1,187 @@
+/* What a model works on: arenas, a queue, buffers and memory of the host. */
+#include "clopt_internal.h"
+
+/* `memory` becomes the root `root`; the model takes over one reference to it. */
+static void put_root(clopt_model *model, unsigned root, cl_mem memory) {
+    if (model->roots[root]) {
+        clReleaseMemObject(model->roots[root]);
+    }
+    model->roots[root] = memory;
+}
+
+static clopt_status retain(clopt_model *model, const char *what, cl_mem memory) {
+    cl_int error = clRetainMemObject(memory);
+    return error == CL_SUCCESS ? CLOPT_OK
+                               : clopt_fail_opencl(model, "clRetainMemObject", what, error);
+}
+
+/* Kernels read and write each arena, and each is memory of its own. */
+static clopt_status check_arena(clopt_model *model, const cl_mem *arenas, size_t index) {
+    cl_mem_flags flags = 0;
+    clGetMemObjectInfo(arenas[index], CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    if (flags & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) {
+        return clopt_fail(model, CLOPT_BUFFER, "Kernels cannot both read and write an arena.");
+    }
+    for (size_t i = 0; i < index; i++) {
+        if (arenas[i] == arenas[index]) {
+            return clopt_fail(model, CLOPT_BUFFER, "One buffer was given for two arenas.");
+        }
+    }
+    return CLOPT_OK;
+}
+
+static clopt_status check_arenas(clopt_model *model, const cl_mem *arenas, size_t count) {
+    const clopt_info *info = model->program->info;
+    clopt_status status = CLOPT_OK;
+    if (count != info->arena_count) {
+        return clopt_fail(model, CLOPT_ARGUMENT, "%s takes %zu arenas, and %zu were given.",
+                          info->name, info->arena_count, count);
+    }
+    for (size_t i = 0; status == CLOPT_OK && i < count; i++) {
+        status = clopt_check_buffer(model, "an arena", arenas[i], info->arena_sizes[i]);
+        if (status == CLOPT_OK) {
+            status = check_arena(model, arenas, i);
+        }
+    }
+    return status;
+}
+
+/* Sets every argument. Where a device refuses a view after all, it has none. */
+static clopt_status place_everything(clopt_model *model) {
+    clopt_status status = clopt_place_slots(model, CLOPT_ALL_ROOTS);
+    if (status != CLOPT_OK && model->views != 0) {
+        clopt_release_places(model, CLOPT_ALL_ROOTS);
+        model->views = 0;
+        status = clopt_place_slots(model, CLOPT_ALL_ROOTS);
+    }
+    return status;
+}
+
+clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t arena_count) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    unsigned first = clopt_first_arena(model);
+    clopt_status status = arenas ? check_arenas(model, arenas, arena_count) : CLOPT_OK;
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    for (unsigned i = 0; i < model->program->info->arena_count; i++) {
+        if (arenas) {
+            status = retain(model, "an arena", arenas[i]);
+        }
+        put_root(model, first + i, status == CLOPT_OK && arenas ? arenas[i] : NULL);
+        if (!arenas) {
+            status = clopt_make_root(model, first + i, NULL);
+        }
+        if (status != CLOPT_OK) {
+            return status; /* it has no arena now, which the next inference says */
+        }
+    }
+    return place_everything(model);
+}
+
+clopt_status clopt_set_queue(clopt_model *model, cl_command_queue queue) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    if (!queue) {
+        return clopt_fail(model, CLOPT_ARGUMENT, "The queue is a null pointer.");
+    }
+    cl_command_queue old = model->queue;
+    if (queue == old) {
+        return CLOPT_OK;
+    }
+    model->queue = queue;
+    clopt_status status = clopt_check_queue(model);
+    if (status == CLOPT_OK) {
+        cl_int error = clRetainCommandQueue(queue);
+        if (error != CL_SUCCESS) {
+            status = clopt_fail_opencl(model, "clRetainCommandQueue", "the given queue", error);
+        }
+    }
+    if (status != CLOPT_OK) {
+        model->queue = old;
+        return status;
+    }
+    clopt_forget_recordings(model);
+    clReleaseCommandQueue(old);
+    return CLOPT_OK;
+}
+
+static clopt_status check_index(clopt_model *model, size_t index) {
+    const clopt_info *info = model->program->info;
+    if (index >= clopt_tensor_count(info)) {
+        return clopt_fail(model, CLOPT_ARGUMENT,
+                          "%s has %zu inputs and outputs, none of index %zu.", info->name,
+                          clopt_tensor_count(info), index);
+    }
+    return CLOPT_OK;
+}
+
+/* Inferences use `buffer`, which the model retains. */
+static clopt_status bind(clopt_model *model, size_t index, cl_mem buffer) {
+    if (buffer == model->roots[index] && model->is_placed) {
+        return CLOPT_OK;
+    }
+    clopt_status status = retain(model, model->program->info->tensors[index].name, buffer);
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    put_root(model, (unsigned)index, buffer);
+    status = clopt_place_slots(model, (unsigned)index);
+    if (status != CLOPT_OK) {
+        put_root(model, (unsigned)index, NULL);
+    }
+    return status;
+}
+
+clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    clopt_status status = check_index(model, index);
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    const clopt_tensor *tensor = &model->program->info->tensors[index];
+    status = clopt_check_buffer(model, tensor->name, buffer, tensor->bytes);
+    if (status == CLOPT_OK) {
+        status = bind(model, index, buffer);
+    }
+    if (status == CLOPT_OK) {
+        model->hosts[index] = NULL;
+    }
+    return status;
+}
+
+clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
+    clopt_status status = check_index(model, index);
+    if (status != CLOPT_OK) {
+        return status;
+    }
+    const clopt_tensor *tensor = &model->program->info->tensors[index];
+    if (tensor->bytes == 0) {
+        return CLOPT_OK;
+    }
+    if (!data) {
+        return clopt_fail(model, CLOPT_ARGUMENT, "The memory for %s is a null pointer.",
+                          tensor->name);
+    }
+    if (!model->staging[index]) {
+        cl_int error;
+        model->staging[index] =
+            clCreateBuffer(model->context, CL_MEM_READ_WRITE, tensor->bytes, NULL, &error);
+        if (!model->staging[index]) {
+            return clopt_fail_opencl(model, "clCreateBuffer", tensor->name, error);
+        }
+    }
+    status = bind(model, index, model->staging[index]);
+    if (status == CLOPT_OK) {
+        model->hosts[index] = data;
+    }
+    return status;
+}
