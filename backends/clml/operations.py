@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects import clml
 from ...dialects.clml import Activation, Arithmetic, BinaryKind, ConvMode, PadMode, PoolKind
-from ...dialects.clml.attributes import ints, is_true, number
+from ...dialects.properties import ints, is_true, number
 from ..host_c.c_text import braces
 
 ARITHMETIC = {

@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from .. import tir
-from .ops import KernelOp, ints
+from ..properties import ints
+from .ops import KernelOp
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Kernel:
         packed: frozenset[int] = frozenset()
         if isinstance(op, KernelOp):
             arg_types = tuple(op.arg_types)
-            bounds = () if op.bounds is None else ints(op.bounds)
+            bounds = ints(op.bounds)
         else:
             bounds = tir.rolled_bounds(op)
             arg_types = tuple(param.type for param in op.params)

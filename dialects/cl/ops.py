@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     FixedBitwidthType,
     FlatSymbolRefAttrConstr,
     IntegerAttr,
-    IntegerType,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
@@ -35,6 +34,7 @@ from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
+from ..properties import ints
 from .images import image_of, is_over_buffer
 
 
@@ -352,11 +352,6 @@ class KernelOp(IRDLOperation):
             pairs = tir.in_place_pairs(self.in_place)
             printer.print_string(f" in_place {[list(pair) for pair in pairs]}")
         printer.print_op_attributes(self.attributes)
-
-
-def ints(array: DenseArrayBase) -> tuple[int, ...]:
-    """The integers of an attribute."""
-    return tuple(cast("DenseArrayBase[IntegerType]", array).get_values())
 
 
 def verify_ndrange(global_size: Sequence[int], local_size: Sequence[int]) -> None:

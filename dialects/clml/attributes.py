@@ -1,21 +1,8 @@
-"""Attributes of the clml dialect, and short ways to build and read the built-in ones."""
+"""Attributes of the clml dialect."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
-
-from xdsl.dialects.builtin import (
-    BoolAttr,
-    DenseArrayBase,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    f16,
-    f32,
-    f64,
-    i64,
-)
+from xdsl.dialects.builtin import f16, f32
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -163,48 +150,3 @@ ATTRIBUTES: list[type[Attribute]] = [
     PadModeAttr,
     BinaryKindAttr,
 ]
-
-
-I64 = IntegerAttr.constr(i64)
-"""Constrains a property to one 64-bit integer."""
-
-I64_ARRAY = DenseArrayBase.constr(i64)
-"""Constrains a property to 64-bit integers."""
-
-F64 = FloatAttr.constr(f64)
-"""Constrains a property to one double."""
-
-
-def int_array(values: Sequence[int]) -> Attribute:
-    """`array<i64: …>`."""
-    return DenseArrayBase.from_list(i64, [int(v) for v in values])
-
-
-def integer(value: int) -> Attribute:
-    """`value : i64`."""
-    return IntegerAttr(int(value), i64)
-
-
-def real(value: float) -> Attribute:
-    """`value : f64`."""
-    return FloatAttr(float(value), f64)
-
-
-def boolean(value: bool) -> Attribute:
-    """`true` or `false`."""
-    return BoolAttr.from_bool(value)
-
-
-def ints(attr: Attribute) -> tuple[int, ...]:
-    """The values of an i64 array."""
-    return tuple(int(v) for v in cast("DenseArrayBase[IntegerType]", attr).get_values())
-
-
-def number(attr: Attribute) -> int | float:
-    """The value of an integer or float."""
-    return cast("IntegerAttr | FloatAttr", attr).value.data
-
-
-def is_true(attr: Attribute) -> bool:
-    """The value of a boolean."""
-    return bool(cast("IntegerAttr", attr).value.data)

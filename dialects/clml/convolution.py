@@ -9,17 +9,8 @@ from typing import ClassVar, cast
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
 
-from .attributes import (
-    F64,
-    I64_ARRAY,
-    Activation,
-    ActivationAttr,
-    ConvMode,
-    ConvModeAttr,
-    int_array,
-    ints,
-    real,
-)
+from ..properties import F64, I64_ARRAY, int_array, ints, real
+from .attributes import Activation, ActivationAttr, ConvMode, ConvModeAttr
 from .base import (
     FORMAT,
     ArithmeticOp,

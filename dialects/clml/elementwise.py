@@ -9,16 +9,8 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import (
-    F64,
-    Activation,
-    ActivationAttr,
-    BinaryKind,
-    BinaryKindAttr,
-    Layout,
-    number,
-    real,
-)
+from ..properties import F64, number, real
+from .attributes import Activation, ActivationAttr, BinaryKind, BinaryKindAttr, Layout
 from .base import ANY_LAYOUT, FORMAT, ArithmeticOp, Properties, require
 from .types import MLTensorType, Shape, sizes_text
 

@@ -38,7 +38,8 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import ELEMENT_TYPES, I64, Arithmetic, ArithmeticAttr, Layout, Usage
+from ..properties import I64
+from .attributes import ELEMENT_TYPES, Arithmetic, ArithmeticAttr, Layout, Usage
 from .base import ArithmeticOp, MLOp
 from .types import MLTensorType, ml_tensor
 

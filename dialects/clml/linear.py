@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
 
-from .attributes import I64, Layout, boolean, integer, is_true, number
+from ..properties import I64, boolean, integer, is_true, number
+from .attributes import Layout
 from .base import FORMAT, ArithmeticOp, Properties, require, require_vectors
 from .types import MLTensorType, Shape, sizes_text
 

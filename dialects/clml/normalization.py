@@ -9,7 +9,8 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
-from .attributes import F64, Layout, number, real
+from ..properties import F64, number, real
+from .attributes import Layout
 from .base import FORMAT, ArithmeticOp, Properties, require, require_vectors
 from .types import MLTensorType, Shape
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
-from .attributes import I64_ARRAY, PoolKind, PoolKindAttr, int_array, ints
+from ..properties import I64_ARRAY, int_array, ints
+from .attributes import PoolKind, PoolKindAttr
 from .base import FORMAT, ArithmeticOp, Properties, require, require_pads, require_pairs
 from .types import MLTensorType, Shape
 

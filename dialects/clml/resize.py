@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
-from .attributes import boolean, is_true
+from ..properties import boolean, is_true
 from .base import FORMAT, ArithmeticOp, Properties, require
 from .types import MLTensorType, Shape, sizes_text
 

@@ -10,17 +10,8 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import (
-    I64,
-    I64_ARRAY,
-    Layout,
-    PadMode,
-    PadModeAttr,
-    int_array,
-    integer,
-    ints,
-    number,
-)
+from ..properties import I64, I64_ARRAY, int_array, integer, ints, number
+from .attributes import Layout, PadMode, PadModeAttr
 from .base import ANY_LAYOUT, FORMAT, ArithmeticOp, MLOp, Properties, require, require_pads
 from .types import MLTensorType, Shape, ml_tensor, sizes_text
 

@@ -6,12 +6,22 @@ operation has one shape rule, its `infer`, which the constructor and the verifie
 
 from xdsl.ir import Dialect
 
-from .attributes import (
-    ATTRIBUTES,
+from ..properties import (
     F64,
     F64_ARRAY,
     I64,
     I64_ARRAY,
+    flag,
+    float_array,
+    floats,
+    int_array,
+    integer,
+    ints,
+    number,
+    real,
+)
+from .attributes import (
+    ATTRIBUTES,
     ArgReduceKind,
     ArgReduceKindAttr,
     BinaryKind,
@@ -37,14 +47,6 @@ from .attributes import (
     UnaryKind,
     UnaryKindAttr,
     WeightAttr,
-    flag,
-    float_array,
-    floats,
-    int_array,
-    integer,
-    ints,
-    number,
-    real,
     scalar,
 )
 from .base import (

@@ -16,7 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import I64, I64_ARRAY, int_array, integer, ints
+from ..properties import I64, I64_ARRAY, int_array, integer, ints
 from .base import (
     FORMAT,
     NNOp,

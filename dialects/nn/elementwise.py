@@ -17,17 +17,14 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..properties import F64_ARRAY, float_array, floats, number
 from .attributes import (
-    F64_ARRAY,
     BinaryKind,
     BinaryKindAttr,
     CompareKind,
     CompareKindAttr,
     UnaryKind,
     UnaryKindAttr,
-    float_array,
-    floats,
-    number,
     scalar,
 )
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_same_element

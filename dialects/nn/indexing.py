@@ -9,7 +9,8 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import I64, ScatterReduction, ScatterReductionAttr, integer, ints
+from ..properties import I64, integer, ints
+from .attributes import ScatterReduction, ScatterReductionAttr
 from .base import (
     FORMAT,
     NNOp,

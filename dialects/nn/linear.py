@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import Float16Type, TensorType, UnitAttr, f16
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
-from .attributes import flag
+from ..properties import flag
 from .base import (
     FORMAT,
     NNOp,

@@ -16,7 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import F64, I64, flag, integer, ints, real
+from ..properties import F64, I64, flag, integer, ints, real
 from .base import (
     FORMAT,
     NNOp,

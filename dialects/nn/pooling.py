@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
-from .attributes import I64, I64_ARRAY, PoolKind, PoolKindAttr, flag, int_array, integer, ints
+from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
+from .attributes import PoolKind, PoolKindAttr
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_float, require_lengths
 from .convolution import check_window, extent
 from .types import Tensor, is_bool, with_shape

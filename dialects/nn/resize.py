@@ -8,22 +8,14 @@ from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
+from ..properties import F64, F64_ARRAY, I64_ARRAY, flag, float_array, floats, int_array, ints, real
 from .attributes import (
-    F64,
-    F64_ARRAY,
-    I64_ARRAY,
     CoordinateMode,
     CoordinateModeAttr,
     NearestMode,
     NearestModeAttr,
     ResizeMode,
     ResizeModeAttr,
-    flag,
-    float_array,
-    floats,
-    int_array,
-    ints,
-    real,
 )
 from .base import MODE_FORMAT, NNOp, Properties, require, require_lengths
 from .types import Tensor, is_bool, shape_of, with_shape

@@ -17,18 +17,8 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import (
-    I64,
-    I64_ARRAY,
-    BlockOrder,
-    BlockOrderAttr,
-    PadMode,
-    PadModeAttr,
-    int_array,
-    integer,
-    ints,
-    scalar,
-)
+from ..properties import I64, I64_ARRAY, int_array, integer, ints
+from .attributes import BlockOrder, BlockOrderAttr, PadMode, PadModeAttr, scalar
 from .base import (
     FORMAT,
     MODE_FORMAT,

@@ -1,0 +1,88 @@
+"""Short ways to constrain, build and read the built-in attributes that are properties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    UnitAttr,
+    f64,
+    i64,
+)
+from xdsl.ir import Attribute
+
+I64 = IntegerAttr.constr(i64)
+"""Constrains a property to one 64-bit integer."""
+
+I64_ARRAY = DenseArrayBase.constr(i64)
+"""Constrains a property to 64-bit integers."""
+
+F64 = FloatAttr.constr(f64)
+"""Constrains a property to one double."""
+
+F64_ARRAY = DenseArrayBase.constr(f64)
+"""Constrains a property to doubles."""
+
+
+def int_array(values: Sequence[int]) -> Attribute:
+    """`array<i64: …>`."""
+    return DenseArrayBase.from_list(i64, [int(v) for v in values])
+
+
+def float_array(values: Sequence[float]) -> Attribute:
+    """`array<f64: …>`."""
+    return DenseArrayBase.from_list(f64, [float(v) for v in values])
+
+
+def integer(value: int) -> Attribute:
+    """`value : i64`."""
+    return IntegerAttr(int(value), i64)
+
+
+def real(value: float) -> Attribute:
+    """`value : f64`."""
+    return FloatAttr(float(value), f64)
+
+
+def flag(value: bool) -> Attribute | None:
+    """A unit attribute, or nothing for False."""
+    return UnitAttr() if value else None
+
+
+def boolean(value: bool) -> Attribute:
+    """`true` or `false`, for what has no default or has one that is true."""
+    return BoolAttr.from_bool(value)
+
+
+def ints(attr: Attribute | None) -> tuple[int, ...]:
+    """The values of an i64 array (or one integer); nothing for an absent one."""
+    if attr is None:
+        return ()
+    if isinstance(attr, IntegerAttr):
+        return (attr.value.data,)
+    return tuple(int(v) for v in cast(DenseArrayBase[IntegerType], attr).get_values())
+
+
+def floats(attr: Attribute | None) -> tuple[float, ...]:
+    """The values of an f64 array (or one float); nothing for an absent one."""
+    if attr is None:
+        return ()
+    if isinstance(attr, FloatAttr):
+        return (attr.value.data,)
+    return tuple(float(v) for v in cast(DenseArrayBase[IntegerType], attr).get_values())
+
+
+def number(attr: Attribute) -> int | float:
+    """The value of an integer or float."""
+    return cast("IntegerAttr | FloatAttr", attr).value.data
+
+
+def is_true(attr: Attribute) -> bool:
+    """The value of a boolean."""
+    return bool(cast("IntegerAttr", attr).value.data)
