@@ -93,8 +93,6 @@ static cl_int CL_API_CALL create_tensor(cl_context context,
                                         const cl_ml_tensor_properties_qcom *properties,
                                         const cl_ml_tensor_desc_qcom *descriptor,
                                         cl_ml_tensor_usage_qcom usage, cl_ml_tensor_qcom *tensor) {
-    (void)context;
-    (void)properties;
     if (fake_fails()) {
         return CL_OUT_OF_RESOURCES;
     }
@@ -114,7 +112,6 @@ static cl_int CL_API_CALL release_tensor(cl_ml_tensor_qcom tensor) {
 static cl_int CL_API_CALL memory_size(cl_context context, cl_ml_tensor_qcom handle,
                                       cl_uint *bytes) {
     const thing *tensor = live(handle, TENSOR, "clGetMLTensorMemorySizeQCOM");
-    (void)context;
     if (tensor->descriptor.layout == CL_TENSOR_LAYOUT_OPTIMAL_QCOM && !tensor->is_used) {
         fake_fault("the size of a tensor that no operation has yet");
     }
@@ -128,8 +125,6 @@ static cl_int CL_API_CALL write_tensor(cl_command_queue queue, const void *host,
                                        cl_event *event) {
     const thing *tensor = live(handle, TENSOR, "clEnqueueWriteMLTensorDataQCOM");
     unsigned char *copy = __real_calloc(dense_bytes(tensor), 1);
-    (void)waits;
-    (void)wait_list;
     if (layout != CL_TENSOR_LAYOUT_NCHW_QCOM) {
         fake_fault("constants in another layout than NCHW");
     }
@@ -142,8 +137,6 @@ static cl_int CL_API_CALL write_tensor(cl_command_queue queue, const void *host,
 static cl_int CL_API_CALL copy_tensor(cl_command_queue queue, cl_ml_tensor_qcom from,
                                       cl_mem from_memory, cl_ml_tensor_qcom to, cl_mem to_memory,
                                       cl_uint waits, const cl_event *wait_list, cl_event *event) {
-    (void)waits;
-    (void)wait_list;
     check_memory(live(from, TENSOR, "a copy of a tensor"), from_memory, "a copy of a tensor");
     check_memory(live(to, TENSOR, "a copy of a tensor"), to_memory, "a copy of a tensor");
     return fake_fails() ? CL_OUT_OF_RESOURCES : fake_command(queue, "copy", "tensor", event);
@@ -179,7 +172,6 @@ static cl_int CL_API_CALL create_convolution_activation(
     cl_ml_tensor_qcom weight, cl_ml_tensor_qcom bias, cl_ml_tensor_qcom parameter,
     cl_ml_tensor_qcom output, cl_ml_op_qcom *op, cl_ml_tuningcache_qcom cache) {
     const cl_ml_tensor_qcom tensors[] = {input, weight, bias, output};
-    (void)context;
     if (properties || parameter || activation->function != CL_ACTIVATION_RELU6 ||
         descriptor->group_count != 1) {
         fake_fault("no descriptors of this convolution");
@@ -194,7 +186,6 @@ static cl_int CL_API_CALL create_pooling(cl_context context,
                                          cl_ml_tensor_qcom output, cl_ml_op_qcom *op,
                                          cl_ml_tuningcache_qcom cache) {
     const cl_ml_tensor_qcom tensors[] = {input, mask, output};
-    (void)context;
     if (properties || !is_unused(live(mask, TENSOR, "a mask")) || descriptor->window[1] != 2) {
         fake_fault("no descriptor of this pooling");
     }
@@ -228,8 +219,6 @@ static cl_int CL_API_CALL enqueue_op(cl_command_queue queue, cl_ml_op_qcom handl
                                      cl_ml_tensor_mem_desc_set_qcom set, cl_uint waits,
                                      const cl_event *wait_list, cl_event *event) {
     const thing *op = check_op(handle, set, "clEnqueueMLOpQCOM");
-    (void)waits;
-    (void)wait_list;
     return fake_fails() ? CL_OUT_OF_RESOURCES : fake_command(queue, "op", op->name, event);
 }
 
@@ -238,8 +227,6 @@ static cl_int CL_API_CALL enqueue_recording(
     const void *pb, size_t c, const void *pc, size_t d, const void *pd, size_t e, const void *pe,
     size_t f, const void *pf, size_t g, const void *pg, cl_uint waits, const cl_event *wait_list,
     cl_event *event) {
-    (void)wait_list;
-    (void)event;
     if (a || b || c || d || e || f || g || pa || pb || pc || pd || pe || pf || pg || waits) {
         fake_fault("a replay that changes something");
     }
@@ -301,7 +288,6 @@ static cl_int CL_API_CALL tune_op(cl_command_queue queue, cl_ml_op_qcom handle,
                                   cl_ulong *nanoseconds) {
     cl_command_queue_properties properties = 0;
     const thing *op = check_op(handle, set, "clTuneMLOpQCOM");
-    (void)nanoseconds;
     live(cache, CACHE, "clTuneMLOpQCOM");
     if (clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) ==
             CL_SUCCESS &&

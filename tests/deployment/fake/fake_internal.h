@@ -4,6 +4,9 @@
 
 #include "fake_opencl.h"
 
+/* Signatures are those of OpenCL, whatever a fake looks at. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* Counts a call that a program may see fail, and says whether it does. */
 int fake_fails(void);
 
@@ -12,6 +15,7 @@ void fake_fault(const char *what);
 
 /* The linker has programs under test call others, which may fail. */
 void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
 
 /* The bytes of a buffer; a fault and 0 where it is no live one. */
 size_t fake_memory_bytes(cl_mem memory, const char *call);
