@@ -42,6 +42,10 @@ struct clopt_replay {
     int is_recorded;
     unsigned count;
     clopt_recording *recordings;
+    /* What the extension does; called where `kind` names one. */
+    clopt_status (*record)(clopt_model *model, clopt_recording *recording);
+    clopt_status (*enqueue)(clopt_model *model, const clopt_recording *recording);
+    void (*release)(const clopt_replay *replay, void *handle);
 #ifdef cl_khr_command_buffer
     clCreateCommandBufferKHR_fn create_buffer;
     clCommandNDRangeKernelKHR_fn add_launch;
@@ -125,6 +129,10 @@ static clopt_status enqueue_buffer(clopt_model *model, const clopt_recording *re
     return error == CL_SUCCESS ? CLOPT_OK : fail(model, "clEnqueueCommandBufferKHR", error);
 }
 
+static void release_buffer(const clopt_replay *replay, void *handle) {
+    replay->release_buffer(handle);
+}
+
 #endif
 
 /* Qualcomm */
@@ -188,6 +196,10 @@ static clopt_status enqueue_recording(clopt_model *model, const clopt_recording 
     return error == CL_SUCCESS ? CLOPT_OK : fail(model, "clEnqueueRecordingQCOM", error);
 }
 
+static void release_recording(const clopt_replay *replay, void *handle) {
+    replay->release_recording(handle);
+}
+
 #endif
 
 /* Both */
@@ -201,63 +213,22 @@ static clopt_replay_kind find_kind(const clopt_model *model, clopt_replay *repla
     if (extensions && clopt_has_extension(extensions, "cl_khr_command_buffer") &&
         find_command_buffers(model, replay)) {
         kind = CLOPT_COMMAND_BUFFER;
+        replay->record = record_buffer;
+        replay->enqueue = enqueue_buffer;
+        replay->release = release_buffer;
     }
 #endif
 #ifdef CL_QUEUE_RECORDABLE_QCOM
     if (extensions && clopt_has_extension(extensions, "cl_qcom_recordable_queues") &&
         find_recordable_queue(model, replay)) {
         kind = CLOPT_RECORDABLE_QUEUE;
+        replay->record = record_on_queue;
+        replay->enqueue = enqueue_recording;
+        replay->release = release_recording;
     }
 #endif
     free(extensions);
     return kind;
-}
-
-static clopt_status record(clopt_model *model, clopt_recording *recording) {
-    switch (model->replay->kind) {
-#ifdef cl_khr_command_buffer
-    case CLOPT_COMMAND_BUFFER:
-        return record_buffer(model, recording);
-#endif
-#ifdef CL_QUEUE_RECORDABLE_QCOM
-    case CLOPT_RECORDABLE_QUEUE:
-        return record_on_queue(model, recording);
-#endif
-    default:
-        (void)recording;
-        return CLOPT_OK;
-    }
-}
-
-static clopt_status replay_one(clopt_model *model, const clopt_recording *recording) {
-    switch (model->replay->kind) {
-#ifdef cl_khr_command_buffer
-    case CLOPT_COMMAND_BUFFER:
-        return enqueue_buffer(model, recording);
-#endif
-#ifdef CL_QUEUE_RECORDABLE_QCOM
-    case CLOPT_RECORDABLE_QUEUE:
-        return enqueue_recording(model, recording);
-#endif
-    default:
-        (void)recording;
-        return CLOPT_OK;
-    }
-}
-
-static void release(clopt_replay *replay, clopt_recording *recording) {
-#ifdef cl_khr_command_buffer
-    if (recording->handle && replay->kind == CLOPT_COMMAND_BUFFER) {
-        replay->release_buffer(recording->handle);
-    }
-#endif
-#ifdef CL_QUEUE_RECORDABLE_QCOM
-    if (recording->handle && replay->kind == CLOPT_RECORDABLE_QUEUE) {
-        replay->release_recording(recording->handle);
-    }
-#endif
-    (void)replay;
-    recording->handle = NULL;
 }
 
 static int is_recordable(const clopt_model *model, const clopt_command *command) {
@@ -307,7 +278,11 @@ clopt_status clopt_start_replay(clopt_model *model) {
 void clopt_forget_recordings(clopt_model *model) {
     clopt_replay *replay = model->replay;
     for (unsigned i = 0; replay && i < replay->count; i++) {
-        release(replay, &replay->recordings[i]);
+        clopt_recording *recording = &replay->recordings[i];
+        if (recording->handle) {
+            replay->release(replay, recording->handle);
+            recording->handle = NULL;
+        }
     }
     if (replay) {
         replay->is_recorded = 0;
@@ -336,7 +311,7 @@ clopt_replay_kind clopt_model_replay(const clopt_model *model) {
 static void record_all(clopt_model *model) {
     clopt_replay *replay = model->replay;
     for (unsigned i = 0; i < replay->count; i++) {
-        if (record(model, &replay->recordings[i]) != CLOPT_OK) {
+        if (replay->record(model, &replay->recordings[i]) != CLOPT_OK) {
             clopt_forget_recordings(model);
             replay->kind = CLOPT_NO_REPLAY;
             return;
@@ -356,7 +331,7 @@ unsigned clopt_replay_from(clopt_model *model, unsigned command, clopt_status *s
     }
     for (unsigned i = 0; replay->is_recorded && i < replay->count; i++) {
         if (replay->recordings[i].first == command) {
-            *status = replay_one(model, &replay->recordings[i]);
+            *status = replay->enqueue(model, &replay->recordings[i]);
             return replay->recordings[i].end;
         }
     }
