@@ -25,6 +25,7 @@ from unittest import mock
 import models
 import numpy as np
 import onnxruntime
+import rounding
 from compare import relative_error
 from xdsl.dialects.builtin import ModuleOp
 
@@ -49,6 +50,9 @@ MODES = {
     "auto": "adreno-740 clml=auto",
     "textures": "adreno-740 texture=prefer clml=auto",
 }
+OTHERS = ("rounded", "off")
+"""What runs without CLML, for comparison."""
+
 STRETCH = 6
 """How many matches CLML computes before our kernels compute as many."""
 OPERATION, COPY = "clEnqueueMLOpQCOM", "clEnqueueCopyMLTensorDataQCOM"
@@ -162,6 +166,8 @@ def measure(name: str, devices: Sequence[str], modes: Sequence[str]) -> Iterator
     inputs = models.sample_inputs(path)
     expected = onnxruntime.InferenceSession(str(path)).run(None, inputs)
     for precision in PRECISIONS:
+        if "rounded" in modes and precision != "f32":
+            yield Row(name, "rounded", precision, "onnxruntime", rounding.error(path), 0.0, 0)
         if "off" in modes:
             yield from _without(name, path, precision, devices, inputs, expected)
         done: dict[str, list[Row]] = {}
@@ -241,7 +247,7 @@ def _row(
 
 def report(rows: Sequence[Row]) -> str:
     """All tables."""
-    precisions, modes = list(PRECISIONS), ["off", *MODES]
+    precisions, modes = list(PRECISIONS), [*OTHERS, *MODES]
     ordered = sorted(
         rows,
         key=lambda row: (
@@ -250,7 +256,7 @@ def report(rows: Sequence[Row]) -> str:
             modes.index(row.mode),
         ),
     )
-    with_clml = [row for row in ordered if row.mode != "off"]
+    with_clml = [row for row in ordered if row.mode in MODES]
     lines = [
         "# Networks with CLML, run on its reference library",
         "",
@@ -266,7 +272,9 @@ def report(rows: Sequence[Row]) -> str:
         "  that write or read tensors from the host.",
         "- Larger are tensors that did not fit in the bytes planned for them.",
         "- An error is the largest difference from onnxruntime in f32, relative to the largest",
-        "  value of the output. `off` is without CLML, by our kernels for Intel's runtime.",
+        "  value of the output. `rounded` is what half costs at least: onnxruntime in f32, with",
+        "  weights and values rounded to half (`rounding.py`). `off` is without CLML, by our",
+        "  kernels for Intel's runtime.",
         "- `f16` is for Intel's runtime alone, as PoCL has no arithmetic in half.",
         "",
         "## Programs",
@@ -325,17 +333,15 @@ def _host_copies(row: Row) -> int:
 
 
 def _errors(rows: Sequence[Row]) -> Iterator[str]:
-    devices = list(dict.fromkeys(row.device for row in rows))
+    devices = dict.fromkeys(row.device for row in rows if row.mode in MODES)
     columns = [(mode, device) for mode in MODES for device in devices]
-    titles = (f"{mode}, {device}" for mode, device in columns)
-    yield f"| network | precision | off | {' | '.join(titles)} |"
-    yield "|---|---|---:|" + "---:|" * len(columns)
+    titles = [f"{mode}, {device}" for mode, device in columns]
+    yield f"| network | precision | {' | '.join((*OTHERS, *titles))} |"
+    yield "|---|---|" + "---:|" * len((*OTHERS, *titles))
     for network, precision in dict.fromkeys((row.network, row.precision) for row in rows):
         of = {row.key[1::2]: row for row in rows if row.key[::2] == (network, precision)}
-        off = [row for (mode, _), row in of.items() if mode == "off"]
-        cells = [*off[:1], *(of.get(column) for column in columns)]
-        if not off:
-            cells.insert(0, None)
+        alone = [{mode: row for (mode, _), row in of.items()}.get(mode) for mode in OTHERS]
+        cells = [*alone, *(of.get(column) for column in columns)]
         texts = ("-" if row is None else f"{row.error:.1e}" for row in cells)
         yield f"| {network} | {precision} | {' | '.join(texts)} |"
 
@@ -354,12 +360,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=[*CLASSIFIERS], metavar="name")
     parser.add_argument("--device", action="append", help="pocl and intel unless given")
-    parser.add_argument("--mode", action="append", choices=("off", *MODES), help="all unless given")
+    parser.add_argument(
+        "--mode", action="append", choices=[*OTHERS, *MODES], help="all unless given"
+    )
     args = parser.parse_args()
     stored = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else []
     rows = {row.key: row for row in (Row(**row) for row in stored)}
     for name in args.names:
-        devices, modes = args.device or ["pocl", "intel"], args.mode or ["off", *MODES]
+        devices, modes = args.device or ["pocl", "intel"], args.mode or [*OTHERS, *MODES]
         for row in measure(name, devices, modes):
             rows[row.key] = row
             print(json.dumps(asdict(row)), flush=True)
