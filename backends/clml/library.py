@@ -119,14 +119,15 @@ def build_library(sources: Sources, folder: Path | None = None) -> Path:
 
         def make_object(unit: str) -> None:
             made = place / objects[unit]
-            _run([*compiler, *_COMPILE, *include, "-c", str(place / unit), "-o", str(made)])
+            words = [*_COMPILE, *include, "-c", str(place / unit), "-o", str(made)]
+            _run(compiler, words, place)
             os.replace(made, folder / objects[unit])
 
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             for _ in threads.map(make_object, missing):
                 pass
         paths = [str(folder / made) for made in objects.values()]
-        _run([*compiler, *paths, *_link_options(), "-o", str(place / name)])
+        _run(compiler, [*paths, *_link_options(), "-o", str(place / name)], place)
         os.replace(place / name, folder / name)
     _trim(folder)
     return folder / name
@@ -193,21 +194,43 @@ def _find_compiler() -> list[str]:
     raise CloptError(_NO_COMPILER)
 
 
-def _run(command: Sequence[str]) -> None:
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", env=os.environ | _ENGLISH
-        )
-    except OSError as error:
-        raise CloptError(f"{_NO_COMPILER} ({command[0]}: {error.strerror})") from error
+def _run(compiler: Sequence[str], words: Sequence[str], folder: Path) -> None:
+    command = [*compiler, *words]
+    done = _start(command)
     if not done.returncode:
         return
     if _NO_HEADER.search(done.stderr):
         raise CloptError(_NO_HEADERS)
+    _check_compiler(compiler, folder)
     raise RuntimeError(
         "The C compiler refuses what clopt wrote; this is a bug of clopt, please report it with "
         f"this message.\n{shlex.join(command)}\n{done.stderr}"
     )
+
+
+def _check_compiler(compiler: Sequence[str], folder: Path) -> None:
+    """CloptError where it cannot make a library of next to nothing, as without headers of C."""
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:  # one of each thread
+        source = Path(scratch, "check.c")
+        source.write_text("#include <stdlib.h>\nint check(void) { return EXIT_SUCCESS; }\n")
+        made = ["-o", str(Path(scratch, "check.so"))]
+        done = _start([*compiler, *_COMPILE, str(source), *_link_options(), *made])
+    if done.returncode:
+        lines = done.stderr.splitlines() or [f"it ends with the status {done.returncode}"]
+        raise CloptError(
+            f"Programs with CLML run as C, and the C compiler {shlex.join(compiler)} does not work "
+            f"({lines[0]}); install gcc and the headers of C (libc6-dev, Debian's name), name "
+            "another compiler in the environment variable CC, or compile the model with clml=off."
+        )
+
+
+def _start(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=os.environ | _ENGLISH
+        )
+    except OSError as error:
+        raise CloptError(f"{_NO_COMPILER} ({command[0]}: {error.strerror})") from error
 
 
 def read_files(folder: Path, patterns: Sequence[str]) -> Iterator[tuple[str, bytes]]:

@@ -50,6 +50,17 @@ def test_a_compiler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
         build_library(TWO, tmp_path)
 
 
+def test_a_compiler_that_does_not_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not ours to be told of a compiler without the headers of C."""
+    monkeypatch.setenv("CC", "false")
+    with pytest.raises(CloptError, match=r"C compiler false does not work .*status 1.*another"):
+        build_library(TWO, tmp_path)
+    monkeypatch.setenv("CC", "cc -nostdinc")
+    sources = Sources({"one.c": b"#include <stdint.h>\nint32_t one = 1;\n"})
+    with pytest.raises(CloptError, match=r"cc -nostdinc does not work .*stdlib\.h.*libc6-dev"):
+        build_library(sources, tmp_path)
+
+
 def test_what_changed_is_compiled(tmp_path: Path) -> None:
     """A header's change reaches all that include it; other objects stay."""
     paths = {build_library(TWO, tmp_path)}
