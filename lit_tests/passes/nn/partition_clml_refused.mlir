@@ -1,4 +1,4 @@
-// RUN: clopt %s -p 'nn-partition-clml{mode=prefer version=3 explain=true}' --split-input-file -o %t 2>&1 | filecheck %s
+// RUN: clopt %s -p 'nn-partition-clml{mode=prefer version=3 explain=true}' --split-input-file --allow-unregistered-dialect -o %t 2>&1 | filecheck %s
 
 // Why operations stay with our kernels: nothing that nn says is dropped.
 
@@ -454,4 +454,16 @@ func.func @batch_reshape(%x: tensor<1x4x8x8xf32>) -> tensor<2x4x8x4xf32> {
   %r = nn.unary relu %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
   %y = nn.reshape %r {shape = array<i64: 2, 4, 8, 4>} : (tensor<1x4x8x8xf32>) -> tensor<2x4x8x4xf32>
   func.return %y : tensor<2x4x8x4xf32>
+}
+
+// -----
+
+// An operation that nobody here knows goes by its own name.
+// CHECK-LABEL: CLML in unknown
+// CHECK: other.op {{ +}}other.op {{ +}}- {{ +}}CLML has no operation for other.op
+// CHECK-NEXT: 1 of 2 operations in 1 graph, with 0 copies
+func.func @unknown(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %r = nn.unary relu %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %y = "other.op"(%r) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  func.return %y : tensor<1x4x8x8xf32>
 }

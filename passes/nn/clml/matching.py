@@ -14,6 +14,7 @@ from ....dialects import cl, nn
 from ....dialects.clml import Arithmetic, Layout, MLOp, MLTensorType, Shape, Usage
 from ....dialects.nn import Array
 from ....weights import Weights
+from ...locations import op_name
 from .builder import Builder, Transform, require, require_constant, tensor_type
 from .patterns import PATTERNS, Pattern
 
@@ -131,7 +132,7 @@ def find_matches(function: func.FuncOp, target: cl.Target, weights: Weights) -> 
 
 def _match(op: Operation, version: int, weights: Weights) -> Match | str:
     """The best match that begins with an operation, or the reason why there is none."""
-    reason = f"CLML has no operation for {op.name}"
+    reason = f"CLML has no operation for {op_name(op)}"
     for pattern in PATTERNS:
         if pattern.root is not type(op):
             continue

@@ -12,7 +12,7 @@ from xdsl.traits import SymbolOpInterface
 
 from ....dialects import cl, clml, nn
 from ....weights import Weights
-from ...locations import node_name
+from ...locations import node_name, op_name
 from .choose import choose_matches
 from .graphs import outline, sort_block
 from .matching import find_matches
@@ -122,7 +122,7 @@ def _nodes(
 
 def operation_text(op: Operation) -> str:
     """An operation's name without its dialect, and its kind."""
-    name = op.name.removeprefix("nn.")
+    name = op_name(op).removeprefix("nn.")
     match op:
         case nn.UnaryOp() | nn.BinaryOp() | nn.PoolOp() | nn.ReduceOp():
             return f"{name} {op.kind.data}"
