@@ -57,7 +57,7 @@ class NNPartitionCLMLPass(ModulePass):
             raise CloptError(
                 f"clml=prefer needs a device with CLML, and {target.name} has none; name another "
                 "target, for example adreno-740, say which version there is (clml_version=3), or "
-                "let our reference library serve (--clml-library reference)."
+                "let our reference library serve (clopt-run --clml-library reference)."
             )
         for function in list(op.ops):
             if isinstance(function, func.FuncOp) and function.body.blocks:
