@@ -160,12 +160,14 @@ def run(
     return outputs, dict(calls), executable, seconds
 
 
-def measure(name: str, devices: Sequence[str], modes: Sequence[str]) -> Iterator[Row]:
-    """One network in some modes, in all precisions."""
+def measure(
+    name: str, devices: Sequence[str], modes: Sequence[str], precisions: Sequence[str]
+) -> Iterator[Row]:
+    """One network."""
     path = models.export(name, SIZES.get(name, 224))
     inputs = models.sample_inputs(path)
     expected = onnxruntime.InferenceSession(str(path)).run(None, inputs)
-    for precision in PRECISIONS:
+    for precision in precisions:
         if "rounded" in modes and precision != "f32":
             yield Row(name, "rounded", precision, "onnxruntime", rounding.error(path), 0.0, 0)
         if "off" in modes:
@@ -363,12 +365,13 @@ def main() -> None:
     parser.add_argument(
         "--mode", action="append", choices=[*OTHERS, *MODES], help="all unless given"
     )
+    parser.add_argument("--precision", action="append", choices=PRECISIONS, help="likewise")
     args = parser.parse_args()
     stored = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else []
     rows = {row.key: row for row in (Row(**row) for row in stored)}
+    devices, modes = args.device or ["pocl", "intel"], args.mode or [*OTHERS, *MODES]
     for name in args.names:
-        devices, modes = args.device or ["pocl", "intel"], args.mode or [*OTHERS, *MODES]
-        for row in measure(name, devices, modes):
+        for row in measure(name, devices, modes, args.precision or PRECISIONS):
             rows[row.key] = row
             print(json.dumps(asdict(row)), flush=True)
             text = json.dumps([asdict(row) for row in rows.values()], indent=1)
