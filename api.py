@@ -203,18 +203,10 @@ def compile(
 
     if precision not in PRECISIONS:
         raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{precision}".')
-    choice = TargetChoice.parse(target) if isinstance(target, str) else TargetChoice(None, {})
-    described = target if isinstance(target, Target) else choice.load()
-    if described is None or any(given is not None for given in (device, context, queue)):
-        device, context, queue = choose_place(device, context, queue)
-    if described is None and isinstance(device, Device):
-        described = choice.change(target_for(device))
-    if described is not None and not described.clml_version and clml_library is not None:
-        described = replace(described, clml_version=clml_library_version(clml_library))
+    chosen, device, context, queue = _choose_target(target, clml_library, device, context, queue)
     ctx = CloptContext(weights=weights or Weights())
     module = _read_module(model, dims, ctx)
-    if described is not None:
-        set_target(module, change_facts(described, facts))
+    set_target(module, change_facts(chosen, facts))
     _lower(module, ctx, precision, explain)
     make = partial(
         _make_executable,
@@ -263,6 +255,24 @@ def load(
     compiled = CompiledModel(saved.module, saved.weights, make, saved.source)
     compiled.prepare()
     return compiled
+
+
+def _choose_target(
+    target: str | Target | None,
+    clml_library: str | None,
+    device: str | int | Device | None,
+    context: Context | None,
+    queue: CommandQueue | None,
+) -> tuple[Target, str | int | Device | None, Context | None, CommandQueue | None]:
+    """The target, and the device, context and queue, which stay None for a target alone."""
+    choice = TargetChoice.parse(target) if isinstance(target, str) else TargetChoice(None, {})
+    described = target if isinstance(target, Target) else choice.load()
+    if described is None or any(given is not None for given in (device, context, queue)):
+        device, context, queue = choose_place(device, context, queue)
+        described = described or choice.change(target_for(device))
+    if not described.clml_version and clml_library is not None:
+        described = replace(described, clml_version=clml_library_version(clml_library))
+    return described, device, context, queue
 
 
 def _read_module(
