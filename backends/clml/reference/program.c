@@ -120,7 +120,7 @@ static program *find_program(const char *function, clml_context *context, const 
         made->options = strcpy(kept, options);
         made->next = context->programs;
         context->programs = made;
-        clml_trace(function, "built a program with%s", options);
+        clml_trace(function, "built a program with %s", options);
         return made;
     }
     free(made);
