@@ -73,16 +73,7 @@ def package_files(module: ModuleOp, source: str, weights: Weights, name: str) ->
         "weights": f"{constants.file_bytes:,}",
         **_offload_values(offload, name),
     }
-    texts = {
-        f"{name}.h": _fill("model.h.in", values),
-        f"{name}.c": _fill("model.c.in", values),
-        f"{name}_kernels.c": _fill("kernels.c.in", values),
-        "kernels.cl": source,
-        "main.c": _fill("main.c.in", values),
-        "CMakeLists.txt": _fill("CMakeLists.txt.in", values),
-        "README.md": _fill("README.md.in", values),
-        **{f"{_RUNTIME}/{file}": text for file, text in _runtime_texts().items()},
-    }
+    texts = _texts(name, values, source)
     if offload:
         texts |= {f"{name}_clml.c": operations, **offload.files()}
     contents = {path: text.encode() for path, text in texts.items()}
@@ -92,6 +83,20 @@ def package_files(module: ModuleOp, source: str, weights: Weights, name: str) ->
         description["clml"] = offload.describe()
     contents[DESCRIPTION] = (json.dumps(description, indent=2) + "\n").encode()
     return contents
+
+
+def _texts(name: str, values: Mapping[str, str], source: str) -> dict[str, str]:
+    """The files that every package has, by path."""
+    return {
+        f"{name}.h": _fill("model.h.in", values),
+        f"{name}.c": _fill("model.c.in", values),
+        f"{name}_kernels.c": _fill("kernels.c.in", values),
+        "kernels.cl": source,
+        "main.c": _fill("main.c.in", values),
+        "CMakeLists.txt": _fill("CMakeLists.txt.in", values),
+        "README.md": _fill("README.md.in", values),
+        **{f"{_RUNTIME}/{file}": text for file, text in _runtime_texts().items()},
+    }
 
 
 def write_package(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -161,6 +166,7 @@ def _offload_values(offload: Offload | None, name: str) -> dict[str, str]:
     values = {
         "offload_cmake": "",
         "offload_declarations": "",
+        "offload_need": "",
         "offload_readme": "",
         "sources": f"{name}.c {name}_kernels.c",
         "library": _RUNTIME,
@@ -176,6 +182,7 @@ def _offload_values(offload: Offload | None, name: str) -> dict[str, str]:
             f"extern const struct clopt_clml_tables {name}_clml;\n"
             f"extern const clopt_offload {offload.symbol};\n"
         ),
+        "offload_need": ", a device with CLML",
         "offload_readme": _fill_text(offload.template("README.md"), facts),
         "sources": f"{values['sources']} {name}_clml.c",
         "library": offload.symbol,

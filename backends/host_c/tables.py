@@ -7,7 +7,7 @@ knows nothing of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import accumulate
@@ -151,7 +151,9 @@ class _Maker:
         self.objects: dict[SSAValue, int] = {}
         self.values: dict[SSAValue, int] = {}
         self.slots: dict[Slot, int] = {}
-        self.first_numbers = _first_numbers(program)
+        graphs = cl.ml_graphs(program)
+        self.operations = {name: graph.commands for name, graph in graphs.items()}
+        self.first_numbers = _first_numbers(self.operations)
         self.root_names = Names()
         self.value_names = Names()
 
@@ -241,7 +243,8 @@ class _Maker:
 
     def operation(self, op: cl.EnqueueMLOp) -> None:
         number = self.first_numbers[op.graph_name] + op.index
-        name = f"@{op.graph_name}[{op.index}]"
+        kind = self.operations[op.graph_name][op.index].name
+        name = f"{kind} @{op.graph_name}[{op.index}]"
         arguments = [self.value(operand) for operand in op.operands]
         self.tables.commands.append(Offloaded(number, name, arguments))
 
@@ -299,11 +302,10 @@ def _images_over_parts(
     return found
 
 
-def _first_numbers(program: cl.ProgramOp) -> dict[str, int]:
+def _first_numbers(operations: Mapping[str, Sequence[Operation]]) -> dict[str, int]:
     """The number of each graph's first operation."""
-    graphs = cl.ml_graphs(program)
-    counts = [len(graph.commands) for graph in graphs.values()]
-    return dict(zip(graphs, accumulate(counts, initial=0), strict=False))
+    counts = map(len, operations.values())
+    return dict(zip(operations, accumulate(counts, initial=0), strict=False))
 
 
 def _object_bytes(type_: Attribute) -> int:

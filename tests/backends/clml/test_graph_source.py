@@ -146,7 +146,7 @@ def test_commands_count_through(package: Mapping[str, bytes]) -> None:
     """In the model's own table operations have the numbers of the graph's rows."""
     own = package["net.c"].decode()
     rows = re.findall(
-        r"/\* @clml_0\[(\d+)\] \*/\n\s*\{\.kind = CLOPT_OFFLOAD, \.operation = (\d+)", own
+        r"/\* clml\.\w+ @clml_0\[(\d+)\] \*/\n\s*\{\.kind = CLOPT_OFFLOAD, \.operation = (\d+)", own
     )
     assert sorted(rows, key=lambda pair: int(pair[0])) == [(str(i), str(i)) for i in range(23)]
     assert ".offload = &clopt_clml,\n    .offload_tables = &net_clml," in own
@@ -208,6 +208,8 @@ def test_package_says_what_is_in_it(package: Mapping[str, bytes]) -> None:
         assert path in cmake
     assert "CLML_INCLUDE_DIR" in cmake
     assert "23 of its operations are CLML's (`cl_qcom_ml_ops`, version 3 or newer)" in readme
+    needs = "needs an OpenCL library, a device with CLML and nothing else."
+    assert needs in re.sub(r"\s+", " ", readme)
     assert max(map(len, readme.splitlines())) <= 120
     for path in ("net.c", "net_clml.c", *names):
         assert max(map(len, package[path].decode().splitlines())) <= 100, path
