@@ -41,16 +41,16 @@ static const char GEMM[] = CLML_SOURCE(
 
 static void require_layer(clml_build *b, const cl_ml_op_fully_connected_desc_qcom *desc,
                           const clml_tensor *x, const clml_tensor *weight, const clml_tensor *y) {
-    const int is_transposed = desc->weight_transform == CL_FC_WEIGHT_TRANSFORM_TRANSPOSE_QCOM;
+    const int transposed = desc->weight_transform == CL_FC_WEIGHT_TRANSFORM_TRANSPOSE_QCOM;
     clml_require_arithmetic(b, desc->arithmetic_mode);
-    clml_require(b, is_transposed || desc->weight_transform == CL_FC_WEIGHT_TRANSFORM_NONE_QCOM,
+    clml_require(b, transposed || desc->weight_transform == CL_FC_WEIGHT_TRANSFORM_NONE_QCOM,
                  "there is no weight transform %d", (int)desc->weight_transform);
     clml_require(b, desc->axis == 1, "the descriptor's first member is %u instead of 1",
                  desc->axis);
     clml_require_shape(b, "input", x, 1, x->c, 1, 1);
     clml_require_shape(b, "output", y, 1, y->c, 1, 1);
-    clml_require_shape(b, "weight", weight, 1, 1, is_transposed ? y->c : x->c,
-                       is_transposed ? x->c : y->c);
+    clml_require_shape(b, "weight", weight, 1, 1, transposed ? y->c : x->c,
+                       transposed ? x->c : y->c);
 }
 
 cl_int CL_API_CALL clml_create_fully_connected(cl_context context,
