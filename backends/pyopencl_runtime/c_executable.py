@@ -69,10 +69,7 @@ class CExecutable(Runnable):
         super().__init__(program, place)
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
-        sdk = None
-        if uses_ml_ops(program):
-            clml_version(self.device, clml_library)
-            sdk = os.environ.get("CLML_INCLUDE_DIR") if clml_library is None else None
+        sdk = self._check_clml(clml_library) if uses_ml_ops(program) else None
         files = package_files(module, self.source, weights, NAME)
         package = CPackage(files, library_folder, sdk)
         memories = self._memories(program, arena)
@@ -103,6 +100,11 @@ class CExecutable(Runnable):
             if not self._bound:
                 raise CloptError("profile runs an inference again: run the model first.")
             return self._model.profile()
+
+    def _check_clml(self, library: str | None) -> str | None:
+        """The folder of the SDK's header for a device's own CLML; CloptError without any CLML."""
+        clml_version(self.device, library)
+        return os.environ.get("CLML_INCLUDE_DIR") if library is None else None
 
     def _memories(self, program: ProgramOp, given: Sequence[cl.Buffer] | None) -> list[Memory]:
         """The arenas of the program."""
