@@ -243,7 +243,7 @@ clopt_image_views clopt_model_image_views(const clopt_model *model) {
     if (!needed) {
         return CLOPT_NO_IMAGE_VIEWS;
     }
-    return needed & ~model->views ? CLOPT_IMAGE_OBJECTS : CLOPT_IMAGES_FROM_BUFFER;
+    return (needed & ~model->views) ? CLOPT_IMAGE_OBJECTS : CLOPT_IMAGES_FROM_BUFFER;
 }
 
 int clopt_model_used_binaries(const clopt_model *model) {
