@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from clopt.backends.pyopencl_runtime import Device, Executable
+from clopt.backends.pyopencl_runtime import Device, Executable, Runnable
 from clopt.context import CloptContext
 from clopt.weights import Weights
 
@@ -55,11 +56,40 @@ cl.program @main(%x: memref<4xf32> {{cl.name = "x"}},
 WEIGHT = np.array([1, 2, 3, 4], np.float32)
 
 
+def twice(count: int) -> str:
+    """The kernel @twice, b = 2 * a, of `count` floats."""
+    return f"""
+tir.func @twice(%a: memref<{count}xf32>, %b: memref<{count}xf32>) attributes {{
+  outputs = array<i64: 1>, global_size = array<i64: {count}>, local_size = array<i64: 1>
+}} {{
+  tir.for global_x %i = 0 to {count} {{
+    %v = memref.load %a[%i] : memref<{count}xf32>
+    %w = arith.addf %v, %v : f32
+    memref.store %w, %b[%i] : memref<{count}xf32>
+  }}
+}}
+"""
+
+
 def parse(text: str) -> ModuleOp:
     """A verified module."""
     module = Parser(CloptContext(), text).parse_module()
     module.verify()
     return module
+
+
+def check_no_wait(executable: Runnable, queue: cl.CommandQueue) -> None:
+    """An inference of x and y, four floats each, is enqueued while the queue cannot go on."""
+    context = queue.context
+    buffers = {name: cl.Buffer(context, cl.mem_flags.READ_WRITE, 16) for name in "xy"}
+    gate = cl.UserEvent(context)
+    cl.enqueue_barrier(queue, wait_for=[gate])
+    executable.enqueue(queue, buffers)  # would never return if anything in it waited
+    done = cl.enqueue_marker(queue)
+    queue.flush()
+    assert done.command_execution_status != cl.command_execution_status.COMPLETE
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    queue.finish()
 
 
 @dataclass

@@ -10,7 +10,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 from image_programs import aliases, blur, lowered
-from programs import KERNELS, PROGRAM, WEIGHT, Doubler, parse
+from programs import KERNELS, PROGRAM, WEIGHT, Doubler, check_no_wait, parse
 
 import clopt
 from clopt import CloptError
@@ -141,15 +141,7 @@ def test_enqueue_does_not_wait(doubler: Doubler, in_c: Callable[..., CExecutable
     queue = cl.CommandQueue(context)
     executable = in_c(queue=queue)
     assert executable.queue is queue
-    buffers = {name: cl.Buffer(context, cl.mem_flags.READ_WRITE, 16) for name in "xy"}
-    gate = cl.UserEvent(context)
-    cl.enqueue_barrier(queue, wait_for=[gate])
-    executable.enqueue(queue, buffers)  # would never return if anything in it waited
-    done = cl.enqueue_marker(queue)
-    queue.flush()
-    assert done.command_execution_status != cl.command_execution_status.COMPLETE
-    gate.set_status(cl.command_execution_status.COMPLETE)
-    queue.finish()
+    check_no_wait(executable, queue)
 
 
 PLANNED = PROGRAM.replace(

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyopencl as cl
 import pytest
-from programs import WEIGHT, Doubler, parse
+from programs import WEIGHT, Doubler, check_no_wait, parse
 
 from clopt import CloptError
 from clopt.backends.pyopencl_runtime import Executable
@@ -57,16 +57,7 @@ def test_callers_queue_and_buffers(doubler: Doubler) -> None:
 def test_enqueue_does_not_wait(doubler: Doubler) -> None:
     context = cl.Context([doubler.device.handle])
     queue = cl.CommandQueue(context)
-    executable = doubler.executable(context=context)
-    buffers = {name: cl.Buffer(context, cl.mem_flags.READ_WRITE, 16) for name in "xy"}
-    gate = cl.UserEvent(context)
-    cl.enqueue_barrier(queue, wait_for=[gate])
-    executable.enqueue(queue, buffers)  # would never return if anything in it waited
-    done = cl.enqueue_marker(queue)
-    queue.flush()
-    assert done.command_execution_status != cl.command_execution_status.COMPLETE
-    gate.set_status(cl.command_execution_status.COMPLETE)
-    queue.finish()
+    check_no_wait(doubler.executable(context=context), queue)
 
 
 def test_runs_on_the_callers_queue(doubler: Doubler) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from c_compilers import RUNTIME, STRICT, compilers, infer, link, objects
 from image_programs import aliases, blur, lowered, memory
-from programs import parse
+from programs import parse, twice
 
 import clopt
 from clopt.backends.pyopencl_runtime import find_device
@@ -107,15 +107,6 @@ def test_bytes_seen_as_image_and_as_buffer(
 
 
 PARTS = """
-tir.func @twice(%a: memref<64xf32>, %b: memref<64xf32>) attributes {
-  outputs = array<i64: 1>, global_size = array<i64: 64>, local_size = array<i64: 1>
-} {
-  tir.for global_x %i = 0 to 64 {
-    %v = memref.load %a[%i] : memref<64xf32>
-    %w = arith.addf %v, %v : f32
-    memref.store %w, %b[%i] : memref<64xf32>
-  }
-}
 cl.program @main(%x: memref<128xf32> {cl.name = "x"}, %y: memref<128xf32> {cl.name = "y"},
                  %e: memref<0xf32> {cl.name = "e"}) inputs 1 {
   %arena = cl.arena : memref<512xi8>
@@ -134,7 +125,7 @@ cl.program @main(%x: memref<128xf32> {cl.name = "x"}, %y: memref<128xf32> {cl.na
 
 def test_parts_of_inputs_and_outputs(device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
     """Sub-buffers of what the caller binds, and a copy from where no sub-buffer can start."""
-    model = clopt.compile(parse(PARTS), device=device)
+    model = clopt.compile(parse(twice(64) + PARTS), device=device)
     x = np.arange(128, dtype=np.float32)
     check(model, [x], device, runtime, tmp_path / "net")
     y, _ = model.run([x])
@@ -143,7 +134,7 @@ def test_parts_of_inputs_and_outputs(device: str, runtime: Sequence[Path], tmp_p
 
 def test_recorded_launches(device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
     """Replayed around a copy, and one by one where the device cannot record them."""
-    model = clopt.compile(parse(PARTS), device=device)
+    model = clopt.compile(parse(twice(64) + PARTS), device=device)
     model.save_c(tmp_path, "net")
     program, x = link(tmp_path, runtime), np.arange(128, dtype=np.float32)
     outputs, printed = infer(tmp_path, program, device, model, [x], "--replay")
