@@ -47,7 +47,7 @@ if [ "$(id -u)" = 0 ] && [ "$(uname -sm)" = "Linux x86_64" ]; then
 fi
 echo "== pytest"
 log=$(mktemp)
-pytest -q -n auto --maxprocesses 8 2>&1 | tee "$log"
+pytest -q -n auto --maxprocesses 8 --dist loadfile 2>&1 | tee "$log"
 [ "${PIPESTATUS[0]}" = 0 ] || failed+=(pytest)
 
 [ ${#failed[@]} = 0 ] && exit 0
