@@ -1,8 +1,8 @@
 """What storing a network in half costs by itself, with all arithmetic in float: by onnxruntime.
 
 `python benchmarks/rounding.py [name ...]` prints the error of each network, relative to the largest
-value of its output, when weights, values or both are rounded to half. No implementation that stores
-half can be expected to be closer.
+value of its output, when weights, values or both are rounded to half. Whoever stores half is off by
+about as much.
 """
 
 from __future__ import annotations
