@@ -41,6 +41,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..properties import I64
 from .attributes import ELEMENT_TYPES, Arithmetic, ArithmeticAttr, Layout, Usage
 from .base import ArithmeticOp, MLOp
+from .shape import CopyOp
 from .types import MLTensorType, ml_tensor
 
 VERSIONS = range(1, 6)
@@ -154,6 +155,7 @@ class GraphOp(IRDLOperation):
         for op in self.body.block.ops:
             self._verify_op(op)
         self._verify_element_types()
+        self._verify_packings()
         self._verify_boundary()
 
     def _verify_op(self, op: Operation) -> None:
@@ -175,6 +177,17 @@ class GraphOp(IRDLOperation):
                 raise VerifyException(
                     f"arithmetic {self.arithmetic_mode} is that of {expected}, but the graph has "
                     f"a tensor of {value.type.element_type}"
+                )
+
+    def _verify_packings(self) -> None:
+        """A device packs an optimal tensor for the operations that compute with it."""
+        for op in self.body.block.ops:
+            if not isinstance(op, CopyOp) or ml_tensor(op.result).layout is not Layout.OPTIMAL:
+                continue
+            if all(isinstance(use.operation, CopyOp) for use in op.result.uses):
+                raise VerifyException(
+                    "clml.copy makes an optimal tensor that no operation but copies uses, so its "
+                    "size is unknown: leave it out"
                 )
 
     def _verify_boundary(self) -> None:

@@ -35,8 +35,9 @@ def random_graph(random: Random, name: str, inputs: int, outputs: int) -> str:
     for i in range(inputs):
         lines.append(f"%a{i} = clml.copy %x{i} : {PLAIN} -> {OPTIMAL}")
         tensors.append(f"%a{i}")
-    for i in range(random.randint(1, 4)):
-        x, y = random.choice(tensors), random.choice(tensors)
+    for i in range(random.randint(inputs, 4)):
+        # Each copy has a command that computes with it.
+        x, y = f"%a{i}" if i < inputs else random.choice(tensors), random.choice(tensors)
         kind = random.choice(["add", "mul", "tanh", "scale"])
         if kind == "tanh" or (kind != "scale" and x == y):
             lines.append(f"%t{i} = clml.activation tanh {x} : ({OPTIMAL}) -> {OPTIMAL}")

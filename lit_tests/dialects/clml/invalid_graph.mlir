@@ -272,3 +272,12 @@ func.func @main(%a: tensor<1x4x6x6xf32, #nn.layout<[1 by 4]>>) {
   %y = clml.call @g(%a) : (tensor<1x4x6x6xf32, #nn.layout<[1 by 4]>>) -> tensor<1x4x6x6xf32>
   func.return
 }
+
+// -----
+
+// expected-error@+1 {{clml.copy makes an optimal tensor that no operation but copies uses, so its size is unknown}}
+clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp32 {
+  %o = clml.copy %x : !clml.tensor<1x4x6x6xf32, nchw> -> !clml.tensor<1x4x6x6xf32, optimal>
+  %y = clml.copy %o : !clml.tensor<1x4x6x6xf32, optimal> -> !clml.tensor<1x4x6x6xf32, nchw>
+  clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
+}
