@@ -16,6 +16,8 @@ import onnx
 import onnxruntime
 from onnx import helper, numpy_helper
 
+import clopt
+
 Values: TypeAlias = tuple[int, ...] | np.ndarray
 """A shape, of random numbers; or the numbers."""
 
@@ -115,7 +117,8 @@ def expected(cases: Sequence[Case]) -> dict[str, np.ndarray]:
 
 
 def by_onnxruntime(model: onnx.ModelProto, feeds: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """Outputs of onnxruntime, without its graph optimisations."""
+    """Outputs of onnxruntime, without its graph optimisations: these forget values where they merge
+    paddings into pools."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
@@ -123,6 +126,11 @@ def by_onnxruntime(model: onnx.ModelProto, feeds: dict[str, np.ndarray]) -> list
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     return session.run(None, feeds)
+
+
+def numpy_type(arithmetic: str) -> type[np.floating]:
+    """The elements of a graph with this arithmetic."""
+    return np.float32 if arithmetic == "fp32" else np.float16
 
 
 Results: TypeAlias = dict[str, np.ndarray]
@@ -146,6 +154,19 @@ def once(run: Run) -> Run:
         return found
 
     return known
+
+
+def run_on(
+    device: str, made: clopt.CompiledModel, cases: Sequence[Case], arithmetic: str
+) -> Results:
+    """The outputs of a program that has one for each case, by the reference library."""
+    dtype = numpy_type(arithmetic)
+    model = clopt.compile(
+        made.module, device=device, weights=made.weights, clml_library="reference"
+    )
+    outputs = model.run([x.astype(dtype) for x in feeds_of(cases).values()])
+    assert all(output.dtype == dtype for output in outputs)
+    return dict(zip([case.name for case in cases], outputs, strict=True))
 
 
 def check_close(got: np.ndarray, want: np.ndarray, arithmetic: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
+from clml_single_ops import by_onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -15,13 +15,10 @@ from xdsl.ir import SSAValue
 
 from clopt.dialects import clml, nn
 from clopt.dialects.nn.evaluation import evaluate
+from clopt.dialects.properties import ints
 from clopt.weights import Weights
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-
-def _ints(attr: Any) -> list[int]:
-    return [int(v) for v in attr.get_values()]
 
 
 class _Model:
@@ -67,9 +64,9 @@ def _norm(model: _Model, x: str, vectors: Sequence[str], epsilon: float) -> str:
 def _convolution(op: clml.Convolution, model: _Model, names: Sequence[str]) -> str:
     x, w, *rest = names
     window = {
-        "strides": _ints(op.strides),
-        "dilations": _ints(op.dilations),
-        "pads": _ints(op.pads),
+        "strides": ints(op.strides),
+        "dilations": ints(op.dilations),
+        "pads": ints(op.pads),
     }
     has_bias = op.b is not None
     b = [model.reshape(rest[0], [-1])] if has_bias else []
@@ -111,17 +108,17 @@ def _command(op: clml.MLOp, model: _Model, names: list[str]) -> str:
         case clml.PoolOp():
             kind = {"max": "MaxPool", "average": "AveragePool"}[op.kind.data]
             window = {
-                "kernel_shape": _ints(op.kernel),
-                "strides": _ints(op.strides),
-                "pads": _ints(op.pads),
+                "kernel_shape": ints(op.kernel),
+                "strides": ints(op.strides),
+                "pads": ints(op.pads),
             }
             return model.op(kind, *names, **window)
         case clml.SoftmaxOp():
             return model.op("Softmax", *names, axis=1)
         case clml.PadOp():
-            assert op.mode.data is not clml.PadMode.SYMMETRIC or max(_ints(op.pads)) <= 1
+            assert op.mode.data is not clml.PadMode.SYMMETRIC or max(ints(op.pads)) <= 1
             mode = {"constant": "constant", "reflect": "reflect", "symmetric": "edge"}[op.mode.data]
-            top, left, bottom, right = _ints(op.pads)
+            top, left, bottom, right = ints(op.pads)
             pads = np.array([0, 0, top, left, 0, 0, bottom, right], np.int64)
             return model.op("Pad", *names, model.constant(pads), mode=mode)
         case clml.ReshapeOp():
@@ -193,13 +190,7 @@ def run_graph(graph: clml.GraphOp, inputs: Sequence[Array], weights: Weights) ->
         opset_imports=[helper.make_opsetid("", 17)],
         ir_version=8,
     )
-    options = onnxruntime.SessionOptions()
-    # Its optimiser forgets values where it merges paddings into pools.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(
-        proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    return session.run([output.name for output in outputs], feeds)
+    return by_onnxruntime(proto, feeds)
 
 
 def run_module(module: ModuleOp, inputs: Sequence[Array], weights: Weights) -> list[Array]:

@@ -8,7 +8,16 @@ from functools import cache
 import numpy as np
 import pytest
 from clml_cases import CASES
-from clml_single_ops import Results, Run, check_close, expected, feeds_of, model_of, once
+from clml_single_ops import (
+    Results,
+    Run,
+    check_close,
+    expected,
+    model_of,
+    numpy_type,
+    once,
+    run_on,
+)
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
@@ -21,10 +30,6 @@ from clopt.weights import Weights
 
 TARGET = "adreno-740 clml=prefer clml_version=5"
 ARITHMETICS = ("fp32", "fp16", "fp16_acc32")
-
-
-def numpy_type(arithmetic: str) -> type[np.floating]:
-    return np.float32 if arithmetic == "fp32" else np.float16
 
 
 def partitioned(dtype: type[np.floating]) -> tuple[ModuleOp, Weights]:
@@ -70,13 +75,7 @@ def results(programs: Callable[[str], clopt.CompiledModel]) -> Run:
 
     @once
     def run(arithmetic: str, device: str) -> Results:
-        made, dtype = programs(arithmetic), numpy_type(arithmetic)
-        model = clopt.compile(
-            made.module, device=device, weights=made.weights, clml_library="reference"
-        )
-        outputs = model.run({name: x.astype(dtype) for name, x in feeds_of(CASES).items()})
-        assert all(output.dtype == dtype for output in outputs)
-        return dict(zip([case.name for case in CASES], outputs, strict=True))
+        return run_on(device, programs(arithmetic), CASES, arithmetic)
 
     return run
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-import numpy as np
 import pytest
 from clml_graph_cases import GRAPH_CASES, module_of
-from clml_single_ops import Results, Run, check_close, expected, feeds_of, once
+from clml_single_ops import Results, Run, check_close, expected, once, run_on
 
 import clopt
 from clopt.dialects.cl import EnqueueKernelOp, EnqueueMLOp
@@ -27,16 +26,10 @@ def results() -> Run:
     @once
     def run(arithmetic: str, device: str) -> Results:
         made = program(arithmetic)
-        model = clopt.compile(
-            made.module, device=device, weights=made.weights, clml_library="reference"
-        )
-        ops = list(model.module.walk())
+        ops = list(made.module.walk())
         assert not any(isinstance(op, EnqueueKernelOp) for op in ops)
         assert sum(isinstance(op, EnqueueMLOp) for op in ops) > len(CASES)
-        dtype = np.float32 if arithmetic == "fp32" else np.float16
-        outputs = model.run([x.astype(dtype) for x in feeds_of(CASES).values()])
-        assert all(output.dtype == dtype for output in outputs)
-        return dict(zip([case.name for case in CASES], outputs, strict=True))
+        return run_on(device, made, CASES, arithmetic)
 
     return run
 
