@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import PassPipeline
 
 from .backends.targets import TargetChoice
 from .context import CloptContext
@@ -28,8 +27,7 @@ def partition_for_clml(
     module, and get what CLML wants in another order. With `explain` a table on stderr says which
     graph each operation is in, or why in none. Raises CloptError for a target without CLML.
     """
-    from .passes.nn.partition_clml import NNPartitionCLMLPass
-    from .passes.pipelines import OFFLOAD, SIMPLIFY
+    from .passes.pipelines import run_pipeline
 
     described = target if isinstance(target, Target) else TargetChoice.parse(target).load()
     if described is None:
@@ -43,11 +41,7 @@ def partition_for_clml(
         described = replace(described, clml="prefer")
     module = module.clone()
     set_target(module, described)
-    offload = (
-        replace(pass_, explain=explain) if isinstance(pass_, NNPartitionCLMLPass) else pass_
-        for pass_ in OFFLOAD
-    )
-    PassPipeline((*SIMPLIFY, *offload)).apply(
-        CloptContext(weights=Weights() if weights is None else weights), module
-    )
+    ctx = CloptContext(weights=Weights() if weights is None else weights)
+    run_pipeline(ctx, module, "simplify")
+    run_pipeline(ctx, module, "offload", explain=explain)
     return module

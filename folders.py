@@ -1,9 +1,10 @@
-"""Folders that are written whole or not at all."""
+"""Folders that are written whole or not at all, and folders of a cache."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from .errors import CloptError
@@ -26,3 +27,16 @@ def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
             fresh.rename(folder)
     except OSError as error:
         raise CloptError(f"Cannot write the folder {folder}: {error.strerror}.") from error
+
+
+def forget_oldest(folder: Path, pattern: str, kept: int) -> None:
+    """Remove the files that fit `pattern` and were not touched for longest, but `kept` of them.
+
+    What cannot be removed stays.
+    """
+    with suppress(OSError):
+        entries = list(folder.glob(pattern))
+        if len(entries) > kept:
+            entries.sort(key=lambda entry: entry.stat().st_mtime)
+            for entry in entries[:-kept]:
+                entry.unlink(missing_ok=True)

@@ -24,6 +24,7 @@ from pathlib import Path, PurePosixPath
 from platformdirs import user_cache_dir
 
 from ...errors import CloptError
+from ...folders import forget_oldest
 
 _COMPILERS = ("cc", "gcc", "clang")
 _COMPILE = ("-std=c99", "-O1", "-fPIC")
@@ -129,7 +130,7 @@ def build_library(sources: Sources, folder: Path | None = None) -> Path:
         paths = [str(folder / made) for made in objects.values()]
         _run(compiler, [*paths, *_link_options(), "-o", str(place / name)], place)
         os.replace(place / name, folder / name)
-    _trim(folder)
+    forget_oldest(folder, "[!.]*", _KEPT)
     return folder / name
 
 
@@ -174,14 +175,6 @@ def _writable(folder: Path) -> Path:
 @cache
 def _folder_of_process() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="clopt-", ignore_cleanup_errors=True)
-
-
-def _trim(folder: Path) -> None:
-    with suppress(OSError):
-        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
-        entries.sort(key=lambda entry: entry.stat().st_mtime)
-        for entry in entries[:-_KEPT]:
-            entry.unlink(missing_ok=True)
 
 
 def _find_compiler() -> list[str]:

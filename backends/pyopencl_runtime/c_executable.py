@@ -24,11 +24,11 @@ from .cache import BinaryCache
 from .clml import clml_version
 from .devices import Device
 from .image_views import ImageViews
-from .memory import Memory, make_memory
+from .memory import Memory
 from .place import choose_place
 from .requirements import check_requirements
 from .runnable import Runnable, kernel_cache, only_program, source_of
-from .storage import checked_arenas, views_of
+from .storage import arena_memories, views_of
 from .turns import Turn
 
 # By C's `clopt_image_views`.
@@ -111,13 +111,7 @@ class CExecutable(Runnable):
         ops = program.body.block.ops
         sizes = [byte_count(op.result.type) for op in ops if isinstance(op, ArenaOp)]
         self.arena_bytes = tuple(sizes)
-        callers = checked_arenas(sizes, self._images, given)
-        if given is None:
-            return [make_memory(self._images, size) for size in sizes]
-        return [
-            Memory(buffer, self._images, buffer.size)
-            for buffer, _ in zip(callers, sizes, strict=False)
-        ]
+        return arena_memories(sizes, self._images, given)
 
     def _keep_binaries(self, path: Path) -> None:
         """Where that fails, it costs time alone."""

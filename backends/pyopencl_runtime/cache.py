@@ -10,6 +10,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_dir
 
+from ...folders import forget_oldest
 from .files import write_atomically
 
 _FORMAT = b"clopt-kernels-1\n"
@@ -62,12 +63,7 @@ class BinaryCache:
         """Forget the entries that were not used for the longest time, if there are too many."""
         if self.folder is None:
             return
-        with suppress(OSError):
-            entries = list(self.folder.glob(f"*{_SUFFIX}"))
-            if len(entries) > _KEPT:
-                entries.sort(key=lambda entry: entry.stat().st_mtime)
-                for entry in entries[:-_KEPT]:
-                    entry.unlink(missing_ok=True)
+        forget_oldest(self.folder, f"*{_SUFFIX}", _KEPT)
 
 
 def _entry_name(facts: tuple[str, ...]) -> str:

@@ -94,12 +94,13 @@ class _Maker:
         self.on_host = ImageViews.Host in self.ways.values()
         self.outside = self._outside()
         self.sizes = self._arena_sizes()
-        self.callers = iter(checked_arenas(list(self.sizes.values()), images, wishes.arenas))
         pooled = [value for value in self.outside if image_of(value.type) is not None]
         self.objects = image_objects(program, pooled)
         self.made: dict[int, Place] = {}
-        self.arenas: dict[SSAValue, Memory] = {}
-        self.device_bytes = 0
+        sizes = list(self.sizes.values())
+        memories = arena_memories(sizes, images, wishes.arenas, self.on_host)
+        self.arenas = dict(zip(self.sizes, memories, strict=True))
+        self.device_bytes = sum(sizes)
 
     def run(self) -> Storage:
         roots: dict[SSAValue, Place] = {}
@@ -107,8 +108,6 @@ class _Maker:
             roots[argument] = Slot(argument.index, 0)
         for op in self.program.body.block.ops:
             match op:
-                case ArenaOp():
-                    self.arenas[op.result] = self._arena(self.sizes[op.result])
                 case ConstantOp():
                     roots[op.result] = self._upload(op)
                 case AllocOp() | BufferViewOp() | ImageViewOp() if op.result in self.outside:
@@ -148,13 +147,6 @@ class _Maker:
                 found = extent(value, part)
                 sizes[found.memory] = max(sizes[found.memory], found.end)
         return sizes
-
-    def _arena(self, size: int) -> Memory:
-        self.device_bytes += size
-        buffer = next(self.callers, None)
-        if buffer is None:
-            return make_memory(self.images, size, self.on_host)
-        return Memory(buffer, self.images, buffer.size)
 
     def _image_view(self, op: ImageViewOp) -> Place:
         arena = self.arenas[op.arena]
@@ -200,12 +192,22 @@ class _Maker:
         return Slot(Memory(buffer, self.images, size), 0)
 
 
-def checked_arenas(
-    sizes: Sequence[int], images: Images, given: Sequence[cl.Buffer] | None
-) -> Sequence[cl.Buffer]:
-    """The caller's arenas, of which there may be more, and larger ones, than the program needs."""
+def arena_memories(
+    sizes: Sequence[int],
+    images: Images,
+    given: Sequence[cl.Buffer] | None,
+    on_host: bool = False,
+) -> list[Memory]:
+    """The arenas of these sizes: the caller's, of which there may be more, and larger ones, or new
+    ones. CloptError where those do not fit.
+    """
     if given is None:
-        return ()
+        return [make_memory(images, size, on_host) for size in sizes]
+    _check_arenas(sizes, images, given)
+    return [Memory(buffer, images, buffer.size) for buffer in given[: len(sizes)]]
+
+
+def _check_arenas(sizes: Sequence[int], images: Images, given: Sequence[cl.Buffer]) -> None:
     if len(given) < len(sizes):
         needed = " and ".join(f"{size:,}" for size in sizes)
         raise CloptError(
@@ -223,7 +225,6 @@ def checked_arenas(
                 "The given arena belongs to another context than the program; pass its context, "
                 "or a queue of it."
             )
-    return given
 
 
 def views_of(values: Mapping[SSAValue, Part]) -> Iterator[View]:

@@ -110,6 +110,9 @@ clopt_status clopt_set_queue(clopt_model *model, cl_command_queue queue) {
 }
 
 static clopt_status check_index(clopt_model *model, size_t index) {
+    if (!model) {
+        return CLOPT_ARGUMENT;
+    }
     const clopt_info *info = model->program->info;
     if (index >= clopt_tensor_count(info)) {
         return clopt_fail(model, CLOPT_ARGUMENT,
@@ -137,9 +140,6 @@ static clopt_status bind(clopt_model *model, size_t index, cl_mem buffer) {
 }
 
 clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer) {
-    if (!model) {
-        return CLOPT_ARGUMENT;
-    }
     clopt_status status = check_index(model, index);
     if (status != CLOPT_OK) {
         return status;
@@ -156,9 +156,6 @@ clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer) 
 }
 
 clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data) {
-    if (!model) {
-        return CLOPT_ARGUMENT;
-    }
     clopt_status status = check_index(model, index);
     if (status != CLOPT_OK) {
         return status;

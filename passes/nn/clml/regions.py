@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 
 from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
@@ -78,7 +79,7 @@ class _Clusters:
         preceding: dict[int, set[int]] = {}
         for source, sink in edges:
             preceding.setdefault(sink, set()).add(source)
-        for unit in _topological(len(self.clusters), preceding):
+        for unit in TopologicalSorter(preceding).static_order():
             mask = 0
             for source in preceding.get(unit, ()):
                 mask |= self.clusters[source].before | self.clusters[source].bits
@@ -266,22 +267,3 @@ def _bits(mask: int) -> Iterator[int]:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
-
-
-def _topological(count: int, preceding: dict[int, set[int]]) -> list[int]:
-    """The units in an order in which each follows what precedes it."""
-    order: list[int] = []
-    done = [False] * count
-    for start in range(count):
-        stack = [start]
-        while stack:
-            unit = stack[-1]
-            waiting = [u for u in sorted(preceding.get(unit, ())) if not done[u]]
-            if waiting and not done[unit]:
-                stack.extend(waiting)
-                continue
-            stack.pop()
-            if not done[unit]:
-                done[unit] = True
-                order.append(unit)
-    return order
