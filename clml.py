@@ -1,4 +1,4 @@
-"""What of a model CLML computes, from Python: `clopt.partition_for_clml`."""
+"""Partitioning a model for CLML from Python: `clopt.partition_for_clml`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def partition_for_clml(
     *,
     explain: bool = False,
 ) -> ModuleOp:
-    """A copy of `module` (of nn operations) in which graphs of CLML compute what they can.
+    """A copy of `module` (of nn operations) with graphs of CLML, for `clopt.compile`.
 
-    It is simplified first, as `clopt.compile` does, which takes the result. Graphs take all that is
-    possible, as with clml=prefer, unless the target says clml=auto. `weights` are those of the
-    module, and get what CLML wants in another order. With `explain` a table on stderr says which
-    graph each operation is in, or why in none. Raises CloptError for a target without CLML.
+    Simplifies the copy first, as `clopt.compile` does. Graphs take every operation that they can,
+    as with clml=prefer, unless the target says clml=auto. `weights` are those of the module, and
+    also get constants that CLML needs in another order. With `explain` a table on stderr says which
+    graph each operation is in, or why it is in none. Raises CloptError for a target without CLML.
     """
     from .passes.pipelines import run_pipeline
 

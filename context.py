@@ -1,4 +1,4 @@
-"""The registry passes work with, and the weights that belong to its module."""
+"""The context of passes: the registry of dialects, and the weights of the module."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.universe import XDSL_UNIVERSE
 
+from .errors import CloptError
 from .universe import CLOPT_UNIVERSE
-from .weights import Weights
+from .weights import Array, Weights
 
 
 @dataclass
@@ -40,5 +41,15 @@ class CloptContext(Context):
 
 
 def weights_of(ctx: Context) -> Weights:
-    """The weights `ctx` carries; a fresh, empty store for a plain xDSL context."""
-    return ctx.weights if isinstance(ctx, CloptContext) else Weights()
+    """The weights of `ctx`; for a plain xDSL context, an empty store that takes none."""
+    return ctx.weights if isinstance(ctx, CloptContext) else _NoWeights()
+
+
+class _NoWeights(Weights):
+    """An empty store for plain xDSL contexts; it refuses constants, which they would lose."""
+
+    def add(self, array: Array, hint: str = "") -> str:
+        raise CloptError(
+            "This pass stores constants beside the module, and a plain xDSL context has no place "
+            "for them; run it with clopt in place of xdsl-opt, or with a CloptContext."
+        )

@@ -1,4 +1,4 @@
-"""Folders that are written whole or not at all, and folders of a cache."""
+"""Folders that are written whole or not at all, and cleaning a cache."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import CloptError
 def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a new folder beside `folder`, then put it in its place.
 
-    Whatever goes wrong, `folder` then is as it was. Raises CloptError where it cannot be written.
+    `folder` stays unchanged if anything fails. Raises CloptError where clopt cannot write.
     """
     parent = folder.absolute().parent
     try:
@@ -30,9 +30,9 @@ def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
 
 
 def forget_oldest(folder: Path, pattern: str, kept: int) -> None:
-    """Remove the files that fit `pattern` and were not touched for longest, but `kept` of them.
+    """Remove all but the `kept` most recently used files that match `pattern`.
 
-    What cannot be removed stays.
+    A file that clopt cannot remove stays.
     """
     with suppress(OSError):
         entries = list(folder.glob(pattern))

@@ -1,9 +1,11 @@
-"""The folder a compiled model is kept in, and how it is written and checked.
+"""Saving a compiled model to a folder, and loading it with checks.
 
-model.json            inputs, outputs, target, version, and a digest of the next two
+model.json            inputs, outputs, target, version, and a digest of each text file
 program.mlir          the queue program, the declarations of its kernels, its CLML graphs
 kernels.cl            the kernels as OpenCL C
-weights.safetensors   the arrays that the program names
+fallback.mlir         optional: a program without CLML, for devices that cannot run the first
+fallback.cl           its kernels
+weights.safetensors   the arrays that the programs name
 """
 
 from __future__ import annotations
@@ -11,51 +13,59 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.parser import Parser
-from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
+from .backends.programs import program_of
 from .context import CloptContext
 from .dialects import clml, tir
 from .dialects.cl import ConstantOp, KernelOp, ProgramOp, target_of
 from .dialects.cl.program import Port
 from .errors import CloptError
 from .folders import replace_folder
+from .source import Source, SourceError, SourceModule
+from .version import VERSION
 from .weights import Weights
 
 DESCRIPTION = "model.json"
 PROGRAM = "program.mlir"
 KERNELS = "kernels.cl"
 WEIGHTS = "weights.safetensors"
+_FILES = ((PROGRAM, KERNELS), ("fallback.mlir", "fallback.cl"))
 
 
 @dataclass(frozen=True)
-class SavedModel:
-    """What a folder holds: all that running needs."""
+class Plan:
+    """One way to compute a model: a module with one program, and the OpenCL C of its kernels.
+
+    Without a source the module has the kernels themselves; in a folder they are declarations.
+    """
 
     module: ModuleOp
-    """Kernels are declarations."""
-    source: str
-    weights: Weights
+    source: str | None = None
 
 
-def save_model(folder: Path, module: ModuleOp, source: str, weights: Weights) -> None:
-    """Write a compiled module to `folder`, which is replaced if it holds a saved model.
+def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Weights) -> None:
+    """Write compiled modules, each with its kernels, to `folder`.
 
-    Whatever goes wrong, `folder` then is as it was: the files are written elsewhere and moved.
+    The first is the model, a second one its fallback. A folder that holds a saved model is
+    replaced. It stays unchanged if anything fails: clopt writes the files elsewhere and moves them.
     """
     if folder.exists() and not _replaceable(folder):
         raise CloptError(f"{folder} exists and is no compiled model; name another folder.")
-    declared = declare_kernels(module)
-    keys = {op.key.data for op in declared.walk() if isinstance(op, ConstantOp | clml.ConstantOp)}
-    text, description = str(declared) + "\n", _describe(declared)
-    files = {PROGRAM: text, KERNELS: source}
+    files: dict[str, str] = {}
+    keys: set[str] = set()
+    for (program, kernels), (module, source) in zip(_FILES, plans, strict=False):
+        declared = declare_kernels(module)
+        named = (op for op in declared.walk() if isinstance(op, ConstantOp | clml.ConstantOp))
+        keys |= {op.key.data for op in named}
+        files |= {program: str(declared) + "\n", kernels: source}
+    description = _describe(plans[0][0])
     description["sha256"] = {name: _digest(content) for name, content in files.items()}
     files[DESCRIPTION] = json.dumps(description, indent=2) + "\n"
 
@@ -68,29 +78,38 @@ def save_model(folder: Path, module: ModuleOp, source: str, weights: Weights) ->
     replace_folder(folder, write)
 
 
-def load_model(folder: Path) -> SavedModel:
+def load_model(folder: Path) -> tuple[list[Plan], Weights]:
     """Read a folder that `save_model` wrote; a damaged or incomplete one is refused."""
     description = _parse_description(_read(folder, DESCRIPTION), folder)
-    contents: dict[str, str] = {}
-    for name in (PROGRAM, KERNELS):
-        contents[name] = _read(folder, name)
-        if description["sha256"].get(name) != _digest(contents[name]):
+    digests: dict[str, Any] = description["sha256"]
+    plans: list[Plan] = []
+    for names in _FILES:
+        if names[0] not in digests and plans:
+            break
+        program, source = (_read_checked(folder, name, digests) for name in names)
+        try:
+            read = SourceModule.parse(CloptContext(), Source(str(folder / names[0]), program))
+            read.verify()
+        except SourceError as error:
             raise CloptError(
-                f"{folder / name} is not the file that was saved; compile the model again."
-            )
-    try:
-        module = Parser(CloptContext(), contents[PROGRAM], str(folder / PROGRAM)).parse_module()
-        module.verify()
-    except (DiagnosticException, ParseError, VerifyException) as error:
+                f"{folder / names[0]} was written by clopt {description.get('clopt')} and cannot "
+                f"be read by clopt {VERSION}; compile the model again."
+            ) from error
+        plans.append(Plan(read.module, source))
+    return plans, Weights.load(folder / WEIGHTS)
+
+
+def _read_checked(folder: Path, name: str, digests: Mapping[str, Any]) -> str:
+    content = _read(folder, name)
+    if digests.get(name) != _digest(content):
         raise CloptError(
-            f"{folder / PROGRAM} was written by clopt {description.get('clopt')} and cannot be "
-            f"read by clopt {version('clopt')}; compile the model again."
-        ) from error
-    return SavedModel(module, contents[KERNELS], Weights.load(folder / WEIGHTS))
+            f"{folder / name} is not the file that was saved; compile the model again."
+        )
+    return content
 
 
 def declare_kernels(module: ModuleOp) -> ModuleOp:
-    """A copy of `module` with a `cl.kernel` in the place of every kernel's body."""
+    """A copy of `module` in which each kernel is a `cl.kernel`, a declaration."""
     ops: list[Operation] = []
     for op in module.body.block.ops:
         if isinstance(op, tir.FuncOp):
@@ -117,9 +136,9 @@ def _declaration(kernel: tir.FuncOp) -> KernelOp:
 
 
 def _describe(module: ModuleOp) -> dict[str, Any]:
-    program = next(op for op in module.body.block.ops if isinstance(op, ProgramOp))
+    program = program_of(module)
     return {
-        "clopt": version("clopt"),
+        "clopt": VERSION,
         "target": target_of(module).name,
         "inputs": [_describe_port(port) for port in program.input_ports],
         "outputs": [_describe_port(port) for port in program.output_ports],
@@ -133,7 +152,7 @@ def _describe_port(port: Port) -> dict[str, Any]:
 def _parse_description(text: str, folder: Path) -> dict[str, Any]:
     try:
         parsed: object = json.loads(text)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         parsed = None
     if isinstance(parsed, dict):
         description = cast("dict[str, Any]", parsed)
@@ -145,6 +164,11 @@ def _parse_description(text: str, folder: Path) -> dict[str, Any]:
 def _read(folder: Path, name: str) -> str:
     try:
         return (folder / name).read_text(encoding="utf-8")
+    except NotADirectoryError:
+        raise CloptError(
+            f"{folder} is a file; load takes a folder that CompiledModel.save or clopt-compile "
+            "wrote, and compile takes the file of an ONNX model."
+        ) from None
     except FileNotFoundError:
         raise CloptError(
             f"{folder} is no compiled model, it lacks {name}; make one with clopt-compile."

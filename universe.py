@@ -1,4 +1,4 @@
-"""What clopt adds to xDSL: dialects, passes and targets, each imported on first use.
+"""The dialects, passes and targets that clopt adds to xDSL, each imported on first use.
 
 To add one, add a row: its name, then `module:Class` with the module's path inside clopt.
 """
@@ -34,6 +34,7 @@ PASSES: dict[str, str] = {
     "nn-mixed-precision": "passes.nn.mixed_precision:NNMixedPrecisionPass",
     "nn-partition-clml": "passes.nn.partition_clml:NNPartitionCLMLPass",
     "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",
+    "nn-split-concats": "passes.nn.split_concats:NNSplitConcatsPass",
     "nn-split-padding": "passes.nn.split_padding:NNSplitPaddingPass",
     "nn-split-transposes": "passes.nn.split_transposes:NNSplitTransposesPass",
     "nn-winograd": "passes.nn.winograd:NNWinogradPass",
@@ -42,7 +43,7 @@ PASSES: dict[str, str] = {
     "tir-lower-blocks": "passes.tir.lower_blocks:TIRLowerBlocksPass",
     "tir-lower-textures": "passes.tir.lower_textures:TIRLowerTexturesPass",
     "tir-mark-in-place": "passes.tir.mark_in_place:TIRMarkInPlacePass",
-    "tir-split-half-sums": "passes.tir.split_half_sums:TIRSplitHalfSumsPass",
+    "tir-widen-f16-accumulators": "passes.tir.widen_f16_accumulators:TIRWidenF16AccumulatorsPass",
     "verify": "passes.verify:VerifyPass",
 }
 

@@ -1,4 +1,4 @@
-"""The arrays a module names: weights never stand in the IR's text."""
+"""The store of a module's arrays, which the IR only names."""
 
 from __future__ import annotations
 

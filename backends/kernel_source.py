@@ -1,40 +1,68 @@
-"""What can be read off a text of kernels: the single kernels, and what they ask of a device."""
+"""Reads a text of kernels: which kernels it has, and which features of a device they need."""
 
 from __future__ import annotations
 
 import re
 from enum import Enum
 
-# The form in which `opencl_c` prints: directives, then kernels, each ending with a `}` of its own.
+ROUNDING_OPTION = "-cl-fp32-correctly-rounded-divide-sqrt"
+"""The option of clBuildProgram by which `/` and `sqrt` of floats are rounded correctly. Devices
+that take it have CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT in their CL_DEVICE_SINGLE_FP_CONFIG."""
+
+# The form in which `opencl_c` prints: directives, functions that kernels call, then kernels, each
+# ending with a `}` of its own.
 _DIRECTIVE = re.compile(r"(?m)^#.*\n")
 _KERNEL = re.compile(r"(?:\s|//.*\n)*(?:__attribute__\(.*\)\s*)?__kernel void (\w+)\(")
+_FUNCTION = re.compile(r"(?:\s|//.*\n)*static \w+ (\w+)\(")
+_COMMENT = re.compile(r"//.*|/\*(?s:.*?)\*/")
 _END_OF_FUNCTION = re.compile(r"(?m)(?<=^}\n)")
 
 
 class Feature(Enum):
-    """Something beyond the core of OpenCL 1.2; its value is what stands in a text that needs it."""
+    """Something beyond the core of OpenCL 1.2; its value matches the texts that need it.
 
-    # Storing halves needs nothing: pointers to them and vload_half are not meant.
-    FP16 = r"\b(half\d* \w|half\d*\)|convert_half|as_half|(read|write)_imageh)"
-    FP64 = r"\bcl_khr_fp64\b"
-    IMAGES = r"\bimage[12]d_(buffer_|array_)?t\b"
+    A text that computes in an optional type enables its extension by a pragma, as OpenCL asks for.
+    `opencl_c` prints the pragma exactly where the device needs the extension. Other authors may
+    leave it out, so the types count as well. That results depend on correctly rounded divisions is
+    said by a comment in the kernel, as C has no word for it.
+    """
+
+    # OpenCL C 1.2, 6.1.1.1: without the extension `half` exists behind pointers only, which
+    # vload_half and vstore_half read and write. Vectors of it do not, not even behind pointers.
+    FP16 = (
+        r"cl_khr_fp16\s*:\s*enable|\bhalf\b(?!\s*\*)|\bhalf(2|3|4|8|16)\b"
+        r"|\b(as|convert)_half|\b(read|write)_imageh\b"
+    )
+    FP64 = r"cl_khr_fp64\s*:\s*enable|\bdouble(2|3|4|8|16)?\b|\b(as|convert)_double"
+    ROUNDING = rf"//.*{ROUNDING_OPTION}"
+    IMAGES = r"\bimage[123]d_(buffer_|array_)?t\s+\w"
 
 
 def features_of(source: str) -> frozenset[Feature]:
-    """What a device needs to run the kernels of `source`."""
-    return frozenset(feature for feature in Feature if re.search(feature.value, source))
+    """The features that a device needs to run the kernels of `source`."""
+    code = _COMMENT.sub(" ", source)
+    return frozenset(
+        feature
+        for feature in Feature
+        if re.search(feature.value, source if feature is Feature.ROUNDING else code)
+    )
 
 
 def split_kernels(source: str) -> dict[str, str]:
-    """The text of each kernel of a source that we printed, with the directives that precede all.
+    """The text of each kernel of a source that we printed, with the directives that precede all,
+    and the functions that it calls.
 
-    Empty when the source has another form, for instance functions that kernels share.
+    Empty when the source has another form, for instance functions among the kernels.
     """
     directives = "".join(_DIRECTIVE.findall(source))
+    functions: dict[str, str] = {}
     kernels: dict[str, str] = {}
     for text in _END_OF_FUNCTION.split(_DIRECTIVE.sub("", source)):
         if start := _KERNEL.match(text):
-            kernels[start[1]] = directives + text
+            called = (body for name, body in functions.items() if f"{name}(" in text)
+            kernels[start[1]] = directives + "".join(called) + text
+        elif (start := _FUNCTION.match(text)) and not kernels:
+            functions[start[1]] = text
         elif text.strip():
             return {}
     return kernels

@@ -148,7 +148,7 @@ def resnet(repeats: tuple[int, int, int, int], bottleneck: bool) -> nn.Module:
 
 
 class Fire(nn.Module):
-    """SqueezeNet's fire module: a 1x1 squeeze, then 1x1 and 3x3 side by side."""
+    """SqueezeNet's fire module: a 1x1 squeeze, then 1x1 and 3x3 in parallel."""
 
     def __init__(self, cin: int, squeeze: int, expand: int) -> None:
         super().__init__()
@@ -186,7 +186,7 @@ def squeezenet1_1() -> nn.Module:
 
 
 class DenseLayer(nn.Module):
-    """Norm first: a 1x1 bottleneck, then a 3x3 whose channels are put behind all there were."""
+    """Norm first: a 1x1 bottleneck, then a 3x3 that appends its channels to the input's."""
 
     def __init__(self, cin: int, growth: int) -> None:
         super().__init__()
@@ -217,7 +217,7 @@ def densenet121(growth: int = 32) -> nn.Module:
 
 
 class Branches(nn.Module):
-    """Several ways from one input, their channels side by side."""
+    """Several branches from one input, their channels concatenated."""
 
     def __init__(self, *branches: nn.Module) -> None:
         super().__init__()

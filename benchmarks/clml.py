@@ -1,9 +1,9 @@
-"""What CLML computes of networks, and why it does not compute the rest.
+"""The operations of networks that CLML computes, and the reasons for the others.
 
 `python benchmarks/clml.py [name ...] [--target "adreno-740 clml=prefer"] [--output FILE]`: for each
 network and precision the operations that graphs of CLML compute, the graphs, their commands and
-copies, and each operation that is left with its reason. Nothing is built or run. The tables are
-written as Markdown, to benchmarks/results/clml.md unless told otherwise.
+copies, and each remaining operation with its reason. Builds and runs nothing. Writes the tables as
+Markdown, by default to benchmarks/results/clml.md.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import models
+from provenance import measured
 
 from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
@@ -88,7 +89,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def kinds(rows: Sequence[Row]) -> Iterator[str]:
-    """Which commands the graphs of each network have."""
+    """The commands in the graphs of each network, counted."""
     yield "| network | commands |"
     yield "|---|---|"
     for row in rows:
@@ -99,7 +100,7 @@ def kinds(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def reasons(rows: Sequence[Row]) -> Iterator[str]:
-    """The operations that are left, those with one reason together."""
+    """The remaining operations, grouped by reason."""
     yield "| network | precision | operations | reason |"
     yield "|---|---|---|---|"
     for row in rows:
@@ -123,6 +124,8 @@ def report(rows: Sequence[Row], target: str) -> str:
     single = [row for row in rows if row.precision == "f32"]
     lines = [
         "# What CLML computes",
+        "",
+        measured(),
         "",
         f'`python benchmarks/clml.py` for the target "{target}". Operations are those after',
         "`simplify`; views are reshapes outside of graphs, which take no time; copies are commands",

@@ -1,9 +1,9 @@
-"""What CLML costs on a device: the facts that `clml=auto` counts with, measured.
+"""Measures the cost of CLML on a device, in the facts that `clml=auto` uses.
 
 `python benchmarks/clml_costs.py --device adreno` times commands of CLML and copies between layouts,
 fits launch + multiply-adds / rate + bytes / bandwidth to them, and prints the lines of a target's
-file. Our kernels are timed on the same operations: the facts are in the scale of our cost model, as
-it is what they are compared with. `--clml-library reference` tries this out where there is no CLML.
+file. It times our kernels on the same operations, because `clml=auto` compares the two: the facts
+are in the scale of our cost model. `--clml-library reference` tries the script without CLML.
 
 For a device without Python, `--write FOLDER --target adreno-740` writes a C package for each
 operation, with CLML and without. Build each one there, and run it with `--profile` into a file
@@ -109,7 +109,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Sample:
-    """One command: what it has to do, and its microseconds."""
+    """One command: its work, and its microseconds."""
 
     case: str
     command: str
@@ -138,7 +138,7 @@ def fit(samples: Sequence[Sample], compute_units: int) -> dict[str, float]:
 
 
 def _column(samples: Sequence[Sample], fact: str, compute_units: int) -> list[float]:
-    """What one unit of 1 / fact costs each sample; of the launch, the launch."""
+    """The coefficients of each sample: work by unit of 1 / fact, and 1 for the launch."""
     match fact:
         case "clml_launch_microseconds":
             return [1.0 for _ in samples]
@@ -150,7 +150,7 @@ def _column(samples: Sequence[Sample], fact: str, compute_units: int) -> list[fl
 
 
 def scaled(facts: dict[str, float], scale: float) -> dict[str, float]:
-    """The facts of a model whose microseconds are `scale` of a device's each."""
+    """The facts of a model in which a microsecond is `scale` of the device's."""
     launch = FACTS[-1]
     return {k: v / scale if k == launch else v * scale for k, v in facts.items()}
 
@@ -171,7 +171,7 @@ def commands_of(model: clopt.CompiledModel) -> list[clml.MLOp]:
 
 
 class OnDevice:
-    """Times from running here."""
+    """Times measured here."""
 
     def __init__(self, options: argparse.Namespace):
         self.settings = {
@@ -243,7 +243,7 @@ def measure(
 
 
 def report(samples: Sequence[Sample], target: Target, scale: float) -> None:
-    """Each command with what the facts say of it, on stderr."""
+    """Print each command with its time by the facts, on stderr."""
     costs = CommandCosts(target)
     table = Table("case", "command", "us", "us by the facts", title=f"CLML on {target.name}")
     for s in samples:
@@ -258,7 +258,7 @@ def toml(facts: dict[str, float], device: str, scale: float) -> str:
         f"# measured on {device} by benchmarks/clml_costs.py; a microsecond of our cost model",
         f"# is {scale:.3g} there",
     ]
-    # What costs nothing that can be seen is as fast as it can be said.
+    # A cost below the noise of the measurement gets the largest speed that a fact can have.
     shown = ((fact, min(value, 1e6)) for fact, value in facts.items())
     return "\n".join([*lines, *(f"{fact} = {value:.4g}" for fact, value in shown)]) + "\n"
 

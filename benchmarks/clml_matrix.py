@@ -1,8 +1,8 @@
-"""Operations in the sizes of real networks by CLML and by our kernels: time, and distance to numpy.
+"""Operations in the sizes of real networks by CLML and by our kernels: time and error.
 
 `python benchmarks/clml_matrix.py --device adreno` runs each alone, in float and in half, and prints
-a table. With `--clml-library reference` CLML's side is the reference library, whose results count
-and whose times do not. `--only pool` takes the rows whose names have that word.
+a table. With `--clml-library reference` the reference library replaces CLML: its results are
+meaningful, its times are not. `--only pool` takes the rows with that word in their names.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clopt import CloptError
 
 @dataclass(frozen=True)
 class Row:
-    """One operation: ONNX's text of what makes y of x and w, and their sizes."""
+    """One operation: the ONNX text that computes y from x and w, and their sizes."""
 
     name: str
     nodes: str
@@ -79,11 +79,11 @@ ROWS = (
     Row("depth to space 4", "y = DepthToSpace<blocksize = 4>(x)", (1, 64, 128, 128)),
     Row("relu", "y = Relu(x)", (1, 64, 112, 112)),
 )
-"""With those that its first users found slow or inaccurate on devices."""
+"""Includes the cases that CLML's first users found slow or inaccurate on devices."""
 
 
 def model_of(row: Row, dtype: type[np.floating]) -> onnx.ModelProto:
-    """The operation on random weights that are halves."""
+    """The operation on random weights that a half represents exactly."""
     element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     text = f"g (float[1] x) => (float[1] y) {{ {row.nodes} }}"
     nodes = onnx.parser.parse_graph(text).node

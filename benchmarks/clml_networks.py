@@ -3,9 +3,9 @@
 `python benchmarks/clml_networks.py [name ...] [--device pocl --device intel]`: each network in each
 mode and precision is compiled once for an Adreno 740 and runs once on each device. `prefer` and
 `auto` are those of the fact `clml`; with `textures` CLML computes every other stretch of a network
-and our kernels, from images, what lies between. Calls are counted from the library's own log of an
-inference. Results are kept in results/clml_networks.json, so that networks can be measured one by
-one; the tables of all of them are written to results/clml_networks.md.
+and our kernels, on images, the stretches between. The library's own log of an inference has the
+calls. The script keeps its rows in results/clml_networks.json, so that you may measure networks one
+by one, and writes the tables of all rows to results/clml_networks.md.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from unittest import mock
 
@@ -27,6 +28,7 @@ import numpy as np
 import onnxruntime
 import rounding
 from compare import relative_error
+from provenance import commit, processor
 from xdsl.dialects.builtin import ModuleOp
 
 import clopt
@@ -51,14 +53,14 @@ MODES = {
     "textures": "adreno-740 texture=prefer clml=auto",
 }
 OTHERS = ("rounded", "off")
-"""What runs without CLML, for comparison."""
+"""The modes without CLML, for comparison."""
 
 STRETCH = 6
 """How many matches CLML computes before our kernels compute as many."""
 OPERATION, COPY = "clEnqueueMLOpQCOM", "clEnqueueCopyMLTensorDataQCOM"
 HOST_COPIES = ("clEnqueueWriteMLTensorDataQCOM", "clEnqueueReadMLTensorDataQCOM")
 BUILT = "built a program"
-"""What the log also says, of the library's own doing."""
+"""The text of lines in the log that are no calls."""
 RESULTS = Path(__file__).resolve().parent / "results"
 STORE = RESULTS / "clml_networks.json"
 REPORT = RESULTS / "clml_networks.md"
@@ -66,7 +68,7 @@ REPORT = RESULTS / "clml_networks.md"
 
 @dataclass(frozen=True)
 class Program:
-    """A network made ready for all devices."""
+    """A compiled network, the same for all devices."""
 
     module: ModuleOp
     weights: Weights
@@ -76,7 +78,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Row:
-    """One run; without CLML most of it is zero."""
+    """One run; without CLML most counts are zero."""
 
     network: str
     mode: str
@@ -100,27 +102,26 @@ class Row:
     """Parameters of kernels that are images."""
     calls: dict[str, int] = field(default_factory=dict[str, int])
     """Of CLML, in an inference."""
-    tensors: int = 0
-    larger_tensors: int = 0
-    """Those that need more bytes than were planned."""
     reasons: dict[str, int] = field(default_factory=dict[str, int])
     """Why operations are left, and how many."""
+    measured: str = ""
+    """`2026-11-22, at commit 82f53d0`."""
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What it is a run of."""
+        """Network, mode, precision and device, which a row has alone."""
         return self.network, self.mode, self.precision, self.device
 
 
 def every_other(
     function: object, target: object, legal: Sequence[Match], *rest: object
 ) -> list[Match]:
-    """Stretches of `legal` in turns, the first of them for CLML: in place of `choose_matches`."""
+    """Every other stretch of `legal`, from the first: replaces `choose_matches`."""
     return [match for i, match in enumerate(legal) if i // STRETCH % 2 == 0]
 
 
 def lower(path: Path, target: Target, mode: str, precision: str) -> Program:
-    """All passes, with what the partition says."""
+    """Run all passes; keep the partition."""
     ctx = CloptContext()
     module = import_onnx(path, ctx.weights)
     set_target(module, target)
@@ -142,7 +143,7 @@ def lower(path: Path, target: Target, mode: str, precision: str) -> Program:
 def run(
     program: Program, device: str, inputs: Mapping[str, np.ndarray]
 ) -> tuple[list[np.ndarray], dict[str, int], CExecutable, float]:
-    """One inference: outputs, calls of CLML, and how long it took."""
+    """One inference: outputs, calls of CLML, executable, seconds."""
     executable = CExecutable(
         program.module, program.weights, device, source=program.source, clml_library="reference"
     )
@@ -174,7 +175,7 @@ def measure(
             yield from _without(name, path, precision, devices, inputs, expected)
         done: dict[str, list[Row]] = {}
         for mode in (mode for mode in MODES if mode in modes):
-            # Where half arithmetic is not asked for it is not needed either: PoCL has none.
+            # Only f16 needs arithmetic in half, which PoCL lacks.
             facts = MODES[mode] if precision == "f16" else f"{MODES[mode]} fp16=false"
             target = TargetChoice.parse(facts).load()
             assert target is not None
@@ -197,7 +198,7 @@ def _without(
     inputs: Mapping[str, np.ndarray],
     expected: Sequence[np.ndarray],
 ) -> Iterator[Row]:
-    """What the precision costs without CLML, on the last device, with code for it."""
+    """The error of the precision without CLML, with code for the last device."""
     device = devices[-1]
     if precision == "f16" and device == "pocl":
         return
@@ -239,8 +240,6 @@ def _row(
         kernels=sum(isinstance(op, EnqueueKernelOp) for op in ops),
         images=program.source.count("image2d_t") + program.source.count("image1d_buffer_t"),
         calls=calls,
-        tensors=offload.tensors,
-        larger_tensors=offload.larger_tensors,
         reasons=dict(Counter(n.note for n in found.nodes if not n.graph and not n.is_view)),
         error=relative_error(outputs, list(expected)),
         seconds=seconds,
@@ -259,12 +258,16 @@ def report(rows: Sequence[Row]) -> str:
         ),
     )
     with_clml = [row for row in ordered if row.mode in MODES]
+    counts = Counter(row.measured for row in rows)
+    dates = [f"{when} ({count} rows)" for when, count in sorted(counts.items())]
     lines = [
         "# Networks with CLML, run on its reference library",
         "",
-        "`python benchmarks/clml_networks.py`: classifiers of 224x224 pixels (Inception v3: 299),",
-        "compiled for an Adreno 740 and run by PoCL and Intel's runtime. No times: the reference",
-        "library has one work-item for each element, and none of a device's tricks.",
+        f"Measured on {processor()}, {'; '.join(dates)}: `python benchmarks/clml_networks.py`",
+        "",
+        "Classifiers of 224x224 pixels (Inception v3: 299), compiled for an Adreno 740 and run by",
+        "PoCL and Intel's runtime. No times: the reference library has one work-item for each",
+        "element, and none of a device's tricks.",
         "",
         "- `prefer` and `auto` are those of the fact `clml`. With `textures` CLML computes",
         f"  stretches of {STRETCH} matches, and our kernels, from images, as many in between.",
@@ -272,7 +275,8 @@ def report(rows: Sequence[Row]) -> str:
         "- Copies change a layout on the device. Calls are counted in the library's log of an",
         "  inference: as many operations and copies as the program has. Host copies are calls",
         "  that write or read tensors from the host.",
-        "- Larger are tensors that did not fit in the bytes planned for them.",
+        "- Nothing here says whether a device's own layout takes more bytes than planned: the plan",
+        "  estimates them with the layout of the reference library.",
         "- An error is the largest difference from onnxruntime in f32, relative to the largest",
         "  value of the output. `rounded` is about what half costs by itself: onnxruntime in",
         "  f32, with weights and values rounded to half (`rounding.py`). `off` is without CLML,",
@@ -304,7 +308,6 @@ def _programs(rows: Sequence[Row]) -> Iterator[str]:
         "commands",
         "copies",
         "host copies",
-        "larger",
         "kernels",
         "images",
     )
@@ -320,7 +323,6 @@ def _programs(rows: Sequence[Row]) -> Iterator[str]:
             row.commands,
             row.copies,
             _host_copies(row),
-            f"{row.larger_tensors} of {row.tensors}",
             row.kernels,
             row.images,
         )
@@ -328,7 +330,7 @@ def _programs(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _host_copies(row: Row) -> int:
-    """Calls that read or write tensors from the host; all others are what the program says."""
+    """Calls that read or write tensors from the host; checks the others against the program."""
     counts = Counter(row.calls)
     assert (counts[OPERATION], counts[COPY]) == (row.commands, row.copies), row
     return sum(counts[name] for name in HOST_COPIES)
@@ -344,12 +346,21 @@ def _errors(rows: Sequence[Row]) -> Iterator[str]:
         of = {row.key[1::2]: row for row in rows if row.key[::2] == (network, precision)}
         alone = [{mode: row for (mode, _), row in of.items()}.get(mode) for mode in OTHERS]
         cells = [*alone, *(of.get(column) for column in columns)]
-        texts = ("-" if row is None else f"{row.error:.1e}" for row in cells)
+        keys = [*((mode, None) for mode in OTHERS), *columns]
+        texts = (
+            f"{row.error:.1e}" if row else "" if _senseless(precision, *key) else "not run"
+            for key, row in zip(keys, cells, strict=True)
+        )
         yield f"| {network} | {precision} | {' | '.join(texts)} |"
 
 
+def _senseless(precision: str, mode: str, device: str | None) -> bool:
+    """Whether there is nothing to run: f32 loses nothing by rounding, PoCL multiplies no halves."""
+    return (precision, mode) == ("f32", "rounded") or (precision, device) == ("f16", "pocl")
+
+
 def _reasons(rows: Sequence[Row]) -> Iterator[str]:
-    """Of `textures` nothing: what is left there is left on purpose."""
+    """The reasons of all modes but `textures`, which leaves operations on purpose."""
     yield "| network | precision | mode | operations | reason |"
     yield "|---|---|---|---:|---|"
     for row in {row.key[:3]: row for row in rows if row.mode != "textures"}.values():
@@ -372,6 +383,7 @@ def main() -> None:
     devices, modes = args.device or ["pocl", "intel"], args.mode or [*OTHERS, *MODES]
     for name in args.names:
         for row in measure(name, devices, modes, args.precision or PRECISIONS):
+            row = replace(row, measured=f"{date.today().isoformat()}, at commit {commit()}")
             rows[row.key] = row
             print(json.dumps(asdict(row)), flush=True)
             text = json.dumps([asdict(row) for row in rows.values()], indent=1)

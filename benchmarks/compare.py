@@ -12,7 +12,6 @@ import argparse
 import json
 import multiprocessing
 import os
-import platform
 import random
 import shutil
 import statistics
@@ -26,6 +25,7 @@ import models
 import numpy as np
 import rivals
 from devices import rival_environment
+from provenance import measured
 from rich.console import Console
 from rich.table import Table
 
@@ -65,7 +65,7 @@ class Runner:
         self.count = 1
 
     def prepare(self) -> Row:
-        """Wait until the network is compiled; a row with the facts, or with a failure."""
+        """Wait for the compiled network; a row with facts, or with a failure."""
         return self._receive(PREPARE_SECONDS)
 
     def time(self) -> bool:
@@ -196,8 +196,9 @@ def markdown(results: dict[str, dict[str, Row]], args: argparse.Namespace) -> st
     lines = [
         "# Networks, numpy in to numpy out, batch 1",
         "",
+        measured(),
+        "",
         f"{args.size}x{args.size} images, {args.rounds} shuffled rounds, medians; "
-        f"{os.cpu_count()} cores, {platform.machine()}; "
         f"caches {'cold' if args.cold else 'kept'} when compiling.",
         "",
         "| network | " + " | ".join(HEADER) + " |",

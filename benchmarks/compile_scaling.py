@@ -1,8 +1,8 @@
 """Time of clopt's own passes on chains of convolutions and on ResNet-50; no kernel is built.
 
-`python benchmarks/compile_scaling.py [--lengths 100 1000 5000]`. The channels of a chain go round a
-cycle, so that it holds `--distinct` different convolutions, each many times with other weights.
-Times are CPU seconds of the one thread that the passes use. The exponent says how the time grows
+`python benchmarks/compile_scaling.py [--lengths 100 1000 5000]`. The channels of a chain repeat in
+a cycle, so that it has `--distinct` different convolutions, each many times with other weights.
+Times are CPU seconds of the one thread that the passes use. The exponent is that of the growth
 between the two longest chains: 1 is linear.
 """
 
@@ -20,6 +20,7 @@ import models
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from provenance import measured
 from rich.console import Console
 from rich.table import Table
 
@@ -133,7 +134,7 @@ def main() -> int:
     for row in rows:
         table.add_row(*row)
     console.print(table)
-    lines = [f"# Seconds of clopt's own passes, target {args.target}", ""]
+    lines = [f"# Seconds of clopt's own passes, target {args.target}", "", measured(), ""]
     lines += ["| " + " | ".join(heading) + " |", "|---" * len(heading) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     args.output.parent.mkdir(parents=True, exist_ok=True)

@@ -62,7 +62,7 @@ def _read_folder(folder: Path, model: onnx.ModelProto) -> list[tuple[list[Any], 
 
 
 def _operator(name: str, model: onnx.ModelProto) -> str:
-    """The operator a case is about: its only one, or the one that its name mentions."""
+    """The operator that a case tests: its only one, or the one in its name."""
     kinds = sorted({n.op_type for n in model.graph.node if n.op_type != "Constant"})
     if len(kinds) == 1:
         return kinds[0]

@@ -200,7 +200,7 @@ def mismatch(got: Any, expected: Any, rtol: float, atol: float) -> str | None:
 
 
 def in_float64(case: Case, inputs: Sequence[Any]) -> list[Any] | None:
-    """What ONNX's reference evaluator computes with float64 in place of every smaller float."""
+    """The result of ONNX's reference evaluator with float64 instead of every smaller float."""
     from onnx.reference import ReferenceEvaluator
 
     model = onnx.load_from_string(case.model)

@@ -1,8 +1,8 @@
-"""What devices hold for a network, against what its memory report says.
+"""The bytes that devices allocate for a network, against its memory report.
 
 `python benchmarks/device_memory.py mobilenet_v2 --device pocl --device intel --target adreno-740`:
-the network is compiled, run once and asked for the bytes of the memory objects that it made. The
-report goes to `benchmarks/results/device_memory.md`.
+compiles the network, runs it once and asks it for the bytes of its memory objects. The report goes
+to `benchmarks/results/device_memory.md`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 
 import models
+from provenance import measured
 from rich.console import Console
 from rich.table import Table
 
@@ -18,7 +19,7 @@ import clopt
 
 HERE = Path(__file__).resolve().parent
 HEADINGS = ("network", "target", "runtime", "images", "arena, MB", "separate", "weights",
-            "told in all", "made in all")  # fmt: skip
+            "announced in all", "allocated in all")  # fmt: skip
 
 
 def measure(name: str, target: str | None, device: str) -> list[str]:
@@ -59,8 +60,8 @@ def main() -> None:
     Console(width=None if Console().is_terminal else 160).print(table)
     lines = [HEADINGS, ["---"] * 4 + ["---:"] * 5, *rows]
     text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    title = "# Memory on devices: what reports tell and what was made\n\nMB are 10^6 bytes.\n\n"
-    args.output.write_text(f"{title}{text}\n")
+    title = "# Memory on devices: bytes announced and bytes allocated"
+    args.output.write_text(f"{title}\n\n{measured()}\n\nMB are 10^6 bytes.\n\n{text}\n")
 
 
 if __name__ == "__main__":

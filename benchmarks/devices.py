@@ -1,4 +1,4 @@
-"""Which OpenCL runtime a rival process uses: chosen by environment before it starts."""
+"""Chooses the OpenCL runtime of a rival process, by environment before it starts."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.ir import Block
 
 import clopt
+from clopt.backends.programs import program_of
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.dialects import tir
 from clopt.dialects.cl.ops import EnqueueKernelOp, byte_count
-from clopt.dialects.cl.program import ProgramOp
 
 
 @dataclass
@@ -63,7 +63,7 @@ def rows_of(module: ModuleOp) -> list[Row]:
     """A row for each launch of the program, in its order."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tir.FuncOp)}
     flops = {name: float_operations(f.body.block) for name, f in functions.items()}
-    program = next(op for op in module.body.block.ops if isinstance(op, ProgramOp))
+    program = program_of(module)
     rows: list[Row] = []
     for op in program.body.block.ops:
         if not isinstance(op, EnqueueKernelOp):

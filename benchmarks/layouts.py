@@ -1,8 +1,8 @@
-"""Layouts that networks get: how many values lie in images, and what is left to copy.
+"""Layouts of networks: how many values lie in images, and which copies remain.
 
 `python benchmarks/layouts.py [name ...] [--target "adreno-740 texture=prefer"]`: for each network
-the kernels, the values between them by memory, the layout transforms left, the bytes these move
-and the seconds that choosing took. No kernel is built. `--json FILE` keeps the figures.
+the kernels, the values between them by memory, the remaining layout transforms, their bytes and the
+seconds of the choice. No kernel is built. `--json FILE` keeps the figures.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Memory of the benchmark networks: what the plan needs, what is the least, what rivals need.
+"""Memory of the benchmark networks: our plan, the least possible, rivals.
 
 `python benchmarks/memory.py [names] [--target "adreno-740 texture=off"]`, f32, batch 1. No kernel
-is built. `--live` lists what is live at the busiest command of plans that are short of the best
-possible. The report goes to `benchmarks/results/memory.{md,json}`.
+is built. For plans above the lower bound, `--live` lists the values at the busiest command.
+The report goes to `benchmarks/results/memory.{md,json}`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from pathlib import Path
 
 import models
 from memory_bounds import Graph
+from provenance import measured
 from rich.console import Console
 from rich.table import Table
 
+from clopt.backends.programs import program_of
 from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
-from clopt.dialects.cl import ProgramOp, Target, set_target
+from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.memory_report import MemoryReport, memory_report
 from clopt.passes.pipelines import PIPELINES
@@ -44,7 +46,7 @@ class Row:
     """The least of the compiled program: its kernels, scratch, pitch, order."""
     peak: int
     separate: int
-    """What lies in no arena."""
+    """Bytes outside of the arenas."""
     pitch: int
     alignment: int
     fragmentation: int
@@ -55,16 +57,16 @@ class Row:
 
     @property
     def all(self) -> int:
-        """What intermediates take in all."""
+        """All bytes of intermediates."""
         return self.peak + self.separate
 
 
 @dataclass(frozen=True)
 class Rival:
-    """What others need for a network's intermediates; MB of 10^6 bytes, measured separately."""
+    """Intermediates of a network in other engines: MB of 10^6 bytes, measured separately."""
 
     bound: float
-    """The least of the file that was measured, which is ours where it equals `Row.bound`."""
+    """The least of the measured file, which is our file where it equals `Row.bound`."""
     tinygrad: float | None
     """tinygrad 0.14 on OpenCL: a buffer for each intermediate."""
     tinygrad_planned: float | None
@@ -100,12 +102,11 @@ def compile_for(path: Path, target: Target) -> tuple[MemoryReport, float]:
         pass_.apply(ctx, module)
         if pass_.name in PLANNING:
             seconds += time.perf_counter() - start
-    (program,) = (op for op in module.body.block.ops if isinstance(op, ProgramOp))
-    return memory_report(program, target), seconds
+    return memory_report(program_of(module), target), seconds
 
 
 def measure(name: str, label: str, live: Console | None) -> Row:
-    """One row of the table; `live` is where to tell what a plan is short of."""
+    """One row of the table; prints to `live` where a plan exceeds the lower bound."""
     path = models.export(name, SIZES.get(name, 224))
     target = TargetChoice.parse(label).load()
     assert target is not None, f"{label}: name a target"
@@ -129,7 +130,7 @@ def measure(name: str, label: str, live: Console | None) -> Row:
 
 
 def live_set(report: MemoryReport, title: str) -> Table:
-    """What is live at the busiest command."""
+    """The values that are live at the busiest command."""
     table = Table("node", "type", "kind", "bytes", "offset", "first", "last", title=title)
     now = report.busiest or 0
     for row in report.rows:
@@ -165,7 +166,7 @@ RIVAL_HEADINGS = ("network", "least", *(f"clopt, {t}" for t in TARGETS), "TVM, O
 
 
 def rival_cells(name: str, rows: list[Row]) -> list[str]:
-    """What everyone needs: MB and how many times the least of the file that was measured."""
+    """The memory of each engine: MB, and as a multiple of the least of the measured file."""
     bound = rows[0].bound / MB
     by_target = {row.target: row.all / MB for row in rows}
     ours = [_times(by_target.get(target), bound) for target in TARGETS]
@@ -193,6 +194,8 @@ def markdown(rows: list[Row]) -> str:
     return "\n".join(
         [
             "# Memory of intermediates, f32, batch 1",
+            "",
+            measured(),
             "",
             "MB are 10^6 bytes; 224x224 images, for Inception-v3 299x299. The lower bound is the",
             "most that is live at one command of the compiled program; the peak is the size of the",

@@ -1,10 +1,9 @@
-"""The least memory that the intermediates of an ONNX graph need, whoever runs it.
+"""The least memory that the intermediates of an ONNX graph need in any engine.
 
-The rule is one that several engines can be held against: nodes run in the order of the file;
-shapes change for nothing (reshape and its kin are views); an elementwise operation is computed by
-the kernel before it, if nothing else needs that kernel's result; what depends on weights alone is
-computed before. Counted are the values between kernels, not the network's inputs, outputs and
-weights.
+The rule suits several engines: nodes run in the order of the file; reshape and its kin are views
+and cost nothing; the kernel before an elementwise operation computes it, if nothing else needs that
+kernel's result; nodes on weights alone run before. It counts the values between kernels, not the
+network's inputs, outputs and weights.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Graph:
         writes = [name for name in node.output if name]
         if node.op_type in VIEWS:
             self.alias[writes[0]] = reads[0]
-            # Whoever reads the view reads the value: it is no use of its own.
+            # A view is no use of the value; the reads of the view are.
             uses[reads[0]] += uses[writes[0]] - 1
             return
         producer = self._fusible(node, reads, uses)

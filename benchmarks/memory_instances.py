@@ -1,15 +1,15 @@
-"""Hard instances of memory planning: what greedy orders and the search make of them.
+"""Hard instances of memory planning, by greedy orders and by the search.
 
 `python benchmarks/memory_instances.py [--seeds N] [--effort N] [FILE.CAPACITY.csv ...]`. Without
 files it plans generated instances and writes `results/memory_instances.md` and `.json`, with files
 `results/minimalloc_instances.md` and `.json`. A file has one tensor a line in the format of
-MiniMalloc's instances (github.com/google/minimalloc, benchmarks/asplos2024): a name, the first
+MiniMalloc's instances (github.com/google/minimalloc, benchmarks/challenging): a name, the first
 command, the command after the last, and bytes; the capacity is in the file's name.
 
 A generated instance fills a rectangle of time by capacity with boxes, so that its capacity can be
-met: parts of the rectangle are cut in two, at one time or at one height, or into five around a box
-in the middle, which no such cut can make. The planner is only told when each lives and how large it
-is. Some instances leave a few per cent of the capacity free.
+met: it cuts parts of the rectangle in two, at one time or at one height, or into five around a box
+in the middle, which no such cut can make. The planner gets only the lifetime and the size of each
+box. Some instances leave a few per cent of the capacity free.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from provenance import measured
 from rich.console import Console
 from rich.table import Table
 
 from clopt.passes.cl.memory import Tensor, lower_bound, plan
 from clopt.passes.cl.memory.greedy import Placer
+from clopt.passes.cl.memory.plan import EFFORT, FITTING
 
 RESULTS = Path(__file__).resolve().parent / "results"
 CAPACITY = 1 << 20
@@ -130,9 +132,12 @@ def measure(name: str, tensors: list[Tensor], capacity: int, effort: int) -> Row
 
 NOTE = """# Memory planning: hard instances
 
-`python benchmarks/memory_instances.py --effort {effort}`. Bytes as multiples of the capacity, which
-can be met; seconds of one CPU core. "by size": the largest first into the tightest gap. "plan" with
-more than 1 did not fit into one arena of the capacity: it is the sum of its arenas.
+{measured}
+
+To fit all tensors into the capacity the search visits at most {fitting} states, and at most
+{effort} (`--effort`) to do with less. Bytes as multiples of the capacity, which can be met; seconds
+of one CPU core. "by size": the largest first into the tightest gap. "plan" with more than 1 did not
+fit into one arena of the capacity: it is the sum of its arenas.
 
 """
 HEADER = "instance|tensors|lower bound|by size|best greedy|s|plan|s|found by"
@@ -157,7 +162,9 @@ def write(name: str, rows: list[Row], effort: int) -> None:
     header = HEADER.split("|")
     lines = [header, ["---"] * len(header), *map(cells, rows)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    (RESULTS / f"{name}.md").write_text(NOTE.format(effort=effort) + table + "\n")
+    (RESULTS / f"{name}.md").write_text(
+        NOTE.format(measured=measured(), effort=effort, fitting=effort * FITTING) + table + "\n"
+    )
     content = {"effort": effort, "rows": [row._asdict() for row in rows]}
     (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
 
@@ -166,7 +173,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--seeds", type=int, default=12)
-    parser.add_argument("--effort", type=int, default=1_000_000)
+    parser.add_argument("--effort", type=int, default=EFFORT)
     arguments = parser.parse_args()
     rows: list[Row] = []
     for path in arguments.files:

@@ -1,6 +1,6 @@
 """Exports the benchmark networks to ONNX files: `python benchmarks/models.py [names] [--size N]`.
 
-The files land in a cache folder beside this script and are only written when they are missing.
+Writes missing files to a cache folder beside this script.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAMES = (
 
 
 def model_path(name: str, size: int = 224, variant: str = "", folder: Path = CACHE) -> Path:
-    """Where the exported network is, or will be."""
+    """The path of the exported network, which need not exist yet."""
     suffix = f"_{variant}" if variant else ""
     return folder / f"{name}_{size}{suffix}.onnx"
 

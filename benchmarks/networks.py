@@ -203,7 +203,7 @@ class Network:
     build: Callable[[int], nn.Module]
     text: bool = False
     calibration_size: int = 64
-    """Images that the batch norms are measured on; what has no padding needs larger ones."""
+    """The size of the images that calibrate batch norms; larger for networks without padding."""
 
     def inputs(self, size: int, batch: int = 1, seed: int = 0) -> dict[str, Tensor]:
         """Seeded inputs by name."""

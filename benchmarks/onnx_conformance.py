@@ -27,6 +27,7 @@ from typing import Any
 import conformance_cases
 import conformance_worker
 from devices import select_rival_device
+from provenance import measured
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -143,7 +144,7 @@ def markdown(results: dict[str, Result], title: str) -> str:
     """The report: totals, the table by operator, and every case that is not refused or passed."""
     totals = Counter(result["status"] for result in results.values())
     used = [s for s in STATUSES if totals[s] or s in ("wrong", "crash", "hang")]
-    lines = [f"# {title}", "", "| | " + " | ".join(used) + " | all |"]
+    lines = [f"# {title}", "", measured(), "", "| | " + " | ".join(used) + " | all |"]
     lines += ["|---" * (len(used) + 2) + "|"]
     counts = " | ".join(str(totals[s]) for s in used)
     lines += [f"| **all** | {counts} | {len(results)} |"]
@@ -163,7 +164,7 @@ def markdown(results: dict[str, Result], title: str) -> str:
 
 
 def as_json(results: dict[str, Result]) -> str:
-    """What `--baseline` reads: a line for each case, without what changes from run to run."""
+    """The text for `--baseline`: a line for each case, without times and messages."""
     kept = ("operator", "status")
     lines = [
         f"{json.dumps(name)}: {json.dumps({key: result[key] for key in kept})}"

@@ -9,7 +9,6 @@ to `benchmarks/results/replay.md`.
 from __future__ import annotations
 
 import argparse
-import platform
 import subprocess
 import tempfile
 import time
@@ -20,6 +19,7 @@ from statistics import median
 
 import models
 import pyopencl as cl
+from provenance import measured
 from rich.console import Console
 from rich.table import Table
 
@@ -97,7 +97,9 @@ def report(table: Sequence[Sequence[str]], note: str) -> str:
     lines = [HEADINGS, ["---"] * 2 + ["---:"] + ["---"] + ["---:"] * 3, *table]
     return f"""# Replay: launches recorded once, in C, and the Python runtime
 
-Medians per inference on {platform.machine()}, inputs and outputs on the device. *call*: until the
+{measured()}
+
+Medians per inference, inputs and outputs on the device. *call*: until the
 function returned; *inference*: until the queue was empty; *CPU*: of all processors. {note}
 
 {chr(10).join("| " + " | ".join(line) + " |" for line in lines)}

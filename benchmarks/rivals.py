@@ -19,7 +19,7 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass
 class Prepared:
-    """A compiled network: how to run it, how many kernels it has, seconds in our own passes."""
+    """A compiled network: its run function, number of kernels, seconds in our own passes."""
 
     run: Callable[[Arrays], list[np.ndarray]]
     kernels: int | None = None

@@ -1,8 +1,8 @@
-"""What storing a network in half costs by itself, with all arithmetic in float: by onnxruntime.
+"""The error of storing a network in half, with all arithmetic in float, by onnxruntime.
 
 `python benchmarks/rounding.py [name ...]` prints the error of each network, relative to the largest
-value of its output, when weights, values or both are rounded to half. Whoever stores half is off by
-about as much.
+value of its output, when weights, values or both are rounded to half. Any engine that stores half
+has about this error.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 from clml import CLASSIFIERS, SIZES
 
 ACTIVATIONS = ("Relu", "Clip")
-"""What is computed together with the convolution or sum before it, without a rounding between."""
+"""Operators that a kernel fuses with the convolution or sum before, without rounding between."""
 
 
 def rounded(path: Path, weights: bool = True, values: bool = True) -> onnx.ModelProto:
-    """The network with batch norms folded, its weights and what operations exchange in half."""
+    """The network with folded batch norms, weights and intermediates in half."""
     model = _folded(path)
     graph = model.graph
     for tensor in graph.initializer if weights else ():
@@ -66,7 +66,7 @@ def _folded(path: Path) -> onnx.ModelProto:
 
 
 def _with_casts(graph: onnx.GraphProto) -> Iterator[NodeProto]:
-    """The nodes, each value but the outputs rounded where it is made."""
+    """The nodes, with each value but the outputs rounded by its producer."""
     constants = {tensor.name for tensor in graph.initializer}
     floats = {v.name for v in graph.input if v.type.tensor_type.elem_type == TensorProto.FLOAT}
     kept = {value.name for value in graph.output} | constants

@@ -3,8 +3,8 @@
 `python benchmarks/texture_forms.py resnet50 mobilenet_v2 --device nvidia`: for each different
 convolution of the networks, with its activation, the time of the kernels that compute it when
 values lie in images, packed in buffers or plain in buffers, and which of these the whole network
-gets with `texture=auto`. Packing the input and unpacking the output are not counted: in a network
-the neighbours do that. The forms alternate; times are medians.
+gets with `texture=auto`. Times leave out packing the input and unpacking the output, which the
+neighbours do in a network. The forms alternate; times are medians.
 
 `--list FILE` only writes the convolutions and the choices for `--target`; `--from FILE` measures
 those of such a file, on a machine that needs neither the networks nor their weights.
@@ -60,7 +60,7 @@ FORMS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Convolution:
-    """What decides the time of a convolution."""
+    """The parameters that determine the time of a convolution."""
 
     shape: tuple[int, ...]
     weights: tuple[int, ...]
@@ -82,7 +82,7 @@ class Convolution:
         return (h // self.strides[0]) * (w // self.strides[1]) * int(np.prod(self.weights))
 
     def model(self) -> onnx.ModelProto:
-        """The convolution with a bias and a rectifier, and a pool that reads what it writes."""
+        """The convolution with a bias and a rectifier, and a pool that reads the result."""
         rng = np.random.default_rng(0)
         fan = int(np.prod(self.weights[1:]))
         w = (rng.standard_normal(self.weights) * fan**-0.5).astype(np.float32)
@@ -114,7 +114,7 @@ class Convolution:
 
 @dataclass
 class Row:
-    """One convolution: microseconds in each form, and what `auto` chose."""
+    """One convolution: microseconds in each form, and the choice of `auto`."""
 
     network: str
     name: str
@@ -171,7 +171,7 @@ def chosen_forms(path: Path, target: Target) -> dict[Convolution, str]:
 
 
 def listed(networks: list[str], target: Target) -> list[tuple[str, list[Any], str]]:
-    """Network, fields of the convolution and chosen form of everything there is to measure."""
+    """Network, fields and chosen form of each convolution to measure."""
     return [
         (path.stem, list(astuple(convolution)), form)
         for path in (models.export(n) if n in models.NAMES else Path(n) for n in networks)

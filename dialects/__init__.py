@@ -1,1 +1,1 @@
-"""What the IR can say: operations, types, attributes and their verifiers."""
+"""The vocabulary of the IR: operations, types, attributes and their verifiers."""

@@ -7,15 +7,18 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
+    BytesAttr,
     DenseArrayBase,
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    StringAttr,
     UnitAttr,
     f64,
     i64,
 )
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
 I64 = IntegerAttr.constr(i64)
 """Constrains a property to one 64-bit integer."""
@@ -32,7 +35,7 @@ F64_ARRAY = DenseArrayBase.constr(f64)
 
 def int_array(values: Sequence[int]) -> Attribute:
     """`array<i64: …>`."""
-    return DenseArrayBase.from_list(i64, [int(v) for v in values])
+    return DenseArrayBase.from_list(i64, [_fitting(v) for v in values])
 
 
 def float_array(values: Sequence[float]) -> Attribute:
@@ -42,7 +45,13 @@ def float_array(values: Sequence[float]) -> Attribute:
 
 def integer(value: int) -> Attribute:
     """`value : i64`."""
-    return IntegerAttr(int(value), i64)
+    return IntegerAttr(_fitting(value), i64)
+
+
+def _fitting(value: int) -> int:
+    if not -(1 << 63) <= value < 1 << 63:
+        raise VerifyException(f"the number {value} does not fit 64 bits")
+    return int(value)
 
 
 def real(value: float) -> Attribute:
@@ -56,8 +65,18 @@ def flag(value: bool) -> Attribute | None:
 
 
 def boolean(value: bool) -> Attribute:
-    """`true` or `false`, for what has no default or has one that is true."""
+    """`true` or `false`, for properties without a default or with one that is true."""
     return BoolAttr.from_bool(value)
+
+
+def text(attr: Attribute | None) -> str | None:
+    """The text of a string; None for anything else.
+
+    xDSL prints non-ASCII characters as escapes, and parses a string with escapes as bytes.
+    """
+    if isinstance(attr, BytesAttr):
+        return attr.data.decode(errors="replace")
+    return attr.data if isinstance(attr, StringAttr) else None
 
 
 def ints(attr: Attribute | None) -> tuple[int, ...]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import inspect
-import os
+import io
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import chdir, redirect_stdout
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from xdsl.passes import PassOptionInfo, get_pass_option_infos
 from clopt.backends.targets import load_target, target_names
 from clopt.dialects.cl import Target
 from clopt.passes.pipelines import PIPELINES
+from clopt.tools.opt import main as clopt_main
 from clopt.universe import CLOPT_UNIVERSE
 
 DOCS = Path(__file__).parent
@@ -146,17 +149,30 @@ def refreshed(text: str) -> str:
 
 
 def _renew(block: re.Match[str]) -> str:
-    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", block["command"]],
-        cwd=DOCS.parent,
-        env=os.environ | {"PATH": path},
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        raise SystemExit(f"{block['command']}\n{done.stderr[-2000:]}")
-    return f"```{block['language']}\n// $ {block['command']}\n{done.stdout.rstrip()}\n```"
+    clopt, _, filters = block["command"].partition(" | ")
+    output = _output_of(clopt)
+    if filters:
+        command = ["bash", "-o", "pipefail", "-c", filters]
+        done = subprocess.run(command, input=output, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{block['command']}\n{done.stderr[-2000:]}")
+        output = done.stdout
+    return f"```{block['language']}\n// $ {block['command']}\n{output.rstrip()}\n```"
+
+
+def _output_of(command: str) -> str:
+    """The standard output of `clopt` with arguments; in this process, as each takes a second to
+    start."""
+    name, *arguments = shlex.split(command)
+    assert name == "clopt", command
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with chdir(DOCS.parent), redirect_stdout(printed):
+        try:
+            clopt_main(arguments)
+        except SystemExit as leaving:
+            if leaving.code:
+                raise SystemExit(f"{command}: exit code {leaving.code}") from leaving
+    return printed.buffer.getvalue().decode()
 
 
 def pages() -> dict[Path, str]:

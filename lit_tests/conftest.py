@@ -1,7 +1,7 @@
 """Runs the RUN lines of lit tests inside pytest's process, about 17 times cheaper than `lit`.
 
-`clopt`, `filecheck` and `not` are called as functions; any other command is a subprocess. What a
-RUN line may contain is what our tests need of lit's shell: pipes, `&&`, `>`, `2>`, `2>&1`, `not`,
+`clopt`, `filecheck` and `not` are called as functions; any other command is a subprocess. A RUN
+line may use the parts of lit's shell that our tests need: pipes, `&&`, `>`, `2>`, `2>&1`, `not`,
 `%s` (the file), `%S` (its folder) and `%t` (a temporary path of its own).
 """
 
@@ -29,7 +29,7 @@ OPERATORS = {"|", "&&", ">", "2>", "2>&1"}
 
 
 class Output(NamedTuple):
-    """What a command left behind."""
+    """The exit code and output of a command."""
 
     code: int
     out: bytes

@@ -1,4 +1,4 @@
-"""Names of nodes, for messages and comments."""
+"""Names of nodes for messages and comments."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from ..printable import printable
+
 
 def node_name(op: Operation) -> str:
-    """The name that the model's author gave the node behind `op`; the op's own name without one."""
-    return _name(op.location) or op_name(op)
+    """The name that the model's author gave the node of `op`, else the operation's own name.
+
+    It is for people: what cannot be seen in it is escaped, and a long one is cut.
+    """
+    name = _name(op.location)
+    return printable(name) if name else op_name(op)
 
 
 def op_name(op: Operation) -> str:
-    """The name of an operation, also where its dialect is not registered."""
+    """The name of an operation, even if its dialect is not registered."""
     return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
 
 

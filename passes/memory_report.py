@@ -1,4 +1,4 @@
-"""What a planned program holds on its device, counted from the program alone."""
+"""The memory that a planned program takes on its device, computed from the program alone."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ BUFFER, IMAGE, IN_PLACE, SEPARATE = KINDS = ("buffer", "image", "in place", "sep
 
 @dataclass(frozen=True)
 class Row:
-    """One intermediate: memory of its own that the views of it (`cl.view`) share."""
+    """One intermediate: its memory, which its views (`cl.view`) share."""
 
     name: str
-    """Its name in the program's text, without the number that tells equal names apart."""
+    """Its name in the program's text, without the number that distinguishes equal names."""
     node: str
-    """The ONNX node that writes it first; the kernel, where the program does not tell nodes."""
+    """The ONNX node that writes it first; the kernel if the program has no names of nodes."""
     type: str
     kind: str
     """One of `KINDS`: a buffer or an image in an arena; a buffer that takes over the bytes of one
-    that the same launch reads for the last time; or what lies in no arena."""
+    that the same launch reads for the last time; or a value outside of arenas."""
     bytes: int
-    """What it takes: all rows of an image with their pitch."""
+    """The bytes that it takes, all rows of an image with their pitch."""
     content: int
-    """Bytes of its elements alone."""
+    """The bytes of its elements."""
     first: int
     """Index of the first command that writes it; commands are counted from 0."""
     last: int
-    """Index of the last command that touches it."""
+    """Index of the last command that uses it."""
     kernels: tuple[str, ...]
-    """The kernels that touch it, in queue order; `copy` is one of them for copies, and commands of
-    CLML graphs are `clml.pool @clml_0[3]`."""
+    """The kernels that use it, in queue order; a copy is `copy`, and a command of a CLML graph
+    `clml.pool @clml_0[3]`."""
     arena: int | None = None
     offset: int | None = None
     """The byte of its arena at which it starts."""
@@ -53,14 +53,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Waste:
-    """Bytes of the arenas that hold nothing when most is live, by cause."""
+    """Unused bytes of the arenas at the busiest command, by cause."""
 
     pitch: int
-    """What rows of images are padded by, of all that is live at `MemoryReport.busiest`: part of
-    the lower bound."""
+    """The padding of rows of images that are live at `MemoryReport.busiest`, which is part of the
+    lower bound."""
     alignment: int
-    """What the arenas need more because views start at multiples of the target's alignment: the
-    most that is live at once with all sizes but one rounded up, less the lower bound."""
+    """The additional bytes of the arenas because views start at multiples of the target's
+    alignment: the most live bytes with all sizes but one rounded up, minus the lower bound."""
     fragmentation: int
     """The rest: arenas - lower bound - alignment."""
 
@@ -69,15 +69,15 @@ class Waste:
 class MemoryReport:
     """Memory of one inference, in bytes.
 
-    Everything that the device holds for the model is `total`: what the program itself makes, and
-    the buffers of its inputs and outputs. Not counted is what a driver takes for itself and for the
-    code of kernels.
+    `total` is everything that the device holds for the model: the program's own memory, and the
+    buffers of its inputs and outputs. It does not count the memory of the driver and of the
+    kernels' code.
     """
 
     rows: tuple[Row, ...]
     """The intermediates by first write."""
     commands: tuple[str, ...]
-    """The node behind each command, in queue order."""
+    """The node of each command, in queue order."""
     live: tuple[int, ...]
     """Bytes of the arenas that are in use at each command. A launch that computes in place has its
     input and output in the same bytes, which count once."""
@@ -85,45 +85,45 @@ class MemoryReport:
     """The size of each arena."""
     waste: Waste
     separate: int
-    """Image objects, and buffers, that lie in no arena."""
+    """The number of image objects and buffers outside of arenas."""
     separate_bytes: int
-    """What these take. Images whose shapes and texels are equal share an object if they can."""
+    """Their bytes. Images with equal shapes and texels share an object if they can."""
     without_views: int
-    """What intermediates take, in arenas and not, where the device lays no image over a buffer."""
+    """The bytes of intermediates on a device that cannot lay images over buffers."""
     objects_without_views: int
-    """How many image objects there are then."""
+    """The number of image objects on such a device."""
     weights: int
     graph_weights: int
-    """The part of the weights that are constants of CLML graphs. How many bytes an optimal tensor
-    has, only the device knows: counted is `planned_bytes`."""
+    """The weights that are constants of CLML graphs. An optimal tensor counts with its
+    `planned_bytes`, since only the device knows its size."""
     inputs: int
     outputs: int
     without_reuse: int
-    """What all intermediates would take if each had memory of its own."""
+    """The bytes of all intermediates if each had separate memory."""
 
     @property
     def lower_bound(self) -> int:
-        """The most that is live at one command: no arena can be smaller. Alignment not counted."""
+        """The most bytes live at one command, without alignment: no arena can be smaller."""
         return max(self.live, default=0)
 
     @property
     def busiest(self) -> int | None:
-        """The first command at which the lower bound is reached; None without commands."""
+        """The first command that reaches the lower bound; None without commands."""
         return self.live.index(self.lower_bound) if self.live else None
 
     @property
     def peak(self) -> int:
-        """Bytes of the arenas from their starts to the last byte that anything lies at."""
+        """The bytes of the arenas up to the end of their last values."""
         return _used(self.rows)
 
     @property
     def arena_bytes(self) -> int:
-        """All arenas together."""
+        """The bytes of all arenas together."""
         return sum(self.arenas)
 
     @property
     def ratio(self) -> float:
-        """Arenas to lower bound: 1 is the best possible; 1 as well where nothing lies in arenas."""
+        """The ratio of the arenas to the lower bound, at best 1; also 1 without arenas."""
         return self.arena_bytes / self.lower_bound if self.lower_bound else 1.0
 
     @property
@@ -175,7 +175,7 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
 
 
 def _used(rows: Iterable[Row]) -> int:
-    """Bytes of all arenas from their starts to the last that one of `rows` lies at."""
+    """The bytes of all arenas up to the ends of the last of `rows`."""
     ends: dict[int, int] = {}
     for row in rows:
         if row.arena is not None and row.offset is not None:
@@ -193,7 +193,7 @@ def _graph_weights(graph: clml.GraphOp) -> int:
 
 
 def _names(program: cl.ProgramOp, ops: Sequence[cl.Command]) -> list[str]:
-    """What runs for each command: a kernel, a copy, `clml.pool @clml_0[3]`."""
+    """The name of each command: a kernel, a copy, `clml.pool @clml_0[3]`."""
     graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
     names: list[str] = []
     for op in ops:
@@ -252,7 +252,7 @@ def _rows(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[str]
 def _optimal_tensors(
     program: cl.ProgramOp, ops: Sequence[cl.Command], root_of: Mapping[SSAValue, SSAValue]
 ) -> dict[SSAValue, str]:
-    """What lies in the memories that are rows of bytes of which only a CLML graph knows more."""
+    """The tensors in memories that are rows of bytes, which only CLML graphs can interpret."""
     graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
     found: dict[SSAValue, str] = {}
     for op in ops:
@@ -265,7 +265,7 @@ def _optimal_tensors(
 
 
 def _in_same_bytes(rows: Iterable[Row]) -> list[list[Row]]:
-    """The rows in arenas; those together that take over one another's bytes, in turn."""
+    """The rows in arenas, grouped by those that take over each other's bytes in place."""
     chains: dict[tuple[int, int, int, int], list[Row]] = {}
     for row in rows:
         if row.arena is None or row.offset is None:
@@ -311,6 +311,6 @@ def _objects(program: cl.ProgramOp, images: Sequence[SSAValue]) -> list[int]:
 
 
 def _title(op: Operation, kernel: str) -> str:
-    """The name of the node behind a command; that of its kernel, where nodes are not known."""
+    """The name of a command's node, else that of its kernel."""
     name = node_name(op)
     return kernel if name == op.name else name

@@ -1,4 +1,4 @@
-"""The named pipelines: each pass, and why it stands where it does."""
+"""The named pipelines: their passes, and the reason for each pass's place."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from dataclasses import replace
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.transforms.canonicalize import CanonicalizePass
-from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
-from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from .cl.pack_constants import CLPackConstantsPass
 from .cl.plan_memory import CLPlanMemoryPass
@@ -26,101 +23,106 @@ from .nn.lower_to_tir import LowerNNToTIRPass
 from .nn.mixed_precision import NNMixedPrecisionPass
 from .nn.partition_clml import NNPartitionCLMLPass
 from .nn.sink_reshapes import NNSinkReshapesPass
+from .nn.split_concats import NNSplitConcatsPass
 from .nn.split_padding import NNSplitPaddingPass
 from .nn.split_transposes import NNSplitTransposesPass
 from .nn.winograd import NNWinogradPass
+from .on_networks import CanonicalizeNetworks, CSEOfNetworks, DCEOfNetworks
 from .tir.auto_schedule import TIRAutoSchedulePass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
 from .tir.mark_in_place import TIRMarkInPlacePass
-from .tir.split_half_sums import TIRSplitHalfSumsPass
+from .tir.widen_f16_accumulators import TIRWidenF16AccumulatorsPass
 from .verify import VerifyPass
 
 SIMPLIFY: tuple[ModulePass, ...] = (
-    # What depends on weights alone is computed here, once.
+    # Operations on weights alone run here, once, and not at every inference.
     NNFoldConstantsPass(),
-    # A batch norm becomes part of the weights before it, while it still stands behind them.
+    # Before activations are recognised: a batch norm must still follow its convolution directly.
     NNFoldBatchNormPass(),
-    # Exporters spell activations as chains and leave identities behind: one form for each.
-    CanonicalizePass(),
+    # Exporters spell activations as chains and leave identities: this brings each into one form.
+    CanonicalizeNetworks(),
     # Equal subgraphs are easier to see in one form.
-    CommonSubexpressionElimination(),
+    CSEOfNetworks(),
     # Canonicalisation may have brought constants together.
     NNFoldConstantsPass(),
-    DeadCodeElimination(),
+    DCEOfNetworks(),
     VerifyPass(),
 )
 
 PRECISION: tuple[ModulePass, ...] = (
-    # Behind `simplify`: batch norms are folded in the precision of the model, and a norm or an
-    # activation that is one operation keeps its intermediate values out of memory. Before `fuse`:
-    # a cast joins a kernel, and what becomes one kernel depends on what is stored.
+    # After `simplify`: batch norms fold in the precision of the model, and a norm or activation
+    # that is one operation keeps its intermediate values out of memory. Before `fuse`: a cast joins
+    # a kernel, and the fusion depends on the types that are stored.
     NNMixedPrecisionPass(),
     VerifyPass(),
 )
 """Does nothing unless it is given a precision."""
 
 OFFLOAD: tuple[ModulePass, ...] = (
-    # Behind `nn-mixed-precision`, as a graph has one element type. Before `fuse`: CLML computes
-    # operations as the model has them, and what it leaves becomes kernels.
+    # After `nn-mixed-precision`, since a graph has one element type. Before `fuse`: CLML computes
+    # the model's own operations, and the rest becomes kernels.
     NNPartitionCLMLPass(),
-    # Constants that only CLML reads are in its graphs.
-    DeadCodeElimination(),
+    # Graphs hold their own constants, so those that only CLML read are dead.
+    DCEOfNetworks(),
     VerifyPass(),
 )
-"""Does nothing unless the target says that CLML is to be used."""
+"""Does nothing unless the target asks for CLML."""
 
 FUSE: tuple[ModulePass, ...] = (
-    # A transposed convolution is an ordinary one with interleaved outputs: one kind of kernel less.
+    # OpenCL limits the parameters of a kernel, and a concatenation has any number of operands.
+    NNSplitConcatsPass(),
+    # A transposed convolution becomes an ordinary one with interleaved outputs, which saves a kind
+    # of kernel. First, so that the passes below see the ordinary one.
     NNConvTransposeToConvPass(),
-    # Where it pays, 3x3 convolutions are batches of matrix products between two transforms.
+    # Where it pays, 3x3 convolutions become batches of matrix products between two transforms.
     NNWinogradPass(),
-    # On devices with textures, kernels and what lies between them in texels. What stays plain here,
-    # on other devices all of it, is what the rest is about.
+    # On devices with textures this forms the kernels with values in texels. The passes below see
+    # only operations that stay plain; on other devices all of them.
     NNChooseLayoutPass(),
     NNFoldRelayoutsPass(),
-    # A 1x1 convolution is a matrix product; seen so, it gets the schedules of one.
+    # A 1x1 convolution is a matrix product and gets the schedules of one.
     NNConvToMatmulPass(),
-    # Attention multiplies by a transposed operand; its rows should lie in memory.
+    # Attention multiplies by a transposed operand; its rows should be contiguous.
     NNSplitTransposesPass(),
-    # Vectors want the border of a convolution's input in memory.
+    # Vector loads want the border of a convolution's input in memory.
     NNSplitPaddingPass(),
-    # Views between a kernel and its epilogue would keep them apart.
+    # A reshape between a kernel and its epilogue would keep them apart.
     NNSinkReshapesPass(),
-    DeadCodeElimination(),
-    # One region, one kernel: after this, only constants and reshapes stand outside of regions.
+    DCEOfNetworks(),
+    # One region, one kernel: after this, only constants and reshapes are outside of regions.
     NNFusePass(),
     VerifyPass(),
 )
 
 LOWER: tuple[ModulePass, ...] = (
-    # Regions become naive loop nests, the function a queue program; equal regions share a kernel.
+    # Regions become naive loop nests, the function a queue program. Equal regions share a kernel.
     LowerNNToTIRPass(),
     VerifyPass(),
 )
 
 SCHEDULE: tuple[ModulePass, ...] = (
-    # Loops get their places on the device: vectors, registers, work-items.
+    # Gives each loop its place on the device: vector, registers, work-items.
     TIRAutoSchedulePass(),
     # Kernels may have asked for constants in another layout; from here on types agree again.
     CLPackConstantsPass(),
-    # Blocks dissolve into plain loops, guards and initial values; the launch grids are known.
+    # Blocks dissolve into plain loops, guards and initial values; this fixes the launch grids.
     TIRLowerBlocksPass(),
-    # Loops are what they will be, so a long sum of halves can be cut where it costs least.
-    TIRSplitHalfSumsPass(),
-    # Where packed values lie is known, and so are the indices: accesses become those of texels.
+    # Loops are final now, so a long f16 sum can be cut where that costs least.
+    TIRWidenF16AccumulatorsPass(),
+    # Last, since it needs final layouts and indices: accesses to packed values become texels.
     TIRLowerTexturesPass(),
     VerifyPass(),
 )
 
 MEMORY: tuple[ModulePass, ...] = (
-    # Kernels are what they will be: which input may an output overwrite?
+    # Needs final kernels: proves which input an output may overwrite.
     TIRMarkInPlacePass(),
-    # The fewer bytes are live at once, the less any plan needs: order before places.
+    # Before places, since fewer bytes live at once help any plan.
     CLReorderPass(),
-    # Behind every pass that adds values or changes their types, sizes or order: places are final.
+    # After every pass that adds values or changes their types, sizes or order: places are final.
     CLPlanMemoryPass(),
-    # Checks the plan itself: what is live at once has bytes of its own.
+    # Also checks the plan: values that are live at once share no bytes.
     VerifyPass(),
 )
 
@@ -146,8 +148,8 @@ def run_pipeline(
 ) -> None:
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
 
-    `precision` is that of `nn-mixed-precision`, where the pipeline has it; with `explain` what
-    goes to CLML and the layouts are explained on stderr.
+    `precision` is passed to `nn-mixed-precision`, if the pipeline has it. `explain` prints the
+    choices of CLML graphs and of layouts on stderr.
     """
 
     def configured(pass_: ModulePass) -> ModulePass:

@@ -1,4 +1,4 @@
-"""What a pass has to say to the user although it succeeded; the module carries it."""
+"""Remarks: sentences for the user from passes that succeed. The module carries them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
+from ..dialects.properties import text
+
 ATTRIBUTE_NAME = "clopt.remarks"
 
 
@@ -16,8 +18,8 @@ def remarks_of(module: ModuleOp) -> tuple[str, ...]:
     found = module.attributes.get(ATTRIBUTE_NAME)
     if not isinstance(found, ArrayAttr):
         return ()
-    texts = cast("ArrayAttr[Attribute]", found)
-    return tuple(text.data for text in texts if isinstance(text, StringAttr))
+    texts = map(text, cast("ArrayAttr[Attribute]", found))
+    return tuple(sentence for sentence in texts if sentence is not None)
 
 
 def add_remarks(module: ModuleOp, texts: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Check the module, so that a broken invariant shows at the stage that broke it."""
+"""Check the module between stages, so that a broken invariant shows where it broke."""
 
 from __future__ import annotations
 

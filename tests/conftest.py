@@ -1,15 +1,78 @@
-"""Fixtures of every test that runs kernels."""
+"""The options of our tests, the order of their files, and fixtures of all that run kernels."""
 
 from __future__ import annotations
 
+import gc
 import os
+import secrets
+from pathlib import Path
 
 import pytest
 
 from clopt.backends.pyopencl_runtime import list_devices, target_for
+from support import durations, effort
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How much the tests try (see `effort`), and `durations`."""
+    group = parser.getgroup("clopt")
+    group.addoption("--long", action="store_true", help="many random examples; tests marked long")
+    group.addoption("--seed", type=int, help="draw the random examples of this seed")
+    group.addoption("--record-durations", action="store_true", help="write tests/durations.json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set the effort and the order, and make sure of the OpenCL runtimes."""
+    long, seed = config.getoption("--long"), config.getoption("--seed")
+    if hasattr(config, "workerinput"):
+        seed = config.workerinput["seed"]
+    elif long and seed is None:
+        seed = secrets.randbits(32)
+    effort.configure(long, seed)
+    # Failed asserts of helpers show their values, too.
+    for folder in Path(effort.__file__).parent.iterdir():
+        pytest.register_assert_rewrite(f"support.{folder.name}")
+    config.option.loadscopereorder = False  # pytest-xdist would sort by the number of tests
+    if config.getoption("--record-durations") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(durations.Recorder())
+    _require_runtimes()
+
+
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist's
+def pytest_configure_node(node) -> None:
+    """Every worker draws from the same seed."""
+    node.workerinput["seed"] = effort.seed_asked()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Print the seed first, in case the run is broken off."""
+    if effort.seed_asked() is not None and not hasattr(session.config, "workerinput"):
+        session.config.get_terminal_writer().line(effort.how_to_repeat())
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the seed again, below the failures."""
+    if effort.seed_asked() is not None:
+        terminalreporter.write_line(effort.how_to_repeat())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The slowest files first; without the tests marked `long`, unless this is the long form."""
+    durations.slowest_first(items)
+    if config.getoption("--long"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("long")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from looking at modules and tests again: they stay."""
+    gc.freeze()
+
+
+def _require_runtimes() -> None:
     """Fail at once if a platform that CLOPT_TEST_RUNTIMES names (comma-separated) is missing."""
     found = {device.platform for device in list_devices()}
     wanted = os.environ.get("CLOPT_TEST_RUNTIMES", "").split(",")

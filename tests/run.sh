@@ -2,55 +2,132 @@
 # Installs everything the tests need (into .venv; as root also Debian's PoCL and Oclgrind) and runs
 # them: ruff, pyright, some lit tests under the real lit, then pytest, which runs all of them in its
 # own process, 17 times as fast, and whose summary comes last.
+#
+#   ./tests/run.sh                      the same random examples in every run
+#   ./tests/run.sh --long [--seed N]    many random examples, from a seed that it prints; the tests
+#                                       marked `long`; all lit tests under the real lit, too
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
+unset PYTHONPATH  # the installed package is tested, no other one
 
-declare -A debian=([/etc/OpenCL/vendors/pocl.icd]=pocl-opencl-icd [/usr/bin/oclgrind]=oclgrind
-                   [/usr/bin/gcc]=gcc  # PoCL links each kernel against gcc's runtime library
-                   # For what --emit=c writes:
-                   [/usr/include/CL/cl.h]=opencl-c-headers
-                   [/usr/lib/$(uname -m)-linux-gnu/libOpenCL.so]=ocl-icd-opencl-dev
-                   [/usr/bin/g++]=g++ [/usr/bin/clang]=clang [/usr/bin/cmake]=cmake
-                   [/usr/bin/make]=make [/usr/bin/valgrind]=valgrind
-                   [/usr/bin/aarch64-linux-gnu-gcc]=gcc-aarch64-linux-gnu
-                   [/usr/aarch64-linux-gnu/include/stdio.h]=libc6-dev-arm64-cross)
-missing=()
-for file in "${!debian[@]}"; do
-    [ -e "$file" ] || missing+=("${debian[$file]}")
+usage() {
+    echo "usage: $0 [--long] [--seed N]"
+    exit "$1"
+}
+effort=() lit_tests=(lit_tests/tools)
+while [ $# -gt 0 ]; do
+    case "$1" in
+        --long) effort+=(--long) lit_tests=(lit_tests) ;;
+        --seed) [[ "${2-}" =~ ^[0-9]+$ ]] || usage 2 >&2
+                effort+=(--seed "$2"); shift ;;
+        --help) usage 0 ;;
+        *) usage 2 >&2 ;;
+    esac
+    shift
 done
+
+logs=$(mktemp -d) || exit 1
+trap 'kill $(jobs -p) 2> /dev/null; rm -rf "$logs"' EXIT
+
+# A line about the next step, with the minutes and seconds since the start.
+say() { printf '== %d:%02d %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; }
+
+missing_debian_packages() {
+    local -A packages=(
+        [/etc/OpenCL/vendors/pocl.icd]=pocl-opencl-icd [/usr/bin/oclgrind]=oclgrind
+        [/usr/bin/gcc]=gcc  # PoCL links each kernel against gcc's runtime library
+        # For what --emit=c writes:
+        [/usr/include/stdio.h]=libc6-dev [/usr/include/CL/cl.h]=opencl-c-headers
+        [/usr/lib/$(uname -m)-linux-gnu/libOpenCL.so]=ocl-icd-opencl-dev
+        [/usr/bin/g++]=g++ [/usr/bin/clang]=clang [/usr/bin/cmake]=cmake
+        [/usr/bin/make]=make [/usr/bin/valgrind]=valgrind
+        [/usr/bin/aarch64-linux-gnu-gcc]=gcc-aarch64-linux-gnu
+        [/usr/aarch64-linux-gnu/include/stdio.h]=libc6-dev-arm64-cross)
+    local file
+    for file in "${!packages[@]}"; do
+        [ -e "$file" ] || echo "${packages[$file]}"
+    done
+    python3 -c 'import ensurepip, venv' 2> /dev/null || echo python3-venv
+}
+
+# Waits for whoever else installs something, and tries a download that breaks off again.
+apt() {
+    DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
+}
+
+install_debian() {
+    apt update  # where it fails for one of several sources, the others may do
+    apt install -y --no-install-recommends "$@"
+}
+
+install_python() {
+    .venv/bin/python -m pip --version > /dev/null 2>&1 || python3 -m venv --clear .venv || return 1
+    rm -rf build  # or modules that are gone would be installed again
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check '.[cpu,dev]'
+}
+
+# Runs a command in the background: `start NAME COMMAND...`, then `finish NAME`, which prints what
+# the command had to say if it failed.
+declare -A running=()
+start() {
+    local name=$1
+    shift
+    "$@" > "$logs/$name" 2>&1 &
+    running[$name]=$!
+}
+finish() {
+    wait "${running[$1]}" && return
+    cat "$logs/$1" >&2
+    return 1
+}
+
+mapfile -t missing < <(missing_debian_packages)
+debian=false
 if [ ${#missing[@]} -gt 0 ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-        apt-get update -qq && apt-get install -qq -y "${missing[@]}" > /dev/null || exit 1
+        debian=true
     else
         echo "Some tests need: ${missing[*]}" >&2
     fi
 fi
-
-[ -x .venv/bin/python ] || python3 -m venv .venv || exit 1
+if $debian; then
+    say "Debian packages: ${missing[*]}"
+    start debian install_debian "${missing[@]}"
+    if [[ " ${missing[*]} " == *" python3-venv "* ]]; then  # which the next step needs
+        finish debian || exit 1
+        debian=false
+    fi
+fi
+say "Python packages, into .venv"
+start python install_python
+finish python || exit 1
+if $debian; then
+    finish debian || exit 1
+fi
 . .venv/bin/activate
-rm -rf build  # or modules that are gone would be installed again
-pip install --quiet --disable-pip-version-check '.[cpu,dev]' || exit 1
 
 failed=()
 step() {
-    echo "== $*"
+    say "$*"
     "$@" || failed+=("$1")
 }
+start pyright pyright
 step ruff check .
 step ruff format --check .
-step pyright
-step lit --quiet lit_tests/dialects lit_tests/tools
+step lit --quiet "${lit_tests[@]}"
+say pyright
+finish pyright || failed+=(pyright)
 
 # Where this script could install both runtimes, the tests must have found both.
 if [ "$(id -u)" = 0 ] && [ "$(uname -sm)" = "Linux x86_64" ]; then
     export CLOPT_TEST_RUNTIMES="Portable Computing Language,Intel(R) OpenCL"
 fi
-echo "== pytest"
-log=$(mktemp)
-pytest -q -n auto --maxprocesses 8 --dist loadfile 2>&1 | tee "$log"
-[ "${PIPESTATUS[0]}" = 0 ] || failed+=(pytest)
+say pytest
+pytest -q -n auto --maxprocesses 8 --dist loadfile "${effort[@]}" 2>&1 | tee "$logs/pytest"
+tests=${PIPESTATUS[0]}
 
-[ ${#failed[@]} = 0 ] && exit 0
-passed=$(grep -oE '[0-9]+ passed' "$log" | tail -1)
+[ ${#failed[@]} = 0 ] && exit "$tests"
+[ "$tests" = 0 ] || failed+=(pytest)
+passed=$(grep -oE '[0-9]+ passed' "$logs/pytest" | tail -1)
 echo "${passed:-0 passed}, ${#failed[@]} failed (${failed[*]})"
 exit 1

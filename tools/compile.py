@@ -7,10 +7,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import api
 from ..backends.host_c import check_model_name, model_name
 from ..dialects.cl import target_of
 from ..errors import CloptError
+from ..printable import printable
+from ..tensor_info import describe
 from .console import (
     EXPLAIN_OPTIONS,
     MODEL_OPTIONS,
@@ -18,19 +19,25 @@ from .console import (
     Options,
     about,
     gather_target,
-    parse_dims,
-    print_remarks,
-    progress,
+    make_parser,
     table,
     terminal,
     user_errors,
 )
-from .inputs import describe
 from .memory_report.files import check_path, write_report
 from .memory_report.summary import memory_table
+from .models import WEIGHTS_OPTIONS, Kind, ModelSource, compile_model
+
+EXAMPLES = """\
+clopt-compile model.onnx --dim batch=1 -o folder
+clopt-compile model.onnx --target adreno-740 texture=prefer --explain -o folder
+clopt-compile model.onnx --target adreno-740 --emit=c --name net -o folder
+clopt-compile model.onnx --target adreno-740 clml=prefer --fallback --emit=c -o folder
+clopt-compile model.onnx --memory-report memory.html -o folder
+"""
 
 OPTIONS: Options = [
-    (("model",), {"help": "an .onnx file"}),
+    (("model",), {"help": "an .onnx or .mlir file, or - for one of them on stdin"}),
     (("-o", "--output"), {"required": True, "metavar": "DIR", "help": "the folder to write"}),
     (
         ("--emit",),
@@ -42,7 +49,15 @@ OPTIONS: Options = [
     ),
     (
         ("--name",),
-        {"help": "with --emit=c: what its functions' names begin with (default: the model's name)"},
+        {"help": "with --emit=c: the prefix of its functions (default: the model's name)"},
+    ),
+    (
+        ("--fallback",),
+        {
+            "action": "store_true",
+            "help": "with clml=prefer or auto: add a plan of kernels alone, for devices that have "
+            "no CLML or whose CLML refuses",
+        },
     ),
     (("--device",), {"metavar": "NAME", "help": "compile for this device of this machine"}),
     (
@@ -50,59 +65,59 @@ OPTIONS: Options = [
         {
             "metavar": "PATH",
             "type": Path,
-            "help": "say what the model holds on the device and draw its plan: .svg, .png or .html",
+            "help": "list the model's memory on the device and draw the plan: .svg, .png or .html",
         },
     ),
 ]
 
 
 def _parse(args: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("clopt-compile", description=__doc__)
-    for flags, settings in OPTIONS + MODEL_OPTIONS + PRECISION_OPTIONS + EXPLAIN_OPTIONS:
-        parser.add_argument(*flags, **settings)
+    parser = make_parser(
+        "clopt-compile",
+        __doc__,
+        EXAMPLES,
+        OPTIONS,
+        MODEL_OPTIONS,
+        WEIGHTS_OPTIONS,
+        PRECISION_OPTIONS,
+        EXPLAIN_OPTIONS,
+    )
     return parser.parse_args(gather_target(args))
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compile, write the folder and say what is in it."""
-    path, folder = Path(options.model), Path(options.output)
+    """Compile, write the folder and print the model's inputs and outputs."""
+    source, folder = ModelSource.of(options.model), Path(options.output)
     if options.memory_report:
+        # Before compiling, which may take long.
         check_path(options.memory_report)
-    name = _library_name(options)
+    if source.kind is Kind.Folder:
+        raise CloptError(f"{source.name}: this is a folder; name an .onnx or .mlir file.")
+    name = _library_name(options, source)
     start = time.perf_counter()
-    with about(path), progress(f"compiling {path.name}"):
-        model = api.compile(
-            path,
-            target=options.device_target,
-            dims=parse_dims(options.dim),
-            device=options.device,
-            precision=options.precision,
-            explain=options.explain,
-        )
+    model = compile_model(source, options, fallback=options.fallback)
+    with about(source.name):
         if name is None:
             model.save(folder)
         else:
             model.save_c(folder, name)
-    print_remarks(model.remarks)
     rows = table("", "name", "type", title=f"{folder} ({time.perf_counter() - start:.1f} s)")
     for kind, tensors in (("input", model.inputs), ("output", model.outputs)):
         for tensor in tensors:
-            rows.add_row(kind, tensor.name, describe(tensor.shape, tensor.dtype))
+            rows.add_row(kind, printable(tensor.name), describe(tensor.shape, tensor.dtype))
     terminal().print(rows)
     if options.memory_report:
         terminal().print(memory_table(model.memory))
-        title = f"{path.stem} for {target_of(model.module).name}"
+        title = f"{source.stem} for {target_of(model.module).name}"
         write_report(model.memory, title, options.memory_report)
 
 
-def _library_name(options: argparse.Namespace) -> str | None:
+def _library_name(options: argparse.Namespace, source: ModelSource) -> str | None:
     """The name of the C library to write, None for another output."""
     if options.emit == "c":
-        return (
-            check_model_name(options.name) if options.name else model_name(Path(options.model).stem)
-        )
+        return check_model_name(options.name) if options.name else model_name(source.stem)
     if options.name:
-        raise CloptError("--name is for --emit=c: other folders have no names in them.")
+        raise CloptError("--name is for --emit=c: it names the functions of a C library.")
     return None
 
 

@@ -1,13 +1,18 @@
-"""What the command lines share: how they fail, how they count progress, how they parse options."""
+"""Common parts of the command lines: errors, progress, options, files."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
+import warnings
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from textwrap import indent
 from types import TracebackType
 from typing import Any, TypeAlias
 
@@ -15,7 +20,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ..errors import CloptError
+from ..errors import CloptError, CloptWarning
+from ..version import VERSION
 
 EXIT_USER_ERROR = 1
 
@@ -37,12 +43,12 @@ MODEL_OPTIONS: Options = [
         {
             "dest": "device_target",
             "metavar": "TARGET",
-            "help": "compile for this device description; facts of it may follow: adreno-740 "
-            "texture=prefer; facts alone change the description of the device in use",
+            "help": "compile for this target; facts may follow that change it: adreno-740 "
+            "texture=prefer; facts alone change the target of the device in use",
         },
     ),
 ]
-"""The options of every tool that compiles a model."""
+"""Options of every tool that compiles a model."""
 
 PRECISION_OPTIONS: Options = [
     (
@@ -50,24 +56,57 @@ PRECISION_OPTIONS: Options = [
         {
             "choices": ["f32", "f16-storage", "f16"],
             "default": "f32",
-            "help": "inside of an f32 network: store halves and compute in float (f16-storage), or "
+            "help": "for f32 networks: store values as half and compute in float (f16-storage), or "
             "also multiply and add halves where the device can (f16)",
         },
     ),
 ]
-"""What the pass `nn-mixed-precision` does in `clopt-run` and `clopt-compile`."""
+"""The option of the pass `nn-mixed-precision` in `clopt-run` and `clopt-compile`."""
 
 EXPLAIN_OPTIONS: Options = [
     (
         ("--explain",),
         {
             "action": "store_true",
-            "help": "print what CLML computes or why not, and the layout of each value, what it "
-            "costs and why (stderr)",
+            "help": "print for each operation whether CLML computes it and why not, and for each "
+            "value its layout, the cost and the reason (stderr)",
         },
     ),
 ]
-"""What the passes of CLML and of layouts print in `clopt-run` and `clopt-compile`."""
+"""The option for the tables of the CLML and layout passes in `clopt-run` and `clopt-compile`."""
+
+
+def make_parser(tool: str, purpose: str | None, examples: str, *options: Options) -> ArgumentParser:
+    """The parser of a command line, with examples below its `--help`."""
+    sentence = (purpose or "").partition(": ")[2].strip()
+    parser = ArgumentParser(
+        tool,
+        description=sentence[:1].upper() + sentence[1:],
+        epilog=example_text(examples),
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    for flags, settings in (*chain(*options), *version_option(tool)):
+        parser.add_argument(*flags, **settings)
+    return parser
+
+
+def example_text(examples: str) -> str:
+    """The end of a `--help`."""
+    return f"examples:\n{indent(examples, '  ')}"
+
+
+def version_option(tool: str) -> Options:
+    """The row of argparse that prints the version."""
+    return [
+        (
+            ("-v", "--version"),
+            {
+                "action": "version",
+                "version": f"{tool} {VERSION}",
+                "help": "print the version and leave",
+            },
+        )
+    ]
 
 
 _TARGET_OPTION = "--target"
@@ -75,10 +114,8 @@ _FACT = re.compile(r"[a-z_0-9]+=")
 
 
 def gather_target(args: Sequence[str] | None) -> list[str]:
-    """The arguments, or those of the process, with `--target NAME FACT=VALUE ...` as two of them.
-
-    argparse would take the facts for files.
-    """
+    """The arguments, or those of the process, with `--target NAME FACT=VALUE ...` as two words."""
+    # argparse would take the facts for files.
     gathered: list[str] = []
     in_target = False
     for word in sys.argv[1:] if args is None else args:
@@ -91,16 +128,18 @@ def gather_target(args: Sequence[str] | None) -> list[str]:
 
 
 class user_errors:
-    """Turn a user's mistake into one sentence on stderr and exit code 1.
+    """Turn a user's mistake into one sentence on stderr and exit code 1, warnings into remarks.
 
-    Anything that is not a `CloptError` (or the terminal going away) is a bug of clopt: it keeps
-    its traceback, and a last line asks for a report.
+    Any other exception, unless the user or a closed pipe ended the tool, is a bug of clopt: it
+    keeps its traceback, and a last line asks for a report.
     """
 
     def __init__(self, tool: str) -> None:
         self.tool = tool
 
-    def __enter__(self) -> None: ...
+    def __enter__(self) -> None:
+        self._show = warnings.showwarning
+        warnings.showwarning = self._show_warning
 
     def __exit__(
         self,
@@ -108,11 +147,12 @@ class user_errors:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        warnings.showwarning = self._show
         match error:
             case None | SystemExit():
                 return
             case CloptError():
-                print(f"{self.tool}: {error}", file=sys.stderr)
+                print(f"{self.tool}: {full_text(error)}", file=sys.stderr)
                 sys.exit(EXIT_USER_ERROR)
             case KeyboardInterrupt():
                 sys.exit(130)
@@ -123,23 +163,36 @@ class user_errors:
             case _:
                 error.add_note(f"{self.tool}: this is a bug in clopt; please report it.")
 
+    def _show_warning(self, message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if issubclass(category, CloptWarning):
+            print_remarks([str(message)])
+        else:
+            self._show(message, category, *place)
+
+
+def full_text(error: CloptError) -> str:
+    """The sentence of an error and its notes, such as the line of a file with a caret."""
+    return "\n".join([str(error), *getattr(error, "__notes__", [])])
+
 
 def print_remarks(remarks: Sequence[str]) -> None:
-    """What the compiler did otherwise than asked, on stderr."""
+    """Print on stderr where the compiler departed from the options."""
     for remark in remarks:
         print(f"remark: {remark}", file=sys.stderr)
 
 
 def terminal(stderr: bool = False) -> Console:
-    """A console for tables; wide enough for all columns where nobody watches a terminal."""
-    console = Console(stderr=stderr)
-    return console if console.is_terminal else Console(stderr=stderr, width=200)
+    """A console for tables, wide enough for all columns where the output is no terminal."""
+    # Names of tensors and files may look like markup.
+    plain = partial(Console, stderr=stderr, markup=False, emoji=False)
+    console = plain()
+    return console if console.is_terminal else plain(width=200)
 
 
 @contextmanager
 def progress(message: str) -> Generator[None]:
     """Show `message` with a spinner while the body runs; nothing when stderr is not a terminal."""
-    console = Console(stderr=True)
+    console = terminal(stderr=True)
     if not console.is_terminal:
         yield
         return
@@ -148,19 +201,29 @@ def progress(message: str) -> Generator[None]:
 
 
 @contextmanager
-def about(path: Path) -> Generator[None]:
-    """Complaints in the body say which file they are about, where they do not say it already."""
+def about(name: str) -> Generator[None]:
+    """Errors of the body name the file, unless they do already."""
     try:
         yield
     except CloptError as error:
-        if path.name in str(error):
+        if Path(name).name in str(error):
             raise
-        raise CloptError(f"{path}: {error}") from error
+        raise CloptError(f"{name}: {error}") from error
 
 
 def table(*columns: str, title: str | None = None) -> Table:
     """An empty table in the style of all our tools."""
     return Table(*columns, title=title, title_justify="left", box=box.SIMPLE)
+
+
+STDIN = "-"
+"""The name of the standard input, where a tool takes a file."""
+
+
+def is_onnx(content: bytes) -> bool:
+    """Whether the content of stdin is an ONNX model, not MLIR text."""
+    # The tag of `ir_version`, which every model has; text has no backspaces.
+    return b"\x08" in content
 
 
 def read_bytes(path: str | None) -> bytes:
@@ -175,7 +238,7 @@ def read_bytes(path: str | None) -> bytes:
 
 @contextmanager
 def writing(path: str | Path) -> Generator[None]:
-    """A file or folder that the body cannot write is a user's mistake."""
+    """Turn an OSError of the body, which writes `path`, into a user's mistake."""
     try:
         yield
     except OSError as error:
@@ -201,7 +264,7 @@ def parse_dims(items: Sequence[str]) -> Mapping[str, int]:
     dims: dict[str, int] = {}
     for item in items:
         name, equals, value = item.partition("=")
-        if not (name and equals and value.isdecimal() and int(value) > 0):
-            raise CloptError(f"--dim {item}: write name=value with a positive whole number.")
+        if not (name and equals and value.isdecimal()):
+            raise CloptError(f"--dim {item}: write name=value with a whole number.")
         dims[name] = int(value)
     return dims

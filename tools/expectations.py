@@ -1,59 +1,116 @@
-"""`// expected-error@+1 {{text}}` comments: the diagnostics a test file announces itself."""
+"""`// expected-error @+1 {{text}}` comments: the diagnostics a test file announces itself.
+
+The spelling and the meaning are those of MLIR's `-verify-diagnostics`.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from .source import Source, SourceError
+from ..source import Source
 
 _COMMENT = re.compile(
-    r"expected-error(?:@(?P<where>[+-]\d+|above|below|unknown))?\s*\{\{(?P<text>.*?)\}\}"
+    r"expected-(?P<kind>error|warning|remark|note)(?P<regex>-re)? *"
+    r"(?:@(?P<where>[+-]\d+|above|below|unknown))? *\{\{(?P<text>.*)\}\}\s*$"
 )
-_UNKNOWN = 0
+_ATTEMPT = re.compile(r"expected-(?:error|warning|remark|note)(?:-re)?\s*[@{]")
+_PATTERN = re.compile(r"\{\{(.*?)\}\}")
+
+
+class Diagnostic(NamedTuple):
+    """Something the compiler said: an error or a remark, at a line of the input or at none."""
+
+    kind: str
+    line: int | None
+    sentence: str
+    shown: str
+    """The whole text, with its place."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """One announced error: the line it must be reported on, and a part of its sentence."""
+    """One announced diagnostic: the line it must be reported on, and a part of its sentence."""
 
+    kind: str
     comment_line: int
-    line: int
+    line: int | None
     text: str
+    pattern: re.Pattern[str]
 
-    def matches(self, error: SourceError) -> bool:
-        """Whether `error` is the announced one."""
-        return error.line == self.line and self.text in error.sentence
+    def matches(self, diagnostic: Diagnostic) -> bool:
+        """Whether `diagnostic` is the announced one."""
+        same_place = (self.kind, self.line) == (diagnostic.kind, diagnostic.line)
+        return same_place and self.pattern.search(diagnostic.sentence) is not None
 
 
-def expectations(source: Source) -> list[Expectation]:
-    """The errors that the comments of `source` announce.
+def expectations(source: Source) -> Iterator[Expectation | str]:
+    """The diagnostics that the comments of `source` announce; complaints about unreadable ones.
 
-    `@+N` and `@-N` count lines from the comment, `@above` and `@below` skip no comments,
-    `@unknown` is for errors that belong to no line.
+    `@+N` and `@-N` count lines from the comment. `@above` and `@below` are the nearest lines
+    without such a comment. `@unknown` is for diagnostics that belong to no line. With `-re`,
+    `{{...}}` inside of the text are regular expressions.
     """
-    found: list[Expectation] = []
-    for number, text in enumerate(source.text.split("\n"), source.line_offset + 1):
-        for match in _COMMENT.finditer(text):
-            where: str = match["where"] or "+0"
-            named = {"above": number - 1, "below": number + 1, "unknown": _UNKNOWN}
-            line = named[where] if where in named else number + int(where)
-            found.append(Expectation(number, line, match["text"]))
-    return found
+    lines = source.text.split("\n")
+    matches = ((number, _COMMENT.search(text)) for number, text in enumerate(lines))
+    comments = {number: match for number, match in matches if match}
+    first = source.line_offset + 1
+    for number, text in enumerate(lines):
+        if number not in comments:
+            if _ATTEMPT.search(text):
+                yield (
+                    f"{source.name}:{number + first}: this expectation cannot be read; write for "
+                    "example expected-error @+1 {{text}} at the end of a line."
+                )
+            continue
+        match = comments[number]
+        line = _line(match["where"] or "+0", number, comments)
+        where = None if line is None else line + first
+        try:
+            pattern = _pattern(match["text"], bool(match["regex"]))
+        except re.error as error:
+            place, text = f"{source.name}:{number + first}", match["text"]
+            yield f"{place}: {text} is no regular expression: {error}."
+            continue
+        yield Expectation(match["kind"], number + first, where, match["text"], pattern)
 
 
-def check(source: Source, errors: list[SourceError]) -> list[str]:
-    """Complaints about errors that were not announced and announcements that did not come true."""
-    open_expectations = expectations(source)
-    complaints: list[str] = []
-    for error in errors:
-        hit = next((e for e in open_expectations if e.matches(error)), None)
+def _line(where: str, number: int, comments: dict[int, re.Match[str]]) -> int | None:
+    """The line that a comment on line `number` means, both counted from 0."""
+    if where == "unknown":
+        return None
+    if where not in ("above", "below"):
+        return number + int(where)
+    step = -1 if where == "above" else 1
+    number += step
+    while number in comments:
+        number += step
+    return number
+
+
+def _pattern(text: str, has_patterns: bool) -> re.Pattern[str]:
+    if not has_patterns:
+        return re.compile(re.escape(text))
+    # `split` with a group alternates between what is outside of the group and what is in it.
+    pieces = enumerate(_PATTERN.split(text))
+    return re.compile("".join(f"(?:{p})" if i % 2 else re.escape(p) for i, p in pieces))
+
+
+def check(source: Source, diagnostics: Sequence[Diagnostic]) -> list[str]:
+    """Complaints: a diagnostic that was not announced, an announced one that was not produced."""
+    found = list(expectations(source))
+    complaints = [item for item in found if isinstance(item, str)]
+    pending = [item for item in found if isinstance(item, Expectation)]
+    for diagnostic in diagnostics:
+        hit = next((e for e in pending if e.matches(diagnostic)), None)
         if hit is None:
-            complaints.append(f"{error} (this error was not announced)")
+            complaints.append(f"unexpected {diagnostic.kind}: {diagnostic.shown}")
         else:
-            open_expectations.remove(hit)
+            pending.remove(hit)
     complaints += [
-        f'{source.name}:{e.comment_line}: expected error "{e.text}" was not produced.'
-        for e in open_expectations
+        f'{source.name}:{e.comment_line}: expected {e.kind} "{e.text}" was not produced.'
+        for e in pending
     ]
     return complaints

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..errors import CloptError
+from ..tensor_info import describe
 
 if TYPE_CHECKING:
     from ..api import TensorInfo
@@ -23,7 +24,7 @@ _CHANNELS = {1: "L", 3: "RGB", 4: "RGBA"}
 
 @dataclass(frozen=True)
 class ImageScaling:
-    """How 8-bit pixels become numbers: `(pixel / 255 - mean) / std`, per channel or for all."""
+    """The scaling of 8-bit pixels: `(pixel / 255 - mean) / std`, per channel or for all."""
 
     mean: Sequence[float] = (0.0,)
     std: Sequence[float] = (1.0,)
@@ -47,7 +48,7 @@ def random_input(spec: TensorInfo, rng: np.random.Generator) -> Array:
 def collect_inputs(
     specs: Sequence[TensorInfo], items: Sequence[str], seed: int, scaling: ImageScaling
 ) -> dict[str, Array]:
-    """One array for each input of the model: what `--input` names, and random numbers else."""
+    """One array for each input of the model: from `--input`, or else random numbers."""
     known = {spec.name: spec for spec in specs}
     given: dict[str, Array] = {}
     for item in items:
@@ -101,11 +102,6 @@ def _checked(name: str, array: Array, known: Mapping[str, TensorInfo], file: Pat
             f"not {describe(array.shape, array.dtype)}."
         )
     return array
-
-
-def describe(shape: Sequence[int], dtype: Any) -> str:
-    """`1x3x224x224 float32`, for messages and tables."""
-    return f"{'x'.join(map(str, shape)) or 'scalar'} {np.dtype(dtype).name}"
 
 
 def read_image(file: Path, spec: TensorInfo, scaling: ImageScaling) -> Array:

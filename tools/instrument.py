@@ -15,16 +15,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from .console import table, terminal, writing
+from .foreign import is_ours
 
 # A constant with several values, in hexadecimal or as a list, and the shape in its type.
 _CONSTANT = re.compile(r'dense<(?:\[[^>]*\]|"0x[0-9A-F]*")>( : \w+<((?:\d+x)*))')
 
 
 def elide(text: str, larger_than: int) -> str:
-    """IR without the values of constants of more than `larger_than` elements.
-
-    On the text, because operations are free to print their constants in their own way.
-    """
+    """IR without the values of constants of more than `larger_than` elements."""
+    # Works on the text, because operations may print their constants in any way.
 
     def shorten(constant: re.Match[str]) -> str:
         sizes = [int(size) for size in constant[2].split("x") if size]
@@ -35,13 +34,13 @@ def elide(text: str, larger_than: int) -> str:
 
 
 def module_text(module: ModuleOp, elide_larger_than: int) -> str:
-    """The module as text, large constants left out."""
+    """The module as text without large constants."""
     return elide(str(module), elide_larger_than) + "\n"
 
 
 @dataclass
 class Instrument:
-    """The callback of a pass pipeline: prints, dumps and times what each pass did.
+    """The callback of a pass pipeline: prints and dumps the IR after each pass, and times it.
 
     `print_after` holds the names of the passes to print after; None stands for all of them.
     """
@@ -52,7 +51,9 @@ class Instrument:
     elide_larger_than: int = 64
     times: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
     stage: str = "input"
-    """What is going on, for error messages."""
+    """The current step, for error messages."""
+    running: ModulePass | None = None
+    """The pass that is running, or that ran last while its result is verified."""
 
     _step: int = 0
     _started: float = 0.0
@@ -63,11 +64,13 @@ class Instrument:
     ) -> None:
         if previous is not None:
             self.times.append((previous.name, time.perf_counter() - self._started))
-            self.stage = f"after pass {previous.name} (a bug in clopt)"
+            culprit = "clopt" if is_ours(previous) else type(previous).__module__
+            self.stage = f"after pass {previous.name} (a bug in {culprit})"
         self._record(previous.name if previous else "input", module)
         if self.verify and previous is not None:
             module.verify()
         self.stage = f"pass {following.name}" if following else "output"
+        self.running = following
         self._started = time.perf_counter()
 
     @contextmanager

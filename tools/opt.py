@@ -22,23 +22,41 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..context import CloptContext
 from ..errors import CloptError
+from ..passes.remarks import remarks_of
+from ..source import Source, SourceError, SourceModule
 from ..universe import CLOPT_UNIVERSE
 from ..weights import Weights
 from .console import (
     MODEL_OPTIONS,
+    STDIN,
     Options,
+    example_text,
+    full_text,
     gather_target,
+    is_onnx,
     parse_dims,
+    print_remarks,
     read_bytes,
     user_errors,
+    version_option,
     write_whole,
 )
-from .expectations import check
+from .expectations import Diagnostic, check
+from .foreign import blame, is_ours
 from .instrument import Instrument, elide, print_times
 from .pipeline import parse_passes, print_passes
-from .source import Source, SourceError, SourceModule
 
 SPLIT = "// -----"
+DESCRIPTION = (
+    "Run passes over MLIR text or an ONNX model, a file or stdin (-); print MLIR or OpenCL C."
+)
+EXAMPLES = """\
+clopt model.onnx --dim batch=1 -p simplify,fuse
+clopt model.onnx --target adreno-740 texture=prefer -p opencl -t opencl-c
+clopt model.onnx -p opencl --print-ir-after=nn-fuse --elide-larger-than 8
+clopt model.onnx -p simplify | clopt - -p fuse,lower
+clopt test.mlir --split-input-file --verify-diagnostics
+"""
 
 
 def _names(text: str) -> list[str]:
@@ -46,6 +64,10 @@ def _names(text: str) -> list[str]:
 
 
 OPTIONS: Options = [
+    (
+        ("-o", "--output", "--output-file"),
+        {"dest": "output_file", "metavar": "FILE", "help": "the file to write (default: stdout)"},
+    ),
     (("-t",), {"dest": "target", "default": "mlir", "help": "output: mlir or opencl-c"}),
     (
         ("-p", "--passes"),
@@ -99,6 +121,7 @@ OPTIONS: Options = [
 class _Piece(NamedTuple):
     """A part of the input that is compiled on its own."""
 
+    frontend: str
     source: Source
     content: bytes
     instrument: Instrument
@@ -107,7 +130,6 @@ class _Piece(NamedTuple):
 class CloptMain(xDSLOptMain):
     """The driver: xDSL's, with our universe, ONNX input, diagnostics and instrumentation."""
 
-    version_format = "clopt (xdsl {xdsl_version})"
     context: CloptContext
 
     def register_all_dialects(self) -> None:
@@ -133,8 +155,10 @@ class CloptMain(xDSLOptMain):
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         # xDSL's `-t/--target` names the output language; with us `--target` names the device.
         super().register_all_arguments(arg_parser)
+        arg_parser.prog, arg_parser.epilog = "clopt", example_text(EXAMPLES)
+        arg_parser.formatter_class = argparse.RawDescriptionHelpFormatter
         group = arg_parser.add_argument_group("clopt", conflict_handler="resolve")
-        for flags, settings in OPTIONS + MODEL_OPTIONS:
+        for flags, settings in OPTIONS + MODEL_OPTIONS + version_option("clopt"):
             group.add_argument(*flags, **settings)
 
     def setup_pipeline(self) -> None:
@@ -154,13 +178,18 @@ class CloptMain(xDSLOptMain):
         complaints: list[str] = []
         pieces = self._pieces()
         for piece in pieces:
-            errors: list[SourceError] = []
+            diagnostics: list[Diagnostic] = []
             try:
-                texts.append(self._compile(piece))
+                texts.append(self._compile(piece, diagnostics))
             except SourceError as error:
-                errors.append(error)
-            announced = self.args.verify_diagnostics
-            complaints += check(piece.source, errors) if announced else map(str, errors)
+                diagnostics.append(
+                    Diagnostic("error", error.line, error.sentence, full_text(error))
+                )
+            if self.args.verify_diagnostics:
+                complaints += check(piece.source, diagnostics)
+                continue
+            print_remarks([d.sentence for d in diagnostics if d.kind == "remark"])
+            complaints += [d.shown for d in diagnostics if d.kind == "error"]
         for complaint in complaints:
             print(f"clopt: {complaint}", file=sys.stderr)
         if self.args.time_passes:
@@ -170,17 +199,19 @@ class CloptMain(xDSLOptMain):
             sys.exit(1)
 
     def _pieces(self) -> list[_Piece]:
-        name = self.args.input_file or "<stdin>"
-        content = read_bytes(self.args.input_file)
-        if self._frontend != "mlir":
-            return [_Piece(Source(name), content, self._instrument(""))]
+        name = self._file or "<stdin>"
+        content = read_bytes(self._file)
+        frontend = self._frontend(content)
+        if frontend != "mlir":
+            return [_Piece(frontend, Source(name), content, self._instrument(""))]
+        # Bytes, as xDSL splits: a piece that is not UTF-8 must not spoil the others.
         parts = content.split(SPLIT.encode()) if self.args.split_input_file else [content]
         pieces: list[_Piece] = []
         line = 0
         for index, part in enumerate(parts, 1):
             source = Source(name, part.decode(errors="replace"), line)
             folder = str(index) if len(parts) > 1 else ""
-            pieces.append(_Piece(source, part, self._instrument(folder)))
+            pieces.append(_Piece(frontend, source, part, self._instrument(folder)))
             line += part.count(b"\n")
         return pieces
 
@@ -196,9 +227,14 @@ class CloptMain(xDSLOptMain):
         )
 
     @property
-    def _frontend(self) -> str:
-        file = self.args.input_file
-        kind = self.args.frontend or (Path(file).suffix.removeprefix(".") if file else "mlir")
+    def _file(self) -> str | None:
+        """The path of the input, None for stdin."""
+        return None if self.args.input_file == STDIN else self.args.input_file
+
+    def _frontend(self, content: bytes) -> str:
+        file = self._file
+        suffix = Path(file).suffix if file else ".onnx" if is_onnx(content) else ".mlir"
+        kind = self.args.frontend or suffix.removeprefix(".")
         if kind not in self.available_frontends:
             known = " and ".join(f".{name}" for name in self.available_frontends)
             raise CloptError(f"{file}: clopt reads {known} files; name the format with -f.")
@@ -210,40 +246,48 @@ class CloptMain(xDSLOptMain):
         from ..frontends.onnx import import_onnx
 
         # The path, where there is one: external data lies beside the model.
-        model = Path(self.args.input_file) if self.args.input_file else stream.read()
+        model = Path(self._file) if self._file else stream.read()
         return import_onnx(model, self.context.weights, parse_dims(self.args.dim))
 
     def _read(self, piece: _Piece) -> SourceModule:
-        if self._frontend == "mlir":
+        if piece.frontend == "mlir":
             implicit = not self.args.no_implicit_module
             return SourceModule.parse(self.ctx, piece.source, implicit)
         try:
-            module = self.available_frontends[self._frontend](BytesIO(piece.content))
+            module = self.available_frontends[piece.frontend](BytesIO(piece.content))
         except CloptError as error:
             message = str(error).removeprefix(f"{piece.source.name}: ")
-            raise SourceError(piece.source.name, 0, message) from error
+            raise SourceError(piece.source, None, message) from error
         return SourceModule(module, piece.source)
 
-    def _compile(self, piece: _Piece) -> str:
+    def _compile(self, piece: _Piece, diagnostics: list[Diagnostic]) -> str:
+        """The output for one piece of the input; remarks of its passes go to `diagnostics`."""
         with piece.instrument.timed("read"):
             source = self._read(piece)
             if not self.args.disable_verify:
                 source.verify()
         module = source.module
+        known = remarks_of(module)
         self._set_target(module)
         try:
             replace(self.pipeline, callback=piece.instrument).apply(self.ctx, module)
+            for remark in remarks_of(module)[len(known) :]:
+                shown = f"{piece.source.name}: {remark}"
+                diagnostics.append(Diagnostic("remark", None, remark, shown))
             with piece.instrument.timed("print"):
                 return self._print(module)
         except ShrinkException:
             print("Success, can shrink")
             sys.exit(0)
         except (CloptError, DiagnosticException) as error:
-            name = piece.source.name
             broken = isinstance(error, VerifyException)
-            found = source.locate(error) if broken else SourceError(name, 0, str(error))
-            message = f"{piece.instrument.stage}: {found.sentence}"
-            raise SourceError(name, found.line, message) from error
+            found = source.locate(error) if broken else SourceError(piece.source, None, str(error))
+            raise found.during(piece.instrument.stage) from error
+        except Exception as error:
+            running = piece.instrument.running
+            if running is None or is_ours(running):
+                raise
+            raise blame(running, error) from None
 
     def _set_target(self, module: ModuleOp) -> None:
         if self.args.device_target:
@@ -273,7 +317,7 @@ class CloptMain(xDSLOptMain):
 def main(args: Sequence[str] | None = None) -> None:
     """Run `clopt` with `args`, or with the arguments of the process."""
     with user_errors("clopt"):
-        CloptMain("Run passes over MLIR text or an ONNX model.", gather_target(args)).run()
+        CloptMain(DESCRIPTION, gather_target(args)).run()
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ PassFactories = Mapping[str, Callable[[], type[ModulePass]]]
 
 
 def parse_passes(text: str, available: PassFactories) -> tuple[ModulePass, ...]:
-    """The passes that `text` names, in order, each named pipeline replaced by its passes."""
+    """The passes that `text` names, in order; a named pipeline stands for its passes."""
     try:
         specs = tuple(parse_pipeline(text))
     except ArgSpecParseError as error:

@@ -6,38 +6,52 @@ import argparse
 import statistics
 import time
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
-from zipfile import ZipFile
 
 import numpy as np
 from rich.console import Console
+from xdsl.dialects.builtin import ModuleOp
 
 from .. import api
 from ..errors import CloptError
+from ..printable import printable
+from ..tensor_info import describe
 from .console import (
     EXPLAIN_OPTIONS,
     MODEL_OPTIONS,
     PRECISION_OPTIONS,
     Options,
-    about,
     gather_target,
-    parse_dims,
+    make_parser,
     print_remarks,
-    progress,
     table,
     terminal,
     user_errors,
-    writing,
 )
-from .inputs import Array, ImageScaling, collect_inputs, describe, parse_numbers
-from .reference import difference, run_onnxruntime
+from .inputs import Array, ImageScaling, collect_inputs, parse_numbers
+from .models import WEIGHTS_OPTIONS, Kind, ModelSource, compile_model
+from .outputs import check_output, write_outputs
+from .reference import difference, run_onnxruntime, tolerance
 
-WARM_UP = 3
+EXAMPLES = """\
+clopt-run model.onnx --dim batch=1                 random inputs, a summary of the outputs
+clopt-run model.onnx --input image=cat.png -o out.npz
+clopt-run model.onnx --device pocl --precision f16 --compare onnxruntime
+clopt-run model.onnx --target texture=prefer --time 20
+clopt-run folder                                   a model that clopt-compile wrote
+"""
+WARM_UP = 3  # the first runs build kernels, upload weights and fill caches
 TOP = 5
 
 OPTIONS: Options = [
-    (("model",), {"nargs": "?", "help": "an .onnx file or a folder that clopt-compile wrote"}),
+    (
+        ("model",),
+        {
+            "nargs": "?",
+            "help": "an .onnx or .mlir file, - for one of them on stdin, or a folder that "
+            "clopt-compile wrote",
+        },
+    ),
     (
         ("--input",),
         {
@@ -45,27 +59,33 @@ OPTIONS: Options = [
             "default": [],
             "metavar": "NAME=FILE",
             "help": "an input from an .npy, .npz or image file; an .npz without a name holds "
-            "several; random numbers for inputs that are not given",
+            "several; other inputs get random numbers",
         },
     ),
     (("--mean",), {"default": "0", "help": "images: subtracted after scaling to 0..1"}),
     (("--std",), {"default": "1", "help": "images: divided by after subtracting the mean"}),
     (("--seed",), {"type": int, "default": 0, "help": "of random inputs (default 0)"}),
     (
-        ("--output",),
-        {"metavar": "PATH", "help": "write the outputs: one .npz file, or a folder of .npy files"},
+        ("-o", "--output"),
+        {
+            "metavar": "PATH",
+            "help": "write the outputs: an .npz file, an .npy file for a single output, or a "
+            "folder of .npy files",
+        },
     ),
     (("--print",), {"action": "store_true", "help": "print the outputs, not a summary"}),
     (
         ("--compare",),
-        {"choices": ["onnxruntime"], "help": "compare with another engine; exit code 1 if wrong"},
+        {"choices": ["onnxruntime"], "help": "compare with this engine; exit code 1 if wrong"},
     ),
     (
         ("--tolerance",),
         {
             "type": float,
-            "help": "allowed difference, relative to the largest value of an output (default "
-            "1e-4, with halves 1e-2)",
+            "metavar": "REL",
+            "help": "allowed difference, relative to the largest value of an output (default: "
+            "0 for whole numbers; else 1e-2, 1e-4 or 1e-10 for a model that computes with f16, "
+            "f32 or f64)",
         },
     ),
     (
@@ -77,7 +97,15 @@ OPTIONS: Options = [
         ("--clml-library",),
         {
             "choices": list(api.CLML_LIBRARIES),
-            "help": "what computes operations that went to CLML in the place of the device",
+            "help": "the library that computes CLML operations instead of the device's",
+        },
+    ),
+    (
+        ("--check",),
+        {
+            "action": "store_true",
+            "help": "only tell whether clopt can compile the model, and list each node that it "
+            "cannot; needs no device (exit code 0 or 1)",
         },
     ),
     (("--list-devices",), {"action": "store_true", "help": "list the OpenCL devices and leave"}),
@@ -85,9 +113,16 @@ OPTIONS: Options = [
 
 
 def _parse(args: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("clopt-run", description=__doc__)
-    for flags, settings in OPTIONS + MODEL_OPTIONS + PRECISION_OPTIONS + EXPLAIN_OPTIONS:
-        parser.add_argument(*flags, **settings)
+    parser = make_parser(
+        "clopt-run",
+        __doc__,
+        EXAMPLES,
+        OPTIONS,
+        MODEL_OPTIONS,
+        WEIGHTS_OPTIONS,
+        PRECISION_OPTIONS,
+        EXPLAIN_OPTIONS,
+    )
     options = parser.parse_args(gather_target(args))
     if options.model is None and not options.list_devices:
         parser.error("name a model")
@@ -103,33 +138,33 @@ def _list_devices(console: Console) -> None:
     console.print(rows)
 
 
-def load_model(options: argparse.Namespace) -> api.CompiledModel:
-    """Compile the ONNX file of the command line, or load the folder."""
-    path = Path(options.model)
-    if not path.exists():
-        raise CloptError(f"{path}: there is no such file or folder.")
-    if path.is_dir():
-        told = options.dim or options.device_target or options.explain
+def load_model(options: argparse.Namespace, source: ModelSource) -> api.CompiledModel:
+    """Compile the model of the command line, or load the folder."""
+    if source.kind is Kind.Folder:
+        told = options.dim or options.device_target or options.explain or options.weights
         if told or options.precision != "f32":
             raise CloptError(
-                f"{path}: --dim, --target, --precision and --explain are for ONNX models; this is "
-                "compiled."
+                f"{source.name}: --dim, --target, --precision, --explain and --weights are for "
+                "models that are not compiled yet; this one is."
             )
-        if options.compare:
-            raise CloptError(f"{path}: --compare needs the ONNX model, and this is a compiled one.")
-        return api.load(path, device=options.device, clml_library=options.clml_library)
-    with about(path), progress(f"compiling {path.name}"):
-        model = api.compile(
-            path,
-            target=options.device_target,
-            dims=parse_dims(options.dim),
-            device=options.device,
-            precision=options.precision,
-            clml_library=options.clml_library,
-            explain=options.explain,
+    if options.compare and source.kind is not Kind.ONNX:
+        raise CloptError(
+            f"{source.name}: --compare needs the ONNX model, and this is a {source.kind.value}."
         )
-    print_remarks(model.remarks)
-    return model
+    if source.kind is Kind.Folder:
+        return api.load(source.name, device=options.device, clml_library=options.clml_library)
+    return compile_model(source, options, clml_library=options.clml_library)
+
+
+def _check(options: argparse.Namespace, source: ModelSource) -> None:
+    """Compile to OpenCL C; a refusal is an error as always."""
+    if source.kind is Kind.Folder:
+        raise CloptError(f"{source.name}: --check is for models that are not compiled yet.")
+    if options.device is None and options.device_target is None:
+        options.device_target = "generic"
+    model = load_model(options, source)
+    kernels = model.source.count("kernel void ")
+    print(f"{source.name} is supported: {kernels} kernel{'' if kernels == 1 else 's'}.")
 
 
 def _summarise(console: Console, names: Sequence[str], outputs: Sequence[Array]) -> None:
@@ -137,11 +172,11 @@ def _summarise(console: Console, names: Sequence[str], outputs: Sequence[Array])
     for name, output in zip(names, outputs, strict=True):
         values = output.astype(np.float64)
         figures = [f"{f(values):.6g}" for f in (np.min, np.max, np.mean)] if values.size else []
-        rows.add_row(name, describe(output.shape, output.dtype), *figures)
+        rows.add_row(printable(name), describe(output.shape, output.dtype), *figures)
     console.print(rows)
     for name, output in zip(names, outputs, strict=True):
         if TOP < output.size == max(output.shape, default=0):
-            best = table("index", "value", title=f"largest of {name}")
+            best = table("index", "value", title=f"largest of {printable(name)}")
             flat = output.ravel()
             for index in np.argsort(-flat.astype(np.float64), kind="stable")[:TOP]:
                 best.add_row(str(index), f"{flat[index]:.6g}")
@@ -151,27 +186,7 @@ def _summarise(console: Console, names: Sequence[str], outputs: Sequence[Array])
 def _print_outputs(names: Sequence[str], outputs: Sequence[Array]) -> None:
     with np.printoptions(threshold=2**63 - 1, linewidth=100):
         for name, output in zip(names, outputs, strict=True):
-            print(f"{name}: {describe(output.shape, output.dtype)}\n{output}")
-
-
-def _save(path: Path, names: Sequence[str], outputs: Sequence[Array]) -> None:
-    """Write one .npz file, or a folder with an .npy file for each output."""
-    files: dict[str, bytes] = {}
-    for name, output in zip(names, outputs, strict=True):
-        content = BytesIO()
-        np.save(content, output)
-        files[name.replace("/", "_") + ".npy"] = content.getvalue()
-    with writing(path):
-        if path.suffix == ".npz":
-            archive = BytesIO()
-            with ZipFile(archive, "w") as members:
-                for name, content in files.items():
-                    members.writestr(name, content)
-            path.write_bytes(archive.getvalue())
-            return
-        path.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            (path / name).write_bytes(content)
+            print(f"{printable(name)}: {describe(output.shape, output.dtype)}\n{output}")
 
 
 def _time(console: Console, model: api.CompiledModel, inputs: dict[str, Array], runs: int) -> None:
@@ -191,40 +206,50 @@ def _time(console: Console, model: api.CompiledModel, inputs: dict[str, Array], 
 def _compare(
     console: Console,
     options: argparse.Namespace,
-    names: Sequence[str],
+    source: ModelSource,
+    model: api.CompiledModel,
     inputs: dict[str, Array],
     outputs: Sequence[Array],
 ) -> None:
-    path = Path(options.model)
-    rows = table("output", "largest error", "relative error", title=f"against {options.compare}")
+    columns = ("output", "largest error", "relative error", "allowed")
+    rows = table(*columns, title=f"against {options.compare}")
     wrong: list[str] = []
-    tolerance = options.tolerance
-    if tolerance is None:
-        tolerance = 1e-4 if options.precision == "f32" else 1e-2
-    references = run_onnxruntime(path, inputs)
-    for name, ours, reference in zip(names, outputs, references, strict=True):
+    assert not isinstance(source.content, ModuleOp)  # `load_model` refused it
+    references = run_onnxruntime(source.content, inputs)
+    for output, ours, reference in zip(model.outputs, outputs, references, strict=True):
+        allowed = options.tolerance
+        if allowed is None:
+            allowed = tolerance(output.dtype, model.module)
         absolute, relative = difference(ours, reference)
-        rows.add_row(name, f"{absolute:.3g}", f"{relative:.3g}")
-        if relative > tolerance:
-            wrong.append(name)
+        rows.add_row(printable(output.name), f"{absolute:.3g}", f"{relative:.3g}", f"{allowed:g}")
+        if relative > allowed:
+            wrong.append(f"{output.name} by {relative:.3g}, more than {allowed:g}")
     console.print(rows)
     if wrong:
         raise CloptError(
-            f"{path}: {', '.join(wrong)} differs from {options.compare} by more than the "
-            f"tolerance {tolerance:g}."
+            f"{source.name} differs from {options.compare}: {'; '.join(wrong)} of the largest "
+            "value (--tolerance)."
         )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Everything that the command line asks for, in the order: run, save, print, time, compare."""
+    """Run the model, then save, print, time and compare as the command line asks."""
     console = terminal()
     if options.list_devices:
         return _list_devices(console)
     scaling = ImageScaling(parse_numbers(options.mean), parse_numbers(options.std))
-    model = load_model(options)
+    source = ModelSource.of(options.model)
+    if options.check:
+        return _check(options, source)
+    model = load_model(options, source)
     inputs = collect_inputs(model.inputs, options.input, options.seed, scaling)
     names = [output.name for output in model.outputs]
+    if options.output:
+        # Before the inference: a long run should not end in a refusal.
+        check_output(Path(options.output), names)
     outputs = model.run(inputs)
+    if model.plan_reason:
+        print_remarks([f"CLML computes nothing here. {model.plan_reason}"])
     views = [f", {kind} {way}" for kind, way in model.executable.image_views.items()]
     offload = model.executable.offload
     if offload is not None:
@@ -233,9 +258,9 @@ def run(options: argparse.Namespace) -> None:
             f", {count} operation{'' if count == 1 else 's'} by CLML "
             f"{offload.major}.{offload.minor}"
         )
-    console.print(f"ran {Path(options.model).name} on {model.device_name}{''.join(views)}")
+    console.print(f"ran {Path(source.name).name} on {model.device_name}{''.join(views)}")
     if options.output:
-        _save(Path(options.output), names, outputs)
+        write_outputs(Path(options.output), names, outputs)
     if options.print:
         _print_outputs(names, outputs)
     else:
@@ -243,7 +268,7 @@ def run(options: argparse.Namespace) -> None:
     if options.time:
         _time(console, model, inputs, options.time)
     if options.compare:
-        _compare(console, options, names, inputs, outputs)
+        _compare(console, options, source, model, inputs, outputs)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -1,4 +1,8 @@
-"""The graphs of a model as C: readable, and the same bytes for the same model."""
+"""The graphs of a model as C: readable, and the same bytes for the same model.
+
+A header whose version is older than a graph needs cannot compile the graph's tables. The build goes
+on without them, and the model says at its creation which version it needs.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from .operations import ARITHMETIC, KINDS, float_text
 _LAYOUTS = {layout: f"CL_TENSOR_LAYOUT_{layout.name}_QCOM" for layout in Layout}
 _USAGES = {usage: f"CLOPT_CLML_{usage.name}" for usage in Usage}
 _WIDTH = 90
+_OLDEST = 1  # the version that every header has
 
 
 def print_graphs(graphs: Sequence[Graph], offsets: Mapping[str, int], name: str) -> str:
@@ -35,18 +40,28 @@ def print_graphs(graphs: Sequence[Graph], offsets: Mapping[str, int], name: str)
         for graph in graphs
     ]
     sections.append(array("static const clopt_clml_graph graphs", rows))
+    version = max(graph.op.version for graph in graphs)
+    if version > _OLDEST:
+        stub = initialiser({"name": string(name), "version": str(version)})
+        sections = [
+            f"#if CLOPT_CLML_NEWEST >= {version}\n",
+            *sections,
+            "#else\n",
+            array("static const clopt_clml_graph graphs", [f"{stub},"]),
+            "#endif\n",
+        ]
     sections.append(
         f"extern const clopt_clml_tables {name}_clml;\n"
-        f"const clopt_clml_tables {name}_clml = {{graphs, {len(graphs)}}};\n"
+        f"const clopt_clml_tables {name}_clml = {{graphs, sizeof graphs / sizeof *graphs}};\n"
     )
     return "\n".join(sections)
 
 
 def _print_graph(graph: Graph, offsets: Mapping[str, int]) -> str:
     title = f"{graph.name}: arithmetic {graph.op.arithmetic_mode}, version {graph.op.version}."
-    names = "".join(f"{INDENT}{_tensor_name(graph, tensor)},\n" for tensor in graph.tensors)
+    names = "".join(f"{INDENT}tensor_{tensor.symbol},\n" for tensor in graph.tensors)
     tensors = [
-        f"[{_tensor_name(graph, tensor)}] = {_tensor(tensor, offsets)}," for tensor in graph.tensors
+        f"[tensor_{tensor.symbol}] = {_tensor(tensor, offsets)}," for tensor in graph.tensors
     ]
     operations = [f"[{i}] = {_operation(graph, i, row)}," for i, row in enumerate(graph.rows)]
     descriptors = [text for i, row in enumerate(graph.rows) for text in _descriptors(graph, i, row)]
@@ -58,10 +73,6 @@ def _print_graph(graph: Graph, offsets: Mapping[str, int]) -> str:
             array(f"static const clopt_clml_operation operations_{graph.name}", operations),
         ]
     )
-
-
-def _tensor_name(graph: Graph, tensor: Tensor) -> str:
-    return f"tensor_{graph.name}_{tensor.name}"
 
 
 def _tensor(tensor: Tensor, offsets: Mapping[str, int]) -> str:
@@ -79,6 +90,7 @@ def _tensor(tensor: Tensor, offsets: Mapping[str, int]) -> str:
         {"descriptor": f"{{{filled(descriptor, INDENT, _WIDTH - 10)}}}"},
         {
             "usage": _USAGES[tensor.type.usage],
+            "is_row_major": "" if tensor.type.layout is Layout.OPTIMAL else "1",
             "bytes": str(tensor.bytes),
             "weights_offset": str(offsets[tensor.key]) if tensor.key else "",
         },
@@ -106,7 +118,7 @@ def _operation(graph: Graph, index: int, row: Row) -> str:
     epsilon = row.op.properties.get("epsilon")
     tensors = filled(
         (
-            "CLOPT_CLML_UNUSED" if number is None else _tensor_name(graph, graph.tensors[number])
+            "CLOPT_CLML_UNUSED" if number is None else f"tensor_{graph.tensors[number].symbol}"
             for number in row.tensors
         ),
         INDENT,

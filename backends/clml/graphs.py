@@ -1,4 +1,4 @@
-"""What the C runtime for CLML interprets: graphs as rows of tensors and operations."""
+"""Graphs as the rows of tensors and operations that the C runtime for CLML interprets."""
 
 from __future__ import annotations
 
@@ -17,19 +17,25 @@ from ...weights import Weights
 from ..host_c.names import Names, identifier
 from .operations import KINDS
 
+_LONGEST = 24
+"""Characters of a graph's name and of a tensor's: both stand in one identifier."""
+
 
 @dataclass(frozen=True)
 class Tensor:
     """A tensor that operations use."""
 
     name: str
+    """Of its own in its graph."""
+    symbol: str
+    """Of its own among the tensors of all graphs."""
     type: MLTensorType
     key: str = ""
     """A constant's array in the weights store."""
 
     @property
     def bytes(self) -> int:
-        """Of a constant in the weights file, else planned on the device."""
+        """Its size: a constant's in the weights file, another tensor's as planned on the device."""
         if self.key:
             return prod(self.type.get_shape()) * self.type.element_bytes
         return self.type.planned_bytes
@@ -55,9 +61,12 @@ class Graph:
 
 
 def make_graphs(graphs: Mapping[str, clml.GraphOp], weights: Weights) -> list[Graph]:
-    """The rows of graphs; CloptError where a constant's array is another than the graph says."""
-    names = Names()
-    return [_make(names.add(identifier(name)), op, weights) for name, op in graphs.items()]
+    """The rows of graphs; CloptError for a constant whose array does not fit its type."""
+    names, symbols = Names(), Names()
+    return [
+        _make(names.add(identifier(name, _LONGEST)), op, symbols, weights)
+        for name, op in graphs.items()
+    ]
 
 
 def constant_keys(graphs: list[Graph]) -> Iterator[str]:
@@ -65,7 +74,7 @@ def constant_keys(graphs: list[Graph]) -> Iterator[str]:
     return (tensor.key for graph in graphs for tensor in graph.tensors if tensor.key)
 
 
-def _make(name: str, op: clml.GraphOp, weights: Weights) -> Graph:
+def _make(name: str, op: clml.GraphOp, symbols: Names, weights: Weights) -> Graph:
     """Only tensors that a command uses get a row: the others have no memory."""
     graph = Graph(name, op)
     numbers: dict[SSAValue, int] = {}
@@ -74,7 +83,9 @@ def _make(name: str, op: clml.GraphOp, weights: Weights) -> Graph:
     def number(value: SSAValue) -> int:
         if value not in numbers:
             numbers[value] = len(numbers)
-            graph.tensors.append(_tensor(names.add(identifier(_hint(value))), value, weights))
+            hint = names.add(identifier(value.name_hint or "value", _LONGEST))
+            symbol = symbols.add(f"{name}_{hint}")
+            graph.tensors.append(_tensor(hint, symbol, value, weights))
         return numbers[value]
 
     for command in op.commands:
@@ -88,17 +99,13 @@ def _make(name: str, op: clml.GraphOp, weights: Weights) -> Graph:
     return graph
 
 
-def _hint(value: SSAValue) -> str:
-    return value.name_hint or "value"
-
-
-def _tensor(name: str, value: SSAValue, weights: Weights) -> Tensor:
+def _tensor(name: str, symbol: str, value: SSAValue, weights: Weights) -> Tensor:
     type_ = ml_tensor(value)
     if not isinstance(value.owner, clml.ConstantOp):
-        return Tensor(name, type_)
+        return Tensor(name, symbol, type_)
     key = value.owner.key.data
     _check_array(key, weights.get(key), type_)
-    return Tensor(name, type_, key)
+    return Tensor(name, symbol, type_, key)
 
 
 def _check_array(key: str, array: np.ndarray, type_: MLTensorType) -> None:

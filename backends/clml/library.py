@@ -14,17 +14,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path, PurePosixPath
 
-from platformdirs import user_cache_dir
-
-from ...errors import CloptError
+from ...caches import is_private, make_private, process_folder, user_cache
+from ...errors import UnavailableError
 from ...folders import forget_oldest
+from ...resources import read_sources
 
 _COMPILERS = ("cc", "gcc", "clang")
 _COMPILE = ("-std=c99", "-O1", "-fPIC")
@@ -33,7 +32,7 @@ _LINK = {
     "linux": ("-shared", "-Wl,-Bsymbolic"),
     "darwin": ("-dynamiclib", "-undefined", "dynamic_lookup"),
 }
-_FORMAT = "1"  # of the cache
+_FORMAT = "2"  # of the cache
 
 # Entries that are left when a new one is made: a small model takes 100 kilobytes.
 _KEPT = 1000
@@ -54,7 +53,7 @@ _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTIL
 
 def default_library_folder() -> Path:
     """Where libraries are kept unless the caller says otherwise."""
-    return Path(user_cache_dir("clopt")) / "libraries"
+    return user_cache("libraries") or process_folder()
 
 
 @dataclass(frozen=True)
@@ -99,39 +98,42 @@ def build_library(sources: Sources, folder: Path | None = None) -> Path:
     """The shared library of `sources`, from the cache in `folder` where it is there.
 
     Objects are kept, too: what models have in common is compiled for the first. Processes may share
-    a folder; a file appears whole or not at all. Where the folder cannot be written, the library
-    lives as long as this process. CloptError without a compiler or without OpenCL's headers.
+    a folder; a file appears whole or not at all. A file is taken from it only if nobody but this
+    user could have written it, and if its content is what was written. Where the folder cannot be
+    written or is somebody else's, the library lives as long as this process. CloptError without a
+    compiler or without OpenCL's headers.
     """
     folder = folder or default_library_folder()
-    objects = {unit: _object_name(sources, unit) for unit in sources.units}
-    name = _digest(*objects.values(), *_link_options()) + _suffix()
-    if _is_cached(folder / name):
-        return folder / name
-    folder = _writable(folder)
+    objects = {unit: _object_key(sources, unit) for unit in sources.units}
+    key = _digest(*objects.values(), *_link_options())
+    if (kept := _find(folder, key, _suffix())) is not None:
+        return kept
+    if not make_private(folder):
+        folder = process_folder()
     compiler = _find_compiler()
     with tempfile.TemporaryDirectory(dir=folder, prefix=".") as scratch:
         place = Path(scratch)
         for path, content in sources.files.items():
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_bytes(content)
-        missing = [unit for unit in objects if not _is_cached(folder / objects[unit])]
         include = [f"-I{place / path}" for path in sources.include]
         include += [f"-I{path}" for path in sources.system_include]
 
-        def make_object(unit: str) -> None:
-            made = place / objects[unit]
-            words = [*_COMPILE, *include, "-c", str(place / unit), "-o", str(made)]
+        def object_of(unit: str) -> Path:
+            if (kept := _find(folder, objects[unit], ".o")) is not None:
+                return kept
+            path = place / f"{objects[unit]}.o"
+            words = [*_COMPILE, *include, "-c", str(place / unit), "-o", str(path)]
             _run(compiler, words, place)
-            os.replace(made, folder / objects[unit])
+            return _keep(path, folder, objects[unit])
 
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            for _ in threads.map(make_object, missing):
-                pass
-        paths = [str(folder / made) for made in objects.values()]
-        _run(compiler, [*paths, *_link_options(), "-o", str(place / name)], place)
-        os.replace(place / name, folder / name)
+            paths = list(threads.map(object_of, objects))
+        library = place / f"library{_suffix()}"
+        _run(compiler, [*map(str, paths), *_link_options(), "-o", str(library)], place)
+        library = _keep(library, folder, key)
     forget_oldest(folder, "[!.]*", _KEPT)
-    return folder / name
+    return library
 
 
 def _link_options() -> tuple[str, ...]:
@@ -142,9 +144,9 @@ def _suffix() -> str:
     return ".dylib" if sys.platform == "darwin" else ".so"
 
 
-def _object_name(sources: Sources, unit: str) -> str:
+def _object_key(sources: Sources, unit: str) -> str:
     parts = [part for path in sources.read_by(unit) for part in (path, sources.files[path])]
-    return _digest(*_COMPILE, *sources.system_include, *parts) + ".o"
+    return _digest(*_COMPILE, *sources.system_include, *parts)
 
 
 def _digest(*parts: str | bytes) -> str:
@@ -155,26 +157,26 @@ def _digest(*parts: str | bytes) -> str:
     return digest.hexdigest()
 
 
-def _is_cached(path: Path) -> bool:
-    """Whether a file is there; it becomes the last to be forgotten."""
-    with suppress(OSError):  # absent, or somebody else's
-        os.utime(path)
-    return path.is_file()
+def _find(folder: Path, key: str, suffix: str) -> Path | None:
+    """The file that was kept for `key`; it becomes the last to be forgotten."""
+    for path in sorted(folder.glob(f"{key}-*{suffix}")):
+        with suppress(OSError):  # removed by another process
+            if is_private(path) and path.name == _kept_name(key, path):
+                os.utime(path)
+                return path
+    return None
 
 
-def _writable(folder: Path) -> Path:
-    """`folder`, or one of this process where nothing can be written there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(_folder_of_process().name)
+def _keep(made: Path, folder: Path, key: str) -> Path:
+    """Move a file to `folder`, under a name that tells its key and its content."""
+    kept = folder / _kept_name(key, made)
+    made.chmod(0o700)
+    os.replace(made, kept)
+    return kept
 
 
-@cache
-def _folder_of_process() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="clopt-", ignore_cleanup_errors=True)
+def _kept_name(key: str, path: Path) -> str:
+    return f"{key}-{_digest(key, path.read_bytes())}{path.suffix}"
 
 
 def _find_compiler() -> list[str]:
@@ -184,7 +186,7 @@ def _find_compiler() -> list[str]:
     for name in _COMPILERS:
         if found := shutil.which(name):
             return [found]
-    raise CloptError(_NO_COMPILER)
+    raise UnavailableError(_NO_COMPILER)
 
 
 def _run(compiler: Sequence[str], words: Sequence[str], folder: Path) -> None:
@@ -193,7 +195,7 @@ def _run(compiler: Sequence[str], words: Sequence[str], folder: Path) -> None:
     if not done.returncode:
         return
     if _NO_HEADER.search(done.stderr):
-        raise CloptError(_NO_HEADERS)
+        raise UnavailableError(_NO_HEADERS)
     _check_compiler(compiler, folder)
     raise RuntimeError(
         "The C compiler refuses what clopt wrote; this is a bug of clopt, please report it with "
@@ -210,7 +212,7 @@ def _check_compiler(compiler: Sequence[str], folder: Path) -> None:
         done = _start([*compiler, *_COMPILE, str(source), *_link_options(), *made])
     if done.returncode:
         lines = done.stderr.splitlines() or [f"it ends with the status {done.returncode}"]
-        raise CloptError(
+        raise UnavailableError(
             f"Programs with CLML run as C, and the C compiler {shlex.join(compiler)} does not work "
             f"({lines[0]}); install gcc and the headers of C (libc6-dev, Debian's name), name "
             "another compiler in the environment variable CC, or compile the model with clml=off."
@@ -223,17 +225,11 @@ def _start(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
             command, capture_output=True, text=True, errors="replace", env=os.environ | _ENGLISH
         )
     except OSError as error:
-        raise CloptError(f"{_NO_COMPILER} ({command[0]}: {error.strerror})") from error
-
-
-def read_files(folder: Path, patterns: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The paths in `folder` that fit a pattern, and what is in them."""
-    for pattern in patterns:
-        for path in sorted(folder.glob(pattern)):
-            yield path.relative_to(folder).as_posix(), path.read_bytes()
+        raise UnavailableError(f"{_NO_COMPILER} ({command[0]}: {error.strerror})") from error
 
 
 def reference_library(folder: Path | None = None) -> Path:
     """Our implementation of CLML for any OpenCL device; see `build_library`."""
-    files = dict(read_files(Path(__file__).parent / "reference", ("*.c", "*.h", "include/**/*.h")))
+    texts = read_sources(__name__, "reference")
+    files = {path: text.encode() for path, text in texts.items()}
     return build_library(Sources(files, ("include",)), folder)

@@ -1,23 +1,49 @@
-"""What a C package has in addition where CLML computes a part of it."""
+"""The parts of a C package that only models with CLML have."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from typing import ClassVar
 
 from ...dialects import cl
+from ...resources import read_sources, read_text
 from ...weights import Weights
 from .graph_source import print_graphs
 from .graphs import constant_keys, make_graphs
 
-_HERE = Path(__file__).parent
-
-_SOURCE = """/* The operations of "{name}" that CLML computes. Generated: do not edit. */
+_TITLE = '/* The operations of "{name}" that CLML computes. Generated: do not edit. */'
+_SOURCE = """{title}
 #include "clopt_clml.h"
 
 #include <math.h>
 
 {tables}"""
+_OPTIONAL_SOURCE = """{title}
+#include "clopt_tables.h"
+
+#ifndef CLOPT_WITHOUT_CLML
+
+#include "clopt_clml.h"
+
+#include <math.h>
+
+{tables}
+#endif
+"""
+_NO_OTHER_DEVICES = "It runs on devices whose driver has CLML, and on no\nother."
+_OTHERS = """Where CLML is not there, or
+refuses an operation, kernels compute everything: `clopt_model_plan` tells which plan a model runs,
+and why the other one was not taken. `-DCLOPT_WITHOUT_CLML=ON`, for CMake, or
+`-DCLOPT_WITHOUT_CLML`, for the compiler, which then needs neither `clml/` nor `clopt_clml/`, builds
+the package without CLML; no header of it is needed then."""
+_OPTION = """
+option(CLOPT_WITHOUT_CLML "Leave CLML out: kernels compute everything, no header is needed" OFF)
+if(CLOPT_WITHOUT_CLML)
+    set(clopt_clml_or_none clopt_runtime)
+else()
+    set(clopt_clml_or_none clopt_clml)
+endif()
+"""
 
 
 class Offload:
@@ -25,6 +51,17 @@ class Offload:
 
     symbol = "clopt_clml"
     """The table of functions that the runtime calls; the folder of its sources and its target."""
+    library = "CLML"
+    """The name of the plan that it is a part of."""
+    texts: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "only": {"option": "", "condition": "", "devices": _NO_OTHER_DEVICES},
+        "both": {
+            "option": _OPTION,
+            "condition": "NOT CLOPT_WITHOUT_CLML AND ",
+            "devices": _OTHERS,
+        },
+    }
+    """What the templates say of devices without it, where a package has this plan only or both."""
 
     def __init__(self, program: cl.ProgramOp, weights: Weights) -> None:
         """CloptError where the weights are not those of the graphs."""
@@ -35,26 +72,32 @@ class Offload:
         """The arrays that its constants need."""
         return list(constant_keys(self.graphs))
 
-    def tables(self, offsets: Mapping[str, int], name: str) -> str:
-        """The C source `<name>_clml.c`; `offsets` are places in the weights file."""
-        return _SOURCE.format(name=name, tables=print_graphs(self.graphs, offsets, name))
+    def tables(self, offsets: Mapping[str, int], name: str, optional: bool) -> str:
+        """The C source `<name>_clml.c`; `offsets` are places in the weights file.
+
+        What is `optional` needs no header of CLML where CLOPT_WITHOUT_CLML is defined.
+        """
+        tables = print_graphs(self.graphs, offsets, name)
+        source = _OPTIONAL_SOURCE if optional else _SOURCE
+        return source.format(title=_TITLE.format(name=name), tables=tables)
 
     def files(self) -> dict[str, str]:
-        """Those that are the same for every model, by their paths in the package.
+        """The files that are the same for every model, by their paths in the package.
 
         They compile against the header beside them, or against that of the vendor's SDK.
         """
-        headers = _HERE / "reference" / "include"
-        paths = {f"{self.symbol}/{file.name}": file for file in _HERE.glob("runtime/*.[ch]")}
-        paths |= {f"clml/CL/{file.name}": file for file in headers.glob("CL/*.h")}
-        return {path: paths[path].read_text(encoding="utf-8") for path in sorted(paths)}
+        runtime = read_sources(__name__, "runtime")
+        headers = read_sources(__name__, "reference/include")
+        texts = {f"{self.symbol}/{path}": text for path, text in runtime.items()}
+        texts |= {f"clml/{path}": text for path, text in headers.items()}
+        return dict(sorted(texts.items()))
 
     def template(self, name: str) -> str:
         """The part of the package's file `name` that is about CLML, with `@names@` in it."""
-        return (_HERE / "templates" / f"{name}.in").read_text(encoding="utf-8")
+        return read_text(__name__, f"templates/{name}.in")
 
     def describe(self) -> dict[str, object]:
-        """What the package's description says of it."""
+        """Its entry in the package's description."""
         return {
             "version": max(graph.op.version for graph in self.graphs),
             "operations": sum(len(graph.rows) for graph in self.graphs),

@@ -61,7 +61,7 @@ _Op: TypeAlias = Any  # a command of the class that the table names
 
 @dataclass(frozen=True)
 class Descriptor:
-    """A structure of the header, `cl_ml_op_<name>_desc_qcom`, and what is in it."""
+    """A structure of the header, `cl_ml_op_<name>_desc_qcom`, and its contents."""
 
     name: str
     members: Callable[[_Op], Members]
@@ -81,11 +81,11 @@ class Kind:
     batch_norm: Descriptor | None = None
     activation: Descriptor | None = None
     operands: Callable[[_Op], Sequence[SSAValue | None]] = _all_operands
-    """What is read, in the order of the C runtime, None for what is left out."""
+    """The inputs in the order of the C runtime; None for one that the operation lacks."""
 
     @property
     def descriptors(self) -> Mapping[str, Descriptor]:
-        """Those it has, by the fields of its row."""
+        """Its descriptors, by the fields of its row."""
         fields = {
             "descriptor": self.descriptor,
             "batch_norm": self.batch_norm,

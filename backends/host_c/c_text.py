@@ -6,25 +6,53 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 
+from ...printable import printable
+
 INDENT = "    "
 
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "?": "\\?"}
+_ESCAPES = {
+    "\\": "\\\\",
+    '"': '\\"',
+    "'": "\\'",
+    "\n": "\\n",
+    "\t": "\\t",
+    "\r": "\\r",
+    "?": "\\?",  # no trigraph
+}
+_LONGEST_STRING = 4095
+"""Bytes of the longest literal that every compiler of C99 takes."""
 
 
 def string(text: str) -> str:
-    """A string literal; whatever is not ASCII becomes octal escapes of its UTF-8."""
+    """A string as an initialiser: a literal, or an array of characters where one is too long.
 
-    def escaped(byte: int) -> str:
-        char = chr(byte)
-        return _ESCAPES.get(char) or (char if 32 <= byte < 127 else f"\\{byte:03o}")
+    Whatever is not ASCII becomes octal escapes of its UTF-8. C's strings end at a NUL, so one in
+    `text` becomes the four characters `\\x00`.
+    """
+    data = text.replace("\0", "\\x00").encode(errors="backslashreplace")
+    if len(data) <= _LONGEST_STRING:
+        return '"' + "".join(_char(byte, "'") for byte in data) + '"'
+    chars = filled(("'" + _char(byte, '"') + "'" for byte in data), INDENT, 90)
+    return f"(const char[]){{\n{INDENT}{chars}, 0}}"
 
-    return '"' + "".join(map(escaped, text.encode())) + '"'
+
+def _char(byte: int, plain: str) -> str:
+    """A byte in a literal; the quotation mark `plain` needs no escape there."""
+    char = chr(byte)
+    if char != plain and char in _ESCAPES:
+        return _ESCAPES[char]
+    return char if 32 <= byte < 127 else f"\\{byte:03o}"
+
+
+def comment_text(text: str) -> str:
+    """`text` inside of a comment: in one line, and it does not end the comment early."""
+    flat = printable(re.sub(r"\s*\n\s*", " ", text))
+    return flat.replace("??", "? ?").replace("*/", "* /").replace("/*", "/ *")
 
 
 def comment(text: str) -> str:
-    """A comment of one line; a text that would end it early does not."""
-    flat = re.sub(r"\s+", " ", text).replace("*/", "* /").replace("/*", "/ *")
-    return f"/* {flat} */"
+    """A comment of one line."""
+    return f"/* {comment_text(text)} */"
 
 
 def braces(items: Iterable[str]) -> str:

@@ -36,11 +36,12 @@ _FEATURES = {
     Feature.FP16: "CLOPT_NEEDS_FP16",
     Feature.FP64: "CLOPT_NEEDS_FP64",
     Feature.IMAGES: "CLOPT_NEEDS_IMAGES",
+    Feature.ROUNDING: "CLOPT_NEEDS_ROUNDING",
 }
 
 
 def print_tables(tables: Tables, source: str, offsets: Mapping[str, int]) -> str:
-    """Everything of the model's source but its beginning and its functions.
+    """All tables of a plan.
 
     `source` is the OpenCL C of its kernels, `offsets` says where constants are in the weights file.
     """
@@ -54,8 +55,11 @@ def print_tables(tables: Tables, source: str, offsets: Mapping[str, int]) -> str
     return "\n".join(section for section in sections if section)
 
 
-def print_info(tables: Tables, name: str, target: str, weights_bytes: int) -> str:
-    """The initialiser of the model's `clopt_info`."""
+def print_info(
+    tables: Tables, name: str, target: str, weights_bytes: int, arenas: tuple[str, int]
+) -> str:
+    """The initialiser of a `clopt_info`; `arenas` is the table of their sizes and its length."""
+    arena_sizes, arena_count = arenas
     ports = tables.program.ports
     rows = {
         "name": string(name),
@@ -63,8 +67,8 @@ def print_info(tables: Tables, name: str, target: str, weights_bytes: int) -> st
         "input_count": str(tables.program.input_count),
         "output_count": str(len(ports) - tables.program.input_count),
         "tensors": reference("tensors", ports),
-        "arena_count": str(len(tables.arenas)),
-        "arena_sizes": reference("arena_sizes", tables.arenas),
+        "arena_count": str(arena_count),
+        "arena_sizes": arena_sizes if arena_count else "NULL",
         "weights_bytes": str(weights_bytes),
     }
     return "\n".join(f"{INDENT}.{key} = {value}," for key, value in rows.items())
@@ -75,18 +79,19 @@ def print_program(
     sources: Mapping[str, str],
     source: str,
     digest: bytes,
-    name: str,
-    offload: Mapping[str, str],
+    names: Mapping[str, str],
+    others: Mapping[str, str],
 ) -> str:
-    """The initialiser of the model's `clopt_program`; `offload` are fields of its own."""
+    """The initialiser of a `clopt_program`: `names` are those of its info and of its sources,
+    `others` fields that not all have."""
     needs = [name for feature, name in _FEATURES.items() if feature in features_of(source)]
     digits = filled((f"0x{byte:02x}" for byte in digest), INDENT * 2, 50)
     rows = {
-        "info": f"&{name}_info",
+        "info": f"&{names['info']}",
         "digest": f"{{\n{INDENT * 2}{digits},\n{INDENT}}}",
         "needs": " | ".join(needs) or "0",
         "image_pitch": str(math.gcd(*tables.pitches)),
-        "sources": reference(f"{name}_sources", list(sources)),
+        "sources": reference(names["sources"], list(sources)),
         "source_count": str(len(sources)),
         "kernels": reference("kernels", tables.kernels),
         "kernel_count": str(len(tables.kernels)),
@@ -96,7 +101,7 @@ def print_program(
         "slot_count": str(len(tables.slots)),
         "commands": reference("commands", tables.commands),
         "command_count": str(len(tables.commands)),
-        **offload,
+        **others,
     }
     return "\n".join(f"{INDENT}.{key} = {value}," for key, value in rows.items())
 
@@ -113,15 +118,15 @@ def program_sources(tables: Tables, source: str) -> dict[str, str]:
     return {"": source} if names else {}
 
 
-def print_sources(sources: Mapping[str, str], name: str) -> str:
-    """The kernels as strings, a line of OpenCL C each: C99 has no long ones."""
+def print_sources(sources: Mapping[str, str], table: str) -> str:
+    """The table of the kernels as strings, a line of OpenCL C each: C99 has no long ones."""
     tables: list[str] = []
     rows: list[str] = []
     for i, (kernel, text) in enumerate(sources.items()):
         lines = [f"{string(line + chr(10))}," for line in text.strip("\n").split("\n")]
         tables.append(array(f"static const char *const program_{i}", lines))
         rows.append(f"{{program_{i}, {len(lines)}}}, {comment(kernel or 'all kernels')}")
-    declaration = f"const clopt_source {name}_sources"
+    declaration = f"const clopt_source {table}"
     if rows:
         tables.append(f"extern {declaration}[];\n{array(declaration, rows)}")
     return "\n".join(tables)
@@ -207,9 +212,9 @@ def _slot(name: str, slot: Slot, tables: Tables) -> str:
 
 def _kernels(tables: Tables, source: str) -> str:
     single = len(program_sources(tables, source)) == len(tables.kernels)
-    names = _enum("", [f"kernel_{kernel.name}," for kernel in tables.kernels])
+    names = _enum("", [f"kernel_{name}," for name in tables.kernel_names])
     rows = [
-        f"[kernel_{kernel.name}] = {_kernel(kernel, i if single else 0)},"
+        f"[kernel_{tables.kernel_names[i]}] = {_kernel(kernel, i if single else 0)},"
         for i, kernel in enumerate(tables.kernels)
     ]
     return names + array("static const clopt_kernel kernels", rows)
@@ -261,7 +266,7 @@ def _launch(launch: Launch, tables: Tables, comments: Mapping[str, str]) -> str:
     lines: list[dict[str, str]] = [
         {
             "kind": "CLOPT_LAUNCH",
-            "kernel": f"kernel_{kernel.name}",
+            "kernel": f"kernel_{tables.kernel_names[launch.kernel]}",
             "argument_count": str(len(launch.arguments)),
         },
         {
@@ -285,7 +290,7 @@ def _arguments(values: Sequence[int], tables: Tables) -> dict[str, str]:
 
 
 def _comments(source: str) -> dict[str, str]:
-    """What the text of each kernel says it computes."""
+    """The comment above each kernel, which says what it computes."""
     return {
         name: " ".join(re.findall(r"(?m)^// (.*)$", text.partition("__kernel")[0]))
         for name, text in split_kernels(source).items()

@@ -1,7 +1,7 @@
-"""What the C runtime interprets: a planned queue program as tables.
+"""A planned queue program as the tables that the C runtime interprets.
 
 Memory objects of the device are *roots*. A value is a *slot*: some bytes of a root, perhaps with an
-image over them, or a root that is an image. Chains of views are resolved here, so the runtime
+image over them, or a root that is an image. This module resolves chains of views, so the runtime
 knows nothing of them.
 """
 
@@ -21,6 +21,7 @@ from ...dialects.cl.images import image_of, is_over_buffer
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
+from ..programs import program_of
 from .names import Names, identifier
 
 _TEXEL_BYTES = 16
@@ -63,7 +64,7 @@ class Slot:
     object: int = 0
     """The root that the value has instead on devices where these images cannot lie there."""
     object_offset: int = 0
-    """Where it lies in that."""
+    """The value's first byte in that root."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ class Tables:
     program: cl.ProgramOp
     kernels: list[cl.Kernel]
     """Those that are launched, in the order of first launches."""
+    kernel_names: list[str] = field(default_factory=list[str])
+    """Identifiers made from their names."""
     roots: list[Root] = field(default_factory=list[Root])
     slots: list[Slot] = field(default_factory=list[Slot])
     values: list[Value] = field(default_factory=list[Value])
@@ -128,13 +131,7 @@ class Tables:
 
 def make_tables(module: ModuleOp, weights: Weights) -> Tables:
     """The tables of the one program of `module`; CloptError where it cannot be run."""
-    programs = [op for op in module.body.block.ops if isinstance(op, cl.ProgramOp)]
-    if len(programs) != 1:
-        raise CloptError(
-            f"A module to write as C has one cl.program, this one has {len(programs)}; lower it "
-            "with the pipeline opencl first."
-        )
-    return _Maker(programs[0], cl.kernels_of(module), weights).make()
+    return _Maker(program_of(module), cl.kernels_of(module), weights).make()
 
 
 class _Maker:
@@ -156,6 +153,7 @@ class _Maker:
         self.first_numbers = _first_numbers(self.operations)
         self.root_names = Names()
         self.value_names = Names()
+        self.kernel_names = Names()
 
     def make(self) -> Tables:
         for port, arg in zip(self.program.ports, self.program.body.block.args, strict=True):
@@ -200,7 +198,8 @@ class _Maker:
         return Root(name, RootKind.Constant, _object_bytes(type_), image, key)
 
     def add_objects(self, ops: list[Operation]) -> None:
-        """What lies in no arena, and what becomes of values whose images cannot lie in one."""
+        """Add objects for the values outside of arenas, and for those whose images a device may be
+        unable to put over one."""
         values: list[SSAValue] = [op.result for op in ops if isinstance(op, cl.AllocOp)]
         values += self.over_parts
         images = [value for value in values if image_of(value.type) is not None]
@@ -233,6 +232,7 @@ class _Maker:
             return
         if kernel not in self.tables.kernels:
             self.tables.kernels.append(kernel)
+            self.tables.kernel_names.append(self.kernel_names.add(identifier(kernel.name)))
         arguments = [self.value(arg) for arg in op.args]
         self.tables.commands.append(Launch(self.tables.kernels.index(kernel), arguments))
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 import zlib
 from collections.abc import Iterable
@@ -48,13 +49,19 @@ class Constants:
 
 
 def gather(weights: Weights, keys: Iterable[str]) -> Constants:
-    """The arrays `keys` of `weights`, each once."""
+    """The arrays `keys` of `weights`; those with the same bytes lie at the same place."""
     payload = bytearray()
     offsets: dict[str, int] = {}
+    places: dict[bytes, int] = {}
     for key in keys:
-        if key not in offsets:
+        if key in offsets:
+            continue
+        array = weights.get(key)
+        content = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+        digest = hashlib.sha256(content).digest()
+        if digest not in places:
             payload += bytes(-len(payload) % ALIGNMENT)
-            offsets[key] = _HEADER.size + len(payload)
-            array = weights.get(key)
-            payload += np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+            places[digest] = _HEADER.size + len(payload)
+            payload += content
+        offsets[key] = places[digest]
     return Constants(bytes(payload), offsets)

@@ -97,8 +97,8 @@ class Builder:
     # Values
 
     def value(self, ssa: SSAValue) -> Value:
-        """What an SSA value is: a form for an index, else a node; of one lane, while lanes are
-        apart.
+        """The form of an index, else the node of a value; of one lane while lanes are executed
+        separately.
         """
         value = self.values[ssa]
         if self.lane is None:
@@ -210,7 +210,7 @@ class Builder:
             self._execute_lanes(op)
 
     def _execute_lanes(self, op: Operation) -> None:
-        """Execute an operation once for each lane and put the results together."""
+        """Execute an operation once for each lane, and combine the results to a vector."""
         assert self.lane is None, f"one lane of {op.name} has a scalar form"
         numbered, self.graph.numbered = self.graph.numbered, True
         results: list[list[Node]] = []
@@ -258,7 +258,7 @@ class Builder:
         self.graph.add(Loop(self.graph.block, (), written, variable, loop.size, body, bound))
 
     def _within(self, block: Block, op: tir.ForOp, written: frozenset[Storage]) -> None:
-        """Execute a loop's body in a block; other iterations have written these before."""
+        """Execute a loop's body in a block; other iterations may have changed `written` before."""
         outer = self.graph.block
         self.graph.block = block
         self.graph.invalidate(written)

@@ -1,4 +1,4 @@
-"""What each `arith`, `math` and `tir.call` operation is in OpenCL C: one row per operation."""
+"""The OpenCL C of each `arith`, `math` and `tir.call` operation: one row per operation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Sign(Enum):
-    """How an operation sees its integers."""
+    """The signedness that an operation gives to its integers."""
 
     ANY = "any"
     SIGNED = "signed"
@@ -39,13 +39,12 @@ UNARY = 13
 CONDITIONAL = 2
 
 WIDEST_CALL = 8
-"""Builtins on wider vectors are called on the halves: PoCL 3 cannot compile all of the others."""
+"""The widest vector on which builtins are called; PoCL 3 cannot compile all wider ones."""
 
 OPERATORS: dict[str, Operator] = {
     "arith.addf": Operator("+"),
     "arith.subf": Operator("-"),
     "arith.mulf": Operator("*"),
-    "arith.divf": Operator("/"),
     "arith.addi": Operator("+"),
     "arith.subi": Operator("-"),
     "arith.muli": Operator("*"),
@@ -90,7 +89,7 @@ FUNCTIONS: dict[str, Function] = {
     for name in (
         "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign",
         "cos", "cosh", "erf", "exp", "exp2", "expm1", "floor", "log", "log10", "log1p", "log2",
-        "round", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+        "round", "rsqrt", "sin", "sinh", "tan", "tanh", "trunc",
     )
 }  # fmt: skip
 

@@ -1,14 +1,14 @@
-"""Comparison operators: turned around, negated, and decided where the range of a value does so."""
+"""Comparison operators: swapped, negated, and decided at compile time by the range of a value."""
 
 from __future__ import annotations
 
 from math import inf
 
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
-"""The operator that says the same of operands in the other order."""
+"""The equivalent operator for swapped operands."""
 
 NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-"""The operator that says the opposite, of numbers that are ordered."""
+"""The negated operator, for operands without NaN."""
 
 
 def decide(symbol: str, low: int | None, high: int | None) -> bool | None:

@@ -1,8 +1,9 @@
-"""Coordinates of texels: what they have in common is computed once, outside of the loops.
+"""Coordinates of texels: their common parts are computed once, outside of the loops.
 
-Compilers of mobile GPUs move nothing out of loops and convert integer coordinates at every read
-through a sampler. So sums have names in the outermost loop where they hold, products with a loop's
-variable are stepped along with it, and samplers get floats where the target says so.
+Compilers of mobile GPUs move nothing out of loops, and convert integer coordinates at every read
+through a sampler. So sums become variables in the outermost loop in which they are constant,
+products with a loop's variable are incremented along with it, and samplers get floats on targets
+that ask for it.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ class Coordinates:
         self.space = expressions.space
 
     def __call__(self, forms: Sequence[Linear]) -> list[Node]:
-        """One integer per coordinate; those that differ in a constant share the rest."""
+        """One integer per coordinate; coordinates that differ by a constant share the rest."""
         hints = _HINTS if len(forms) > 1 else ("at",)
         return [self.integer(form, hint) for form, hint in zip(forms, hints, strict=False)]
 
     def floats(self, forms: Sequence[Linear]) -> list[Node]:
-        """The same texels for a sampler: their centres, and the number of the layer."""
+        """Coordinates for a sampler: the centres of texels, and the number of the layer."""
         pairs = zip(forms, _HINTS, strict=False)
         return [self._float(form, hint, 0.0 if hint == "layer" else 0.5) for form, hint in pairs]
 
@@ -66,7 +67,7 @@ class Coordinates:
         return moved
 
     def select(self, condition: Node, then: Linear, other: Linear, hint: str) -> Node:
-        """A coordinate that a condition chooses; both are of indices that all lanes share."""
+        """A coordinate that a condition chooses; all lanes must share both alternatives."""
         here = _loops(self.graph.block)
         sides = [self.ex.index(self._hoisted(side, hint, here)) for side in (then, other)]
         chosen = self.ex.select(self.shortened(condition), *sides)
@@ -77,8 +78,8 @@ class Coordinates:
     # Loops
 
     def _hoisted(self, form: Linear, hint: str, here: int) -> Linear:
-        """The form, for use inside of so many loops, with one variable in place of what each loop
-        leaves alone of it.
+        """The form, for use inside of `here` loops, with one variable in place of the terms that
+        each of these loops leaves unchanged.
         """
         levels: dict[int, Linear] = {}
         for atom, coefficient in form.terms.items():
@@ -101,7 +102,7 @@ class Coordinates:
         return form
 
     def _stepped(self, form: Linear, hint: str) -> Linear | None:
-        """The form as a variable that the loop steps, if it has a multiple of the loop's one."""
+        """The form as a variable that the loop increments, if it has a multiple of the loop's."""
         loop = next((block for block in self.graph.block.chain() if block.is_loop), None)
         inner = [atom for atom in form.terms if loop is not None and self._home(atom) is loop]
         if loop is None or len(inner) != 1 or abs(form.terms[inner[0]]) == 1:
@@ -138,14 +139,14 @@ class Coordinates:
         return node
 
     def _loops_around(self, form: Linear) -> int:
-        """How many loops change a form's value."""
+        """The number of loops that change a form's value."""
         homes = [*self.space.blocks_of(form), *(node.block for node in self.ex.atoms(form))]
         return max(map(_loops, homes), default=0)
 
     # Conditions
 
     def shortened(self, condition: Node) -> Node:
-        """The same with one comparison of unsigned numbers for the two ends of a range."""
+        """The condition with one unsigned comparison in place of the two ends of a range."""
         parts = list(_conjuncts(condition))
         for i, low in enumerate(parts):
             for j, high in enumerate(parts):
@@ -197,5 +198,5 @@ def _bound(node: Node) -> tuple[str, Linear, int] | None:
 
 
 def _loops(block: Block) -> int:
-    """How many loops there are around a block, with itself."""
+    """The number of loops around a block, including itself."""
     return sum(around.is_loop for around in block.chain())

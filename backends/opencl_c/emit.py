@@ -7,21 +7,28 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects import tir
 from ...dialects.cl.target import Target
 from .printer import KernelPrinter
+from .rounding import definition
 
 _EXTENSIONS = {"double": "cl_khr_fp64", "half": "cl_khr_fp16"}
 
 
 def emit(module: ModuleOp, target: Target | None = None) -> str:
-    """OpenCL C of all `tir.func` of a module in order; the same module gives the same bytes."""
+    """OpenCL C of all `tir.func` of a module in order; the same module gives the same bytes.
+
+    It enables exactly the extensions without which a device could not run the kernels: a runtime
+    reads the pragmas to check the device.
+    """
     target = target or Target()
     kernels = [
-        KernelPrinter(op, target).text()
-        for op in module.body.block.ops
-        if isinstance(op, tir.FuncOp)
+        KernelPrinter(op, target) for op in module.body.block.ops if isinstance(op, tir.FuncOp)
     ]
-    text = "\n".join(kernels)
-    used = [name for ctype, name in _EXTENSIONS.items() if ctype in text]
-    if not target.fp16 and "cl_khr_fp16" in used:
-        used.remove("cl_khr_fp16")
-    pragmas = [f"#pragma OPENCL EXTENSION {name} : enable\n" for name in used]
+    texts = [kernel.text() for kernel in kernels]
+    functions = frozenset[tuple[str, int]]().union(*(kernel.functions() for kernel in kernels))
+    text = "\n".join([*(definition(*function) for function in sorted(functions)), *texts])
+    types = frozenset[str]().union(*(kernel.types() for kernel in kernels))
+    pragmas = [
+        f"#pragma OPENCL EXTENSION {name} : enable\n"
+        for ctype, name in _EXTENSIONS.items()
+        if ctype in types
+    ]
     return "".join(pragmas) + ("\n" if pragmas else "") + text

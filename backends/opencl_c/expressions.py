@@ -45,7 +45,7 @@ class Expressions:
         return self.graph.node("broadcast", ctype, [node], remake=lambda _: scalar)
 
     def index(self, form: Linear) -> Node:
-        """The value of an index; a vector where the lanes differ."""
+        """The value of an index; a vector if the lanes differ."""
         if not self.space.is_varying(form):
             key = (frozenset(form.terms.items()), form.constant)
             return self.graph.node(
@@ -73,9 +73,9 @@ class Expressions:
         return [node for atom in form.terms if (node := self.atom(atom)) is not None]
 
     def address(self, form: Linear) -> list[Node]:
-        """The nodes that an address consists of: what is added to its constant is one node.
+        """The nodes that an address consists of: one for everything except its constant.
 
-        Accesses that differ in the constant share it.
+        Accesses that differ only in the constant share that node.
         """
         if len(form.terms) < 2:
             return self.atoms(form)
@@ -102,7 +102,7 @@ class Expressions:
         )  # fmt: skip
 
     def at_lane(self, form: Linear, lane: int) -> Linear:
-        """The form that one lane sees."""
+        """The form for one lane."""
         return self.space.at_lane(form, lane, self.lane)
 
     def to_form(self, node: Node, extent: int | None = None) -> Linear:
@@ -196,7 +196,7 @@ class Expressions:
         return self.graph.node("convert", mask_type(bits, node.ctype.width), [node])
 
     def as_type(self, node: Node, ctype: CType) -> Node:
-        """The value as a variable of this type holds it."""
+        """The value after conversion to the type of a variable."""
         node = self.broadcast(node, ctype.width)
         return self.mask(node, ctype.bits) if ctype.mask else self.convert(node, ctype)
 
@@ -207,7 +207,7 @@ class Expressions:
         return self.graph.node("reinterpret", ctype, [node])
 
     def with_sign(self, node: Node, sign: Sign) -> Node:
-        """An integer as an operation of this sign wants it."""
+        """An integer in the signedness that an operation takes."""
         if node.ctype.is_float or node.ctype.is_bool or sign is Sign.ANY:
             return node
         wanted = node.ctype.unsigned() if sign is Sign.UNSIGNED else node.ctype.signed()
@@ -247,7 +247,7 @@ class Expressions:
         return self.graph.node("convert", ctype, [wide])
 
     def _widen_narrow(self, node: Node, width: int) -> Node:
-        """C computes narrow scalars as int, which a vector of narrow elements does not mix with."""
+        """A narrow scalar for use with vectors: C computes narrow scalars as int."""
         return self.broadcast(node, width) if _is_narrow(node.ctype) else node
 
     def compare(self, symbol: str, lhs: Node, rhs: Node, sign: Sign = Sign.ANY) -> Node:
@@ -267,13 +267,13 @@ class Expressions:
         )  # fmt: skip
 
     def _compare_lane(self, symbol: str, lhs: Node, rhs: Node, sign: Sign) -> Node:
-        """A comparison of indices again, which one lane may decide."""
+        """The comparison for one lane, whose indices may decide it at compile time."""
         if lhs.kind == rhs.kind == "index" and sign is not Sign.UNSIGNED:
             return self.compare_index(symbol, lhs.payload, rhs.payload)
         return self.compare(symbol, lhs, rhs, sign)
 
     def same_masks(self, nodes: Sequence[Node]) -> list[Node]:
-        """Truth values as masks of one kind, where one of them is a mask."""
+        """Truth values as masks of one type, if one of them is a mask."""
         masks = [node.ctype for node in nodes if node.ctype.mask]
         if not masks:
             return list(nodes)
@@ -334,7 +334,7 @@ class Expressions:
         return self._convert(node, node.ctype) if is_int and _is_narrow(node.ctype) else node
 
     def select(self, condition: Node, then: Node, other: Node) -> Node:
-        """`condition ? then : other`, lane by lane where the condition is a mask."""
+        """`condition ? then : other`, lane by lane if the condition is a mask."""
         if condition.kind == "constant":
             return then if condition.payload else other
         then, other = self.unify([then, other], Sign.ANY)
@@ -370,16 +370,15 @@ def _is_narrow(ctype: CType) -> bool:
 
 
 def _is_cheap(node: Node) -> bool:
-    """Whether an expression depends on nothing but indices and constants."""
+    """Whether an expression depends only on indices and constants."""
     if node.kind in ("lanes", "index", "constant", "division"):
         return True
-    return node.kind in ("binary", "unary", "convert", "select", "broadcast") and all(
-        map(_is_cheap, node.operands)
-    )
+    kinds = ("binary", "unary", "convert", "select", "broadcast", "build")
+    return node.kind in kinds and all(map(_is_cheap, node.operands))
 
 
 def _wrapped(value: float | int, ctype: CType) -> float | int:
-    """A constant in another type, as C's conversion gives it."""
+    """A constant converted to another type by C's rules."""
     if ctype.is_float:
         return float(value)
     if ctype.is_bool:

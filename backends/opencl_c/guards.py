@@ -1,7 +1,7 @@
-"""Loads behind conditions without branches.
+"""Conditional loads without branches.
 
-`inside ? x[i] : 0` is a branch to the compilers of mobile GPUs, and slower than a load from a place
-that exists in any case with a choice afterwards.
+Compilers of mobile GPUs make a branch of `inside ? x[i] : 0`. It is faster to load from an index
+that is always valid, and to select afterwards.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Guards:
         self.coordinates = coordinates
 
     def load(self, condition: Node, branch: Block, value: Node, other: Node) -> Node | None:
-        """What `condition ? value : other` gives, if `value` is a load, alone in its branch, from
-        a buffer that the kernel only reads, and `other` a constant.
+        """`condition ? value : other` without a branch, or None. `value` must be a load, alone in
+        its branch, from a buffer that the kernel only reads, and `other` a constant.
         """
         load = value.operands[0] if value.kind == "convert" else value
         if load.kind != "load" or other.kind != "constant" or set(branch.items) - {load, value}:
@@ -49,7 +49,7 @@ class Guards:
         return self.ex.select(condition, anywhere, other)
 
     def _strict(self, condition: Node) -> Node:
-        """The same without short cuts: both sides of `&&` are there already."""
+        """The condition with `&` for `&&`, since both sides are computed already."""
         if condition.kind != "binary" or condition.payload != "&&":
             return condition
         sides = [self._strict(side) for side in condition.operands]

@@ -1,8 +1,8 @@
 """Index expressions of one kernel as normalised linear forms.
 
-Every value an index can depend on is a dimension: a loop variable, the lane of the vectorized loop,
-or a number computed by the kernel (an index loaded from memory). A form is `Linear` over these
-dimensions.
+Every value on which an index can depend is a dimension: a loop variable, the lane of the vectorized
+loop, or a number that the kernel computes (an index loaded from memory). A form is a `Linear` over
+these dimensions.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class IndexSpace:
         self._of_lane: dict[int, Linear] = {}
 
     def add(self, dimension: Dimension, extent: int | None) -> Linear:
-        """The form of a new dimension that takes the values from 0 up to `extent`."""
+        """The form of a new dimension with the values [0, extent)."""
         expr = AffineExpr.dimension(len(self.dimensions))
         self._exprs.append(expr)
         self.dimensions.append(dimension)
@@ -81,7 +81,7 @@ class IndexSpace:
         return linear(map.results[0].replace_dims_and_symbols(dims, symbols), self.extents)
 
     def normal(self, form: Linear) -> Linear:
-        """The same form with matching quotients and remainders put together."""
+        """The form with matching quotients and remainders combined."""
         return linear(form.expr(), self.extents)
 
     def binary(self, kind: AffineBinaryOpKind, lhs: Linear, rhs: Linear) -> Linear:
@@ -93,7 +93,7 @@ class IndexSpace:
         return bounds(form.expr(), self.extents)
 
     def is_varying(self, form: Linear) -> bool:
-        """Whether the lanes of the vectorized loop see different values."""
+        """Whether the value differs between lanes of the vectorized loop."""
         return any(self.varies(position) for atom in form.terms for position in dimensions_of(atom))
 
     def varies(self, position: int) -> bool:
@@ -104,7 +104,7 @@ class IndexSpace:
         )
 
     def at_lane(self, form: Linear, lane: int, take: Callable[[Node, int], Node]) -> Linear:
-        """The form that one lane sees; `take` gives the lane of a vector."""
+        """The form for one lane; `take` extracts the lane of a vector."""
         if not self.is_varying(form):
             return form
         if (stride := self.lane_stride(form)) is not None:
@@ -124,7 +124,7 @@ class IndexSpace:
         return isinstance(atom, AffineDimExpr) and isinstance(self.dimensions[atom.position], Lane)
 
     def lane_stride(self, form: Linear) -> int | None:
-        """By how much the form grows from lane to lane; None where that is not a constant."""
+        """The constant difference between neighbouring lanes; None if it is not constant."""
         stride = 0
         for atom, coefficient in form.terms.items():
             if self._is_lane(atom):

@@ -30,7 +30,7 @@ _TRUNCATING = ("arith.divui", "arith.divsi", "arith.remui", "arith.remsi", "arit
 
 
 class IndexOperations:
-    """Index arithmetic; what is not affine is computed as an integer."""
+    """Index arithmetic; operations that are not affine are computed as integers."""
 
     def __init__(self, expressions: Expressions, operations: Operations):
         self.ex = expressions

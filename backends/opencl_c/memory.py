@@ -1,4 +1,4 @@
-"""Loads and stores: how an access becomes a scalar, a vector, a register or lane by lane."""
+"""Loads and stores: each becomes a scalar, a vector, a register, or one access per lane."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Memory:
             self.graph.invalidate(frozenset((statement.array,)))
 
     def storages_of(self, values: frozenset[SSAValue]) -> frozenset[Storage]:
-        """What is invalid after a store to one of these memrefs."""
+        """The memory whose loaded values are outdated after a store to one of these memrefs."""
         found: set[Storage] = set()
         for value in values:
             match self.buffers.get(value):
@@ -170,7 +170,7 @@ class Memory:
         return self.ex.space.normal(total)
 
     def load(self, value: SSAValue, indices: Sequence[Linear], hint: str) -> Node | None:
-        """The loaded value; None where each lane has to load by itself."""
+        """The loaded value; None if each lane must load separately."""
         buffer = self._addressed(value)
         if isinstance(buffer, RegisterFile):
             return self._load_registers(buffer, indices)
@@ -182,9 +182,9 @@ class Memory:
         return None if stride is None else self._load_strided(buffer, form, stride, hint)
 
     def _load_strided(self, array: Array, form: Linear, stride: int, hint: str) -> Node | None:
-        """A vector load that spans the lanes, from which every `stride`-th element is taken.
+        """A vector load that spans the lanes, of which every `stride`-th element is taken.
 
-        Elements between the lanes are read as well, so it has to be certain that they exist.
+        It also reads the elements in between, so these must certainly exist.
         """
         lanes, step = self.ex.lane_width, abs(stride)
         first = self.ex.at_lane(form, 0 if stride > 0 else lanes - 1)
@@ -197,9 +197,9 @@ class Memory:
         return self._load_vector(array, first + constant(-shift), lanes * step, picked, hint)
 
     def _shift(self, array: Array, first: Linear, step: int) -> int | None:
-        """How far before the first lane a vector may start so that all of it is in the array.
+        """The distance before the first lane at which a vector inside of the array can start.
 
-        Of several, the one that loads of neighbouring elements share.
+        Of several distances it takes the one that loads of neighbouring elements share.
         """
         width = self.ex.lane_width * step
         low, high = self.ex.space.bounds(first)
@@ -251,7 +251,7 @@ class Memory:
     def _registers(
         self, file: RegisterFile, indices: Sequence[Linear]
     ) -> tuple[Register, int | None] | None:
-        """The register and the lane of it (None: all of it) that an access means."""
+        """The register of an access, and its lane in it (None for all lanes)."""
         space = self.ex.space
         varying = [d for d, form in enumerate(indices) if space.is_varying(form)]
         if not varying:
@@ -265,7 +265,7 @@ class Memory:
         return file.find(first)[0], None
 
     def store(self, value: SSAValue, indices: Sequence[Linear], stored: Node) -> bool:
-        """Add the statement; False where each lane has to store by itself."""
+        """Add the statement; False if each lane must store separately."""
         buffer = self._addressed(value)
         if isinstance(buffer, RegisterFile):
             found = self._registers(buffer, indices)
@@ -295,7 +295,7 @@ class Memory:
         self.graph.add(statement)
 
     def as_stored(self, array: Array, stored: Node, width: int) -> Node:
-        """A value in the type that the memory of an array takes, `width` elements of it."""
+        """A value of `width` elements, converted to the type in which the array stores them."""
         if width > 1:
             stored = self.ex.broadcast(stored, width)
         ctype = array.ctype

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from .builtins import RESERVED
+from .rounding import NAMES
 
 _NOT_A_WORD = re.compile(r"\W", re.ASCII)
 _TYPE = re.compile(
     r"(u?(char|short|int|long)|half|float|double)(2|3|4|8|16)?|(as|convert)_.*|v(load|store)\w*"
+    r"|get_(global|local|group|num|work|image)_\w*"
 )
 
 
@@ -17,7 +19,10 @@ def is_identifier(name: str) -> bool:
     return (
         name.isidentifier()
         and name.isascii()
+        # `__kernel` and the like; C leaves all names that begin so to compilers.
+        and not name.startswith("__")
         and name not in RESERVED
+        and name not in NAMES
         and not _TYPE.fullmatch(name)
     )
 
@@ -38,8 +43,9 @@ class Names:
 
     def new(self, hint: str, *, numbered: bool = False) -> str:
         """A name that shadows nothing: the hint, or with a number."""
-        base = _NOT_A_WORD.sub("_", hint) or "t"
-        if base[0].isdigit():
+        base = re.sub("^__+", "_", _NOT_A_WORD.sub("_", hint)) or "t"
+        # A number makes `float` a name of ours, but not `convert_x`: all that begin so are taken.
+        if base[0].isdigit() or not (is_identifier(base) or is_identifier(f"{base}0")):
             base = "_" + base
         candidate = base
         joint = "_" if base[-1].isdigit() else ""

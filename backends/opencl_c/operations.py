@@ -26,6 +26,7 @@ from .builtins import (
     Sign,
 )
 from .expressions import Expressions
+from .rounding import DIVIDE, SQRT, exact_reciprocal, must_round
 from .types import BOOL, CType, mask_type, value_type
 from .values import Node
 
@@ -43,6 +44,8 @@ class Operations:
             "arith.select": lambda _, x: self.ex.select(x[0], x[1], x[2]),
             "arith.negf": lambda _, x: self.ex.unary("-", x[0].ctype, x[0]),
             "arith.bitcast": self._bitcast,
+            "arith.divf": self._quotient,
+            "math.sqrt": self._root,
             "arith.index_cast": lambda op, x: self.ex.convert(x[0], self._type(op)),
             "arith.floordivsi": self._floor_division,
             "arith.ceildivsi": self._ceiling_division,
@@ -113,14 +116,14 @@ class Operations:
                 return ex.negate(result) if negated else result
 
     def _nan_propagating(self, symbol: str, a: Node, b: Node) -> Node:
-        """The one of `a` and `b` that `symbol` prefers; every comparison with NaN is false."""
+        """The one of `a` and `b` that `symbol` prefers, or NaN if one is NaN."""
         ex = self.ex
         if a.kind == "constant":
             a, b = b, a
         picks_b = ex.compare({">": "<", "<": ">"}[symbol], a, b)
         if b.kind == "constant" and b.payload == b.payload:
             return ex.select(picks_b, b, a)
-        # A NaN in b fails the comparison, and so is picked; a NaN in a is asked for.
+        # Comparisons with NaN are false, so a NaN in b is picked; one in a takes a test.
         picks_a = ex.logic("||", ex.compare(symbol, a, b), ex.compare("!=", a, a))
         return ex.select(picks_a, a, b)
 
@@ -151,7 +154,7 @@ class Operations:
                 number = self.ex.unary("-", number.ctype, number)
             return self.ex.convert(number, ctype)
         if ctype.base == "bool":
-            # Only the lowest bit remains; a number is true when it is not zero in `arith.cmpi ne`.
+            # A truncation to i1 keeps the lowest bit; `arith.cmpi ne` compares all bits with zero.
             one = self.ex.constant(1, replace(operand.ctype, width=1))
             return self.ex.convert(self.ex.binary("&", operand, one), ctype)
         operand = self.ex.with_sign(operand, reads)
@@ -161,16 +164,28 @@ class Operations:
             ctype = ctype.unsigned()
         return self.ex.convert(operand, ctype)
 
+    def _quotient(self, op: Operation, operands: Sequence[Node]) -> Node:
+        ex, (a, b) = self.ex, operands
+        if self.target.correctly_rounded_division or not must_round(op, self.target):
+            return ex.binary("/", a, b)
+        if b.kind == "constant" and (factor := exact_reciprocal(b.payload)) is not None:
+            return ex.binary("*", a, ex.constant(factor, b.ctype))
+        return ex.call(DIVIDE, self._widest(operands), operands)
+
+    def _root(self, op: Operation, operands: Sequence[Node]) -> Node:
+        is_native = self.target.correctly_rounded_division or not must_round(op, self.target)
+        return self.ex.call("sqrt" if is_native else SQRT, operands[0].ctype, operands)
+
     def _bitcast(self, op: Operation, operands: Sequence[Node]) -> Node:
         (operand,) = operands
         return self.ex.reinterpret(operand, self._type(op).of_width(operand.ctype.width))
 
     def _floor_division(self, op: Operation, operands: Sequence[Node]) -> Node:
-        """One less than C's quotient where that was rounded up: a rest, and unequal signs."""
+        """C's quotient, minus one if C rounded up: if there is a rest, and the signs differ."""
         return self._division(operands, "<", "-")
 
     def _ceiling_division(self, op: Operation, operands: Sequence[Node]) -> Node:
-        """One more than C's quotient where that was rounded down: a rest, and equal signs."""
+        """C's quotient, plus one if C rounded down: if there is a rest, and the signs agree."""
         return self._division(operands, ">=", "+")
 
     def _division(self, operands: Sequence[Node], signs: str, correct: str) -> Node:

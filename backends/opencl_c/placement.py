@@ -1,23 +1,21 @@
-"""Decides which expressions of a graph become variables; the others are written where they are
-used.
+"""Decides which expressions of a graph become variables; the others are written at their use.
 
-An expression becomes a variable when it is used more than once, when a loop would compute it again,
-or when the memory it was loaded from changes before its use. The decision goes from the last
-expression to the first, so that the places where an expression is used are known when it is its
-turn.
+An expression becomes a variable if it is used more than once, if a loop would compute it again, or
+if the memory from which it was loaded changes before its use. The decision goes from the last
+expression to the first, so that all uses of an expression are known at its turn.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .builtins import WIDEST_CALL
 from .values import Block, Graph, Node, Statement, Storage
 
 Point = tuple[Block, int]
-"""A place of evaluation: before the item of this number in a block."""
+"""A place of evaluation: before the item with this number in a block."""
 
 _NAMED = ("hoisted", "stepped", "sampler")
 """Expressions that always have a name."""
@@ -30,7 +28,7 @@ _SHARED_SUM = 3
 
 
 class Placement:
-    """Marks the nodes that become variables (`is_variable`); knows which are used at all."""
+    """Marks the nodes that become variables (`is_variable`), and finds those that are used."""
 
     def __init__(self, graph: Graph):
         self._position: dict[Node | Statement, int] = {}
@@ -47,6 +45,10 @@ class Placement:
         """Whether a statement needs the node."""
         return node in self._users
 
+    def used(self) -> Iterable[Node]:
+        """The nodes that some statement needs."""
+        return self._users
+
     def _number(self, block: Block) -> None:
         for position, item in enumerate(block.items):
             self._position[item] = position
@@ -61,7 +63,7 @@ class Placement:
                 self._use(operand, item)
 
     def _use(self, node: Node, user: Node | Statement) -> None:
-        """Record a use; the operands of a node are used once it is."""
+        """Record a use; the operands of a node count as used only if it is."""
         pending = [(node, user)]
         while pending:
             node, user = pending.pop()

@@ -13,8 +13,10 @@ from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
 from .build import Builder
+from .builtins import WIDEST_CALL
 from .names import Names, is_identifier
 from .placement import Placement
+from .rounding import is_function, remark
 from .storage import sizes_of
 from .text import Texts
 from .values import (
@@ -36,13 +38,13 @@ from .values import (
 )
 
 MAX_ARGUMENTS = 128
-"""OpenCL guarantees 1024 bytes of arguments, which is as many pointers."""
+"""The most arguments of a kernel: OpenCL guarantees 1024 bytes, which hold 128 pointers."""
 LINE_LENGTH = 100
 _LONGEST_INLINE = 72
+# In a sum of products the factors get variables, and not the product: C may fuse a product with an
+# addition only within one expression.
 _LONGEST_LOAD = 44
-"""A longer expression gets a variable; in a sum of products rather the factors than the product,
-which C may fuse with the addition only within one expression.
-"""
+"""The length in characters beyond which an expression gets a variable."""
 _COMPOUND = ("+", "-", "*", "/", "&", "|", "^")
 
 
@@ -53,6 +55,7 @@ class KernelPrinter:
         self.func = func
         self.builder = Builder(func, target)
         self.builder.build()
+        self._remark = remark(func, target)
         self.placement = Placement(self.builder.graph)
         self.texts = Texts(self.builder.space, mad=target.mad, select=target.select)
         self.names = Names()
@@ -85,12 +88,36 @@ class KernelPrinter:
                 f"{MAX_ARGUMENTS} that OpenCL guarantees: fuse fewer operations"
             )
         self._header(name)
+        if self._remark is not None:
+            self.lines.append(f"    {self._remark}")
         self._block(self.builder.graph.root)
         self._line("}")
         return "\n".join(self.lines) + "\n"
 
+    def types(self) -> frozenset[str]:
+        """The C types in which the kernel computes and which its arrays hold.
+
+        `half` is not among them if the kernel only widens halves on loading and rounds on storing,
+        because the core of OpenCL C has pointers to halves.
+        """
+        arrays = {
+            buffer.ctype.base
+            for buffer in self.builder.memory.buffers.values()
+            if isinstance(buffer, Array)
+            and not (buffer.storage == "half" and buffer in self.builder.parameters)
+        }
+        return frozenset(arrays | {node.ctype.base for node in self.placement.used()})
+
+    def functions(self) -> frozenset[tuple[str, int]]:
+        """The functions of `rounding` that the kernel calls, each for vectors of a width."""
+        return frozenset(
+            (node.payload, min(node.ctype.width, WIDEST_CALL))
+            for node in self.placement.used()
+            if node.kind == "call" and is_function(node.payload)
+        )
+
     def _line(self, text: str) -> None:
-        """Add a line at the current indentation, broken at spaces where it is too long."""
+        """Add a line at the current indentation, broken at spaces if it is too long."""
         margin = " " * (4 * self.indent)
         while len(margin) + len(text) > LINE_LENGTH:
             end = _break(text, LINE_LENGTH - len(margin))
@@ -194,7 +221,7 @@ class KernelPrinter:
         self._assignment(register.name + lane, assign.value, assign)
 
     def _assignment(self, target: str, value: Node, statement: Statement) -> None:
-        """`target = value;`, or `target += rest;` where the value is `target + rest`."""
+        """`target = value;`, or `target += rest;` if the value is `target + rest`."""
         is_operator = not value.name and value.kind == "binary" and not self.texts.is_mad(value)
         if is_operator and value.payload in _COMPOUND:
             left, right = value.operands
@@ -217,9 +244,7 @@ class KernelPrinter:
         )
 
     def _declare(self, declare: Declare) -> None:
-        """Declare the registers that are not assigned as a whole before anything else happens to
-        them.
-        """
+        """Declare the registers whose first use is not an assignment of the whole register."""
         block = declare.block
         first: dict[Register, Statement] = {}
         for item in block.items[block.items.index(declare) + 1 :]:
@@ -292,7 +317,7 @@ def _break(text: str, limit: int) -> int:
 
 
 def _longest(node: Node) -> int:
-    """How long the text of a node that is used once may be."""
+    """The greatest length of text with which a node that is used once gets no variable."""
     if node.kind == "binary" and node.payload == "*" and node.ctype.is_float:
         return sys.maxsize
     return _LONGEST_LOAD if node.kind in ("load", "texel") else _LONGEST_INLINE

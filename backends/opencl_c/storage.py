@@ -1,8 +1,8 @@
-"""Decides what each buffer of a kernel is in C, before any code is made.
+"""Decides the form of each buffer of a kernel in C, before any code is built.
 
-A private memref becomes variables if every index into it is a constant once unrolled loops are
-expanded; these are vectors along the dimension that vectorized loops walk. Otherwise it is an
-array.
+A private memref becomes variables if every index into it is constant after unrolled loops are
+expanded; the variables are vectors along the dimension that vectorized loops walk. Otherwise it
+becomes an array.
 """
 
 from __future__ import annotations
@@ -82,13 +82,13 @@ class Access:
     """A load or store of a private memref, seen from its indices."""
 
     loops: frozenset[tir.ForOp]
-    """The loops whose variable the indices depend on."""
+    """The loops on whose variables the indices depend."""
     lanes: tuple[int, int] | None
     """Dimension and width, if the access is one aligned vector of a vectorized loop."""
 
 
 class Storages:
-    """What is known of the buffers of one kernel."""
+    """The uses of the buffers of one kernel, and the forms that follow from them."""
 
     def __init__(self, func: tir.FuncOp):
         self._depends: dict[SSAValue, frozenset[tir.ForOp]] = {}
@@ -97,7 +97,7 @@ class Storages:
         self.written = self.written_in(func)
 
     def written_in(self, op: Operation) -> frozenset[SSAValue]:
-        """The memrefs that `op` and what it contains store to."""
+        """The memrefs to which `op` and the operations in it store."""
         if op not in self._written:
             found: set[SSAValue] = set()
             for inner in op.walk():
@@ -109,7 +109,7 @@ class Storages:
         return self._written[op]
 
     def depends(self, value: SSAValue) -> frozenset[tir.ForOp]:
-        """The loops that a value changes in, besides through what it loads from outer buffers."""
+        """The loops in which a value changes, not counting changes of outer buffers it loads."""
         if (known := self._depends.get(value)) is not None:
             return known
         result: frozenset[tir.ForOp] = frozenset()
@@ -132,8 +132,8 @@ class Storages:
     def is_vector_loop(self, loop: tir.ForOp) -> bool:
         """Whether the loop becomes vector code; otherwise a vectorized loop is expanded in text.
 
-        It does not if a lane would have to wait for another: stores to one place from all lanes,
-        vectorized loops inside, local memory.
+        It is expanded if lanes depend on each other: if all lanes store to one place, if there are
+        vectorized loops inside, or if it uses local memory.
         """
         if loop.kind.data is not tir.LoopKind.Vectorized or loop.size not in VECTOR_WIDTHS:
             return False
@@ -158,7 +158,7 @@ class Storages:
                 return False
 
     def lane_loop(self, buffer: SSAValue) -> tir.ForOp | None:
-        """The vector loop that a private memref is allocated in: each lane has its own."""
+        """The vector loop that allocates a private memref, of which each lane has its own."""
         if not isinstance(buffer, OpResult):
             return None
         for loop in tir.enclosing_loops(buffer.op):
@@ -201,7 +201,7 @@ class Storages:
 
 
 def _is_affine(value: SSAValue) -> bool:
-    """Whether an index is computed from loop variables and constants alone."""
+    """Whether an index depends only on loop variables and constants."""
     if isinstance(value, BlockArgument):
         return True
     assert isinstance(value, OpResult)
@@ -237,7 +237,7 @@ def _is_inside(buffer: SSAValue, loop: tir.ForOp) -> bool:
 
 
 def scope_of(type_: Attribute) -> tir.Scope:
-    """The scope of a memref; no memory space is the global one."""
+    """The scope of a memref; global if it has no memory space."""
     assert isinstance(type_, MemRefType)
     space = type_.memory_space
     if isinstance(space, NoneAttr):

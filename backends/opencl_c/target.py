@@ -7,17 +7,42 @@ from typing import IO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.utils.target import Target
 
+from ...dialects import tir
 from ...dialects.cl.target import target_of
+from ...errors import CloptError
 from .emit import emit
+
+_NETWORK = ("nn.", "clml.")
+"""The prefixes of operations that belong to a network, and not to a kernel."""
 
 
 @dataclass(frozen=True)
 class OpenCLCTarget(Target):
-    """Prints OpenCL C for the module's `cl.target`, or for a generic device."""
+    """Prints OpenCL C for the module's `cl.target`, or for a generic device.
+
+    Raises CloptError for a module that is not lowered to scheduled kernels.
+    """
 
     name = "opencl-c"
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        _check_lowered(module)
         output.write(emit(module, target_of(module)))
+
+
+def _check_lowered(module: ModuleOp) -> None:
+    for op in module.body.block.ops:
+        # A function without operations of a network belongs to another compiler: it is left out.
+        if isinstance(op, FuncOp) and any(o.name.startswith(_NETWORK) for o in op.walk()):
+            raise CloptError(
+                f"@{op.sym_name.data} is not lowered to kernels: run the pipeline opencl first, "
+                "as in -p opencl -t opencl-c."
+            )
+        if isinstance(op, tir.FuncOp) and any(isinstance(o, tir.BlockOp) for o in op.walk()):
+            raise CloptError(
+                f"the kernel @{op.sym_name.data} has no schedule: run the pipeline schedule first, "
+                "as in -p schedule -t opencl-c."
+            )

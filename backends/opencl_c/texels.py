@@ -1,8 +1,8 @@
 """Reads and writes of whole texels: images, and packed buffers as arrays of vectors.
 
-The operations act on one element of a texel. Here they share one read; the lane is then a component
-of it, or the lane of the vectorized loop. Elements written one by one are collected until a texel
-is whole.
+The operations act on one element of a texel. Reads of the same texel share one read, of which each
+takes a component, or the lane of the vectorized loop. Elements that are written one by one are
+collected until a texel is whole.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ...dialects import tir
 from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
+from .builtins import Sign
 from .coordinates import Coordinates
 from .expressions import Expressions
 from .index import constant, constant_of
@@ -29,14 +30,14 @@ from .values import Array, Block, Node, TexelStore, Texture
 
 _SAMPLER = CType("sampler_t")
 _READ_IMAGES, _WRITE_IMAGES = 128, 64
-"""Image arguments of a kernel where the target does not say: full-profile minimum of OpenCL 1.2,
-and what Adreno and the CPU runtimes have beyond it.
+"""The image arguments of a kernel for targets without these facts: the read images that OpenCL 1.2
+guarantees in the full profile, and the written images that Adreno and the CPU runtimes have.
 """
 
 
 @dataclass
 class _Pending:
-    """The elements of a texel that were written so far."""
+    """The elements of a texel written so far."""
 
     buffer: Array | Texture
     coords: list[Linear]
@@ -90,7 +91,7 @@ class Texels:
     # Reads
 
     def read(self, op: tir.TexelReadOp, coords: Sequence[Linear], lane: Linear) -> Node | None:
-        """The element; None where each lane of the vectorized loop has to read by itself."""
+        """The element; None if each lane of the vectorized loop must read separately."""
         if any(map(self.ex.space.is_varying, coords)):
             return None
         if not self.ex.space.is_varying(lane):
@@ -103,7 +104,7 @@ class Texels:
         return texel if picked == list(range(tir.TEXEL)) else self.ex.pick(texel, picked)
 
     def _component(self, op: tir.TexelReadOp, coords: Sequence[Linear], lane: Linear) -> Node:
-        """One component: by a choice, where the lane of an image is known at run time only."""
+        """One component; selected at run time if the lane of an image is not known before."""
         known, buffer = constant_of(lane), self.memory.buffers[op.source]
         if known is None and isinstance(buffer, Array):
             return self.memory.load_element(buffer, coords[0].scaled(tir.TEXEL) + lane)
@@ -146,7 +147,7 @@ class Texels:
         return element
 
     def _sample_clamped(self, texture: Texture, at: Linear) -> Node:
-        """An `image1d_buffer_t` has no sampler, thus no border: zeros where `at` is outside."""
+        """A read of an `image1d_buffer_t`, which has no border: select zero if `at` is outside."""
         inside = self._is_inside(at, texture.image.width)
         safe = self.ex.select(inside, self.ex.index(at), self.ex.index(constant(0)))
         texel = self._sample(texture, [self.ex.to_form(safe)], border=False)
@@ -154,8 +155,8 @@ class Texels:
         return self.ex.select(inside, texel, zero)
 
     def _layer_outside(self, texture: Texture, coords: Sequence[Linear]) -> list[Linear]:
-        """Samplers clamp a layer to the nearest one (OpenCL 1.2, section 8.4): where it is outside,
-        the row is, too.
+        """Coordinates whose row is outside if the layer is: samplers only clamp a layer to the
+        nearest one (OpenCL 1.2, section 8.4).
         """
         column, row, layer = coords
         inside = self._is_inside(layer, texture.image.layers)
@@ -168,7 +169,7 @@ class Texels:
         return self.ex.logic("&&", low, high)
 
     def _texel_type(self, texture: Texture, element: CType) -> CType:
-        """The vector that the image's built-in functions take or give for elements of a type."""
+        """The vector type of the image's built-in functions for elements of a type."""
         match texture.image.element_type:
             case IntegerType() as type_:
                 unsigned = type_.signedness.data is Signedness.UNSIGNED
@@ -178,7 +179,7 @@ class Texels:
                 return CType("half" if half else "float", tir.TEXEL)
 
     def _as_element(self, texel: Node, ctype: CType) -> Node:
-        """What an image gave as vector of the elements' type."""
+        """A texel from an image, converted to the elements' type."""
         if texel.ctype.is_unsigned:
             texel = self.ex.convert(texel, ctype.unsigned())
             return self.ex.reinterpret(texel, ctype.of_width(tir.TEXEL))
@@ -189,7 +190,7 @@ class Texels:
     def write(
         self, op: tir.TexelWriteOp, coords: Sequence[Linear], lane: Linear, value: Node
     ) -> bool:
-        """Write the texel, or collect the element; False where each lane has to do so itself."""
+        """Write the texel, or collect the element; False if each lane must write separately."""
         space = self.ex.space
         if any(map(space.is_varying, coords)):
             return False
@@ -228,7 +229,7 @@ class Texels:
             self._store(buffer, coords, self._whole([texel.lanes[i] for i in range(tir.TEXEL)]))
 
     def _whole(self, lanes: Sequence[Node]) -> Node:
-        """The vector of four elements; the one that they were taken from, if there is one."""
+        """The vector of four elements, or the vector from which all four were taken."""
         source = lanes[0].operands[0] if lanes[0].kind == "lane" else None
         if (
             source is not None
@@ -242,7 +243,7 @@ class Texels:
         return self.ex.build(lanes)
 
     def finish(self) -> None:
-        """At the end of the current block: no texel remains of which only a part was written."""
+        """End the current block; CloptError if a texel of it was written only in part."""
         for texel in self._pending.pop(self.graph.block, {}).values():
             if isinstance(texel.buffer, Texture):
                 raise self._incomplete(texel.buffer)
@@ -273,8 +274,8 @@ class Texels:
             # The image rounds to half by itself.
             (value,) = value.operands
         ctype = self._texel_type(texture, value.ctype)
-        if ctype.is_unsigned:
-            value = self.ex.reinterpret(value, value.ctype.unsigned())
+        # A write saturates, so 200 in an image of signed bytes is -56.
+        value = self.ex.with_sign(value, Sign.UNSIGNED if ctype.is_unsigned else Sign.SIGNED)
         return self.ex.convert(value, ctype)
 
     def _count(self, value: SSAValue, array: Array) -> None:
@@ -289,12 +290,12 @@ class Texels:
 
 
 def _is_only_written(buffer: SSAValue) -> bool:
-    """Whether nothing can tell when the elements of a texel are written."""
+    """Whether the kernel never reads a buffer, so that it may write elements of a texel later."""
     return all(isinstance(use.operation, tir.TexelWriteOp) for use in buffer.uses)
 
 
 def _is_widened(value: SSAValue) -> bool:
-    """Whether halves of an image are needed as floats only, as its read can give them."""
+    """Whether all uses of a half from an image widen it, which the read can do itself."""
     users = (
         user.operation
         for use in value.uses

@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr
 from ...dialects.tir.affine import Linear
 from .builtins import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY, WIDEST_CALL
 from .index import IndexSpace, divisor_of
+from .rounding import function_name, is_function
 from .types import CType, float_literal, int_literal
 from .values import Array, Node, Texture, Variable
 
@@ -22,7 +23,7 @@ _BITWISE = ("<<", ">>", "&", "^", "|")
 
 
 def atom(text: Text, precedence: int) -> str:
-    """The text, in parentheses if its operator binds less than `precedence`."""
+    """The text, in parentheses if its operator binds less tightly than `precedence`."""
     return text[0] if text[1] >= precedence else f"({text[0]})"
 
 
@@ -70,15 +71,15 @@ class Texts:
         return self(node.operands[operand])[0]
 
     def postfix(self, node: Node) -> str:
-        """A node as something that `.s0` can follow."""
+        """A node as text that `.s0` can follow."""
         return atom(self(node), PRIMARY)
 
     # Indices
 
     def linear(self, form: Linear, nodes: Sequence[Node]) -> Text:
-        """A sum of products; the constant and what is subtracted come last.
+        """A sum of products; subtracted terms and the constant come last.
 
-        `nodes` are those of `Expressions.atoms` or `Expressions.address`.
+        `nodes` come from `Expressions.atoms` or `Expressions.address`.
         """
         if len(nodes) == 1 and nodes[0].kind == "sum":
             if nodes[0].name:
@@ -95,7 +96,7 @@ class Texts:
         return self._sum(parts, form.constant, leads)
 
     def _sum(self, parts: list[tuple[str, Text]], constant: int, leads: bool) -> Text:
-        """Signed parts and a constant, which `leads` where all parts are subtracted from it."""
+        """The sum of signed parts and a constant, which `leads` if all parts are subtracted."""
         if constant or not parts:
             place = 0 if leads else len(parts)
             number = str(abs(constant)), PRIMARY
@@ -120,7 +121,7 @@ class Texts:
         )
 
     def _division(self, node: Node) -> Text:
-        """Quotient or remainder, rounded down; from 0 on that is what C does."""
+        """Quotient or remainder, rounded down; C does that for operands that are not negative."""
         expr, form, low = node.payload
         assert isinstance(expr, AffineBinaryOpExpr)
         divisor, is_mod = divisor_of(expr), expr.kind is AffineBinaryOpKind.Mod
@@ -209,7 +210,7 @@ class Texts:
         return f"mad({arguments})", PRIMARY
 
     def _as_wide(self, node: Node, ctype: CType) -> str:
-        """An argument of a function all of whose arguments have the same type."""
+        """An argument of a function that takes arguments of one type."""
         text = self(node)[0]
         return text if node.ctype.width == ctype.width else f"({ctype.text})({text})"
 
@@ -220,14 +221,17 @@ class Texts:
         return atom(text, precedence)
 
     def _call(self, node: Node) -> Text:
+        name, width = node.payload, min(node.ctype.width, WIDEST_CALL)
+        if is_function(name):
+            name = function_name(name, width)
         if node.ctype.width > WIDEST_CALL:
             half = [
-                f"{node.payload}({', '.join(f'{self.postfix(o)}.{part}' for o in node.operands)})"
+                f"{name}({', '.join(f'{self.postfix(o)}.{part}' for o in node.operands)})"
                 for part in ("lo", "hi")
             ]
             return f"({node.ctype.text})({', '.join(half)})", UNARY
         arguments = ", ".join(self(operand)[0] for operand in node.operands)
-        return f"{node.payload}({arguments})", PRIMARY
+        return f"{name}({arguments})", PRIMARY
 
     def _convert(self, node: Node) -> Text:
         (operand,) = node.operands
@@ -274,7 +278,7 @@ class Texts:
     def _load_half(self, array: Array, form: Linear, node: Node, width: int) -> str:
         if width == 1:
             return f"vload_half({self.linear(form, node.operands)[0]}, {array.name})"
-        # LLVM 15, in PoCL 3.1, crashes on some uses of a wider load: four at a time.
+        # Four at a time: LLVM 15, in PoCL 3.1, crashes on some uses of a wider load.
         step = min(width, 4)
         parts = [
             f"vload_half{step}(0, {self.pointer(array, form + Linear({}, at), node.operands)})"

@@ -19,7 +19,7 @@ from ...dialects.cl.target import Target
 from ...errors import CloptError
 
 INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long"}
-"""Signed C type by bits; the unsigned one has a `u` in front."""
+"""The signed C type by bits; the unsigned type has the prefix `u`."""
 
 INTEGER_BITS = {name: bits for bits, name in INTEGERS.items()} | {
     "u" + name: bits for bits, name in INTEGERS.items()
@@ -122,7 +122,7 @@ def value_type(attr: Attribute, target: Target) -> CType:
 
 
 def storage_type(attr: Attribute, target: Target) -> str:
-    """The C type of the elements of a buffer: a truth value is a byte, half is stored anywhere."""
+    """The C type of the elements of a buffer: a byte for truth values, `half` on any device."""
     if isinstance(attr, Float16Type):
         return "half"
     ctype = value_type(attr, target)

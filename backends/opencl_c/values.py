@@ -1,9 +1,8 @@
 """Kernels between tir and text: a graph of C expressions in nested blocks of statements.
 
-A `Node` is a pure expression or a load. Nodes are shared: the builder asks `Graph.node` for one and
-gets the node made earlier in the same or an enclosing block, if there is one. Whether a node
-becomes a variable or is written where it is used is decided later (`placement`), so nothing here
-has a name yet.
+A `Node` is a pure expression or a load. Nodes are shared: `Graph.node` returns an equal node that
+was made earlier in the same or an enclosing block, if there is one. `placement` decides later
+whether a node becomes a variable or is written at its use, so nothing here has a name yet.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Array:
     storage: str
     """The C type of an element in memory."""
     ctype: CType
-    """The type of one element in expressions; a vector where each lane has its own array."""
+    """The type of one element in expressions; a vector if each lane has its own array."""
     size: int
     written: bool
     name: str = ""
@@ -35,14 +34,14 @@ class Array:
     has_elements: bool = False
     """Whether there are other accesses."""
     in_place: list[Array] = field(default_factory=list["Array"])
-    """The parameters that may be the same memory, under another name."""
+    """Other parameters that may be the same memory."""
 
     @property
     def is_packed(self) -> bool:
-        """Whether it is an array of vectors in C: all accesses move whole texels.
+        """Whether it is an array of vectors in C, because all accesses move whole texels.
 
-        Known once the kernel is built. Without native half there are no vectors of halves. All
-        names of one memory have one type.
+        This is known after the kernel is built. Without native half there are no vectors of halves.
+        Parameters that may be the same memory have the same type.
         """
         native = self.storage != "half" or self.ctype.base == "half"
         moved_whole = all(array.has_texels and not array.has_elements for array in self.names)
@@ -80,9 +79,7 @@ Storage = Array | Texture | Register
 
 @dataclass(eq=False, repr=False)
 class Node:
-    """One expression. `kind` says how `payload` is read; see the table of renderers in
-    `expressions`.
-    """
+    """One expression. `kind` decides what `payload` means; `text` has a method per kind."""
 
     kind: str
     ctype: CType
@@ -95,11 +92,11 @@ class Node:
     """Whether the node comes from an unrolled loop: its name has a number."""
     reads: Storage | None = None
     remake: Callable[[Sequence[Node]], Node] | None = None
-    """For expressions that are cheaper to compute anew than to take a lane of: makes the same
-    operation on other operands.
+    """Makes the same operation on other operands, for expressions of which a lane is cheaper to
+    compute again than to extract.
     """
     owner: Node | None = None
-    """The conditional expression that guards this node, which then has no place of its own."""
+    """The conditional expression that guards this node and so decides its place."""
     name: str = ""
     is_variable: bool = False
 
@@ -157,7 +154,7 @@ class Assign(Statement):
 
 @dataclass(eq=False, repr=False)
 class Declare(Statement):
-    """Declares registers; those that are assigned first thing are declared there instead."""
+    """Declares registers; a register whose first use is an assignment is declared there instead."""
 
     registers: tuple[Register, ...]
 
@@ -195,7 +192,7 @@ class Loop(Statement):
     extent: int
     body: Block
     bound: Variable | None = None
-    """The kernel's argument that is the extent."""
+    """The kernel's argument that holds the extent."""
 
     def blocks(self) -> Sequence[Block]:
         return (self.body,)
@@ -235,7 +232,7 @@ class Block:
             block = block.parent
 
     def depth(self) -> int:
-        """How many blocks there are around this one."""
+        """The number of blocks around this one."""
         return sum(1 for _ in self.chain()) - 1
 
 
@@ -267,8 +264,8 @@ class Graph:
     ) -> Node:
         """The node for this expression: an earlier one that still holds, or a new one.
 
-        `key` identifies the payload where that is not hashable. `needs` are the blocks of the
-        variables in the payload; with `is_safe`, conditions need not hold to evaluate it.
+        `key` identifies a payload that is not hashable. `needs` are the blocks of the variables in
+        the payload. If `is_safe`, it may be evaluated outside of the conditions around it.
         """
         version = self._versions.get(reads, 0) if reads is not None else 0
         key = (kind, ctype, tuple(map(id, operands)), key or payload, id(reads), version)
@@ -300,7 +297,7 @@ class Graph:
         reads: Storage | None,
         is_safe: bool,
     ) -> Block:
-        """The block to evaluate an expression in: no loop repeats what does not change in it."""
+        """The block that evaluates an expression: outside of loops in which it does not change."""
         needed = [*needs, *(operand.block for operand in operands)]
         if reads is not None and reads in self._changed_in:
             needed.append(self._changed_in[reads])
@@ -319,7 +316,7 @@ class Graph:
         self.invalidate(statement.writes)
 
     def invalidate(self, written: frozenset[Storage]) -> None:
-        """Loads from here on do not see what was loaded from these before."""
+        """Forget the values loaded from `written` memory: later loads make new nodes."""
         for storage in written:
             self._version += 1
             self._versions[storage] = self._version

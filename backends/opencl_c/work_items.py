@@ -1,4 +1,4 @@
-"""The indices of work-items and groups that loops are bound to."""
+"""The indices of work-items and groups to which loops are bound."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WorkItems:
         self._variables: dict[tuple[tir.LoopKind, str], Variable] = {}
 
     def variable(self, loop: tir.ForOp, launched: int) -> Variable:
-        """The variable of a work-item index: one that is in scope by this name, or a new one."""
+        """The variable of a work-item index: one in scope with this name, or a new one."""
         kind, axis, block = loop.kind.data, loop.kind.data.axis, self.graph.block
         hint = loop.var.name_hint or "i"
         known = self._variables.get((kind, hint))
@@ -38,7 +38,7 @@ class WorkItems:
         return variable
 
     def launched(self, loop: tir.ForOp) -> int:
-        """How many different values the work-item index takes; the extent, if no size is known."""
+        """The number of values of the work-item index; the extent if no size is known."""
         kind, axis = loop.kind.data.value.split("_")[0], loop.kind.data.axis
         total = _size(self.func.global_size, axis)
         group = _size(self.func.local_size, axis)

@@ -1,7 +1,8 @@
 """Runs queue programs on OpenCL devices through pyopencl."""
 
-from pyopencl import Buffer, CommandQueue, Context
+from pyopencl import CommandQueue, Context
 
+from .bindings import DeviceMemory
 from .c_executable import CExecutable
 from .clml import CLML_LIBRARIES, clml_library_version
 from .devices import Device, find_device, is_clml_runtime_enabled, list_devices, target_for
@@ -12,11 +13,11 @@ from .runnable import Runnable
 
 __all__ = [
     "CLML_LIBRARIES",
-    "Buffer",
     "CExecutable",
     "CommandQueue",
     "Context",
     "Device",
+    "DeviceMemory",
     "Executable",
     "ImageViews",
     "Runnable",

@@ -1,6 +1,6 @@
-"""Builds a model's kernels, as fast as the driver allows, and remembers them on disk.
+"""Builds a model's kernels as fast as the driver allows, and keeps them on disk.
 
-What was measured, with 24 register-tiled kernels on two cores:
+Measured with 24 register-tiled kernels on two cores:
 - Threads gain nothing: pyopencl and Intel's compiler serve one caller at a time.
 - Intel's compiler takes as long for 24 programs of one kernel as for one program of 24. So each
   kernel is a program of its own, cached on its own, and large models are compiled by helper
@@ -19,7 +19,7 @@ import pyopencl as cl
 
 from ..kernel_source import split_kernels
 from .cache import BinaryCache
-from .compiler import BUILD_OPTIONS, binary_of, from_binary, from_source
+from .compiler import binary_of, build_options, from_binary, from_source
 from .devices import Device
 from .workers import compile_in_processes
 
@@ -42,6 +42,8 @@ def build_kernels(
     """Programs for the kernels `names` of `source`."""
     if keeps_own_binaries(device):
         cache = BinaryCache(None)
+    options = build_options(device, source)
+    facts = (*device_facts(device), options)
     parts = {"": source}
     if device.platform in _KERNEL_BY_KERNEL:
         kernels = split_kernels(source)
@@ -50,52 +52,47 @@ def build_kernels(
     programs = {
         key: program
         for key, text in parts.items()
-        if (binary := cache.get(_facts(device, text))) is not None
-        and (program := from_binary(context, device, binary)) is not None
+        if (binary := cache.get((*facts, text))) is not None
+        and (program := from_binary(context, device, binary, options)) is not None
     }
     missing = {key: text for key, text in parts.items() if key not in programs}
     if missing:
-        for key, program in _compile(context, device, missing).items():
+        for key, program in _compile(context, device, missing, options).items():
             programs[key] = program
             if cache.folder is not None:
-                cache.put(_facts(device, parts[key]), binary_of(program, device))
+                cache.put((*facts, parts[key]), binary_of(program, device))
         cache.trim()
     found = {name: programs[name if name in parts else ""] for name in names}
     return Build(found, from_cache=not missing)
 
 
 def _compile(
-    context: cl.Context, device: Device, sources: Mapping[str, str]
+    context: cl.Context, device: Device, sources: Mapping[str, str], options: str
 ) -> dict[str, cl.Program]:
-    """Compile each source, in helper processes when that is faster."""
+    """Compile each source, in helper processes if that is faster."""
     programs: dict[str, cl.Program] = {}
     if device.platform in _KERNEL_BY_KERNEL:
-        for key, binary in compile_in_processes(device, sources).items():
-            program = from_binary(context, device, binary)
+        for key, binary in compile_in_processes(device, sources, options).items():
+            program = from_binary(context, device, binary, options)
             if program is not None:
                 programs[key] = program
     for key, source in sources.items():
         if key not in programs:
-            programs[key] = from_source(context, device, source)
+            programs[key] = from_source(context, device, source, options)
     return programs
 
 
 def keeps_own_binaries(device: Device) -> bool:
-    """Whether the driver has a cache that is better than ours."""
+    """Whether the driver has a better cache than ours."""
     return device.platform in _OWN_CACHE
 
 
 def device_facts(device: Device) -> tuple[str, ...]:
-    """Everything a binary depends on, beside its source."""
+    """The facts on which a binary depends, besides its source and the options."""
     return (
         device.platform,
         device.handle.platform.version,
         device.name,
         device.version,
         device.driver,
-        *BUILD_OPTIONS,
     )
-
-
-def _facts(device: Device, source: str) -> tuple[str, ...]:
-    return (*device_facts(device), source)

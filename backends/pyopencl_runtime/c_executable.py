@@ -18,6 +18,8 @@ from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
 from ..host_c import package_files
+from ..programs import program_of
+from .bindings import DeviceMemory
 from .build import device_facts, keeps_own_binaries
 from .c_package import NAME, CPackage, Timing
 from .cache import BinaryCache
@@ -27,7 +29,7 @@ from .image_views import ImageViews
 from .memory import Memory
 from .place import choose_place
 from .requirements import check_requirements
-from .runnable import Runnable, kernel_cache, only_program, source_of
+from .runnable import Runnable, kernel_cache, source_of
 from .storage import arena_memories, views_of
 from .turns import Turn
 
@@ -53,7 +55,7 @@ class CExecutable(Runnable):
         source: str | None = None,
         cache_folder: Path | None = None,
         use_cache: bool = True,
-        arena: Sequence[cl.Buffer] | None = None,
+        arena: Sequence[DeviceMemory] | None = None,
         library_folder: Path | None = None,
         clml_library: str | None = None,
     ):
@@ -64,7 +66,7 @@ class CExecutable(Runnable):
         For a device's own CLML, the environment variable CLML_INCLUDE_DIR names the folder above
         the CL/cl_qcom_ml_ops.h of its SDK.
         """
-        program = only_program(module)
+        program = program_of(module)
         place = choose_place(device, context, queue)
         super().__init__(program, place)
         self.source = source_of(module) if source is None else source
@@ -106,7 +108,7 @@ class CExecutable(Runnable):
         clml_version(self.device, library)
         return os.environ.get("CLML_INCLUDE_DIR") if library is None else None
 
-    def _memories(self, program: ProgramOp, given: Sequence[cl.Buffer] | None) -> list[Memory]:
+    def _memories(self, program: ProgramOp, given: Sequence[DeviceMemory] | None) -> list[Memory]:
         """The arenas of the program."""
         ops = program.body.block.ops
         sizes = [byte_count(op.result.type) for op in ops if isinstance(op, ArenaOp)]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pyopencl as cl
 
-from ...errors import CloptError
+from ...errors import CloptError, UnavailableError
+from ...resources import read_text
 from ..clml.library import Sources, build_library
 from .loader import share_opencl
 
@@ -20,6 +21,12 @@ NAME = "model"
 _BRIDGE = "c_bridge.c"
 _CLML_HEADER = "CL/cl_qcom_ml_ops.h"
 _MESSAGE_BYTES = 4096
+
+_ERRORS: Mapping[bytes, type[Exception]] = {
+    b"CLOPT_BUILD": RuntimeError,  # a kernel that is refused is a bug of clopt
+    b"CLOPT_DEVICE": UnavailableError,
+    b"CLOPT_OPENCL": UnavailableError,
+}
 
 _Handle = ctypes.c_void_p
 _Size = ctypes.c_size_t
@@ -108,7 +115,7 @@ class CPackage:
         if clml_include is not None:
             _check_header(clml_include)
             sources = {path: t for path, t in sources.items() if not path.endswith(_CLML_HEADER)}
-        sources[_BRIDGE] = (Path(__file__).parent / _BRIDGE).read_bytes()
+        sources[_BRIDGE] = read_text(__name__, _BRIDGE).encode()
         include = (".", *sorted({path.split("/")[0] for path in sources if "/" in path}))
         system = () if clml_include is None else (clml_include,)
         share_opencl()
@@ -207,11 +214,10 @@ class CModel:
 
 
 def _check(library: ctypes.CDLL, status: int, message: bytes) -> None:
-    """Raise what a status says: a kernel that is refused is a bug of clopt."""
+    """Raise what a status says."""
     if status:
         text = message.decode(errors="replace")
-        is_bug = library.clopt_status_name(status) == b"CLOPT_BUILD"
-        raise RuntimeError(text) if is_bug else CloptError(text)
+        raise _ERRORS.get(library.clopt_status_name(status), CloptError)(text)
 
 
 def _check_header(folder: str) -> None:

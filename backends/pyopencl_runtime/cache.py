@@ -8,12 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_cache_dir
-
+from ...caches import is_private, make_private, user_cache
 from ...folders import forget_oldest
 from .files import write_atomically
 
-_FORMAT = b"clopt-kernels-1\n"
+_FORMAT = b"clopt-kernels-2\n"
 _DIGEST_BYTES = 32
 _SUFFIX = ".bin"
 
@@ -21,17 +20,18 @@ _SUFFIX = ".bin"
 _KEPT = 10_000
 
 
-def default_cache_folder() -> Path:
-    """Where binaries are kept unless the caller says otherwise."""
-    return Path(user_cache_dir("clopt")) / "kernels"
+def default_cache_folder() -> Path | None:
+    """The default folder of compiled kernels; None without a home."""
+    return user_cache("kernels")
 
 
 @dataclass(frozen=True)
 class BinaryCache:
     """Binaries by the facts they depend on; with no folder it is always empty.
 
-    Processes may share a folder: an entry appears whole or not at all. A damaged entry counts as
-    absent. A folder that cannot be written (a full disk, a read-only home) costs time alone.
+    Processes may share a folder: an entry appears whole or not at all. An entry counts as absent
+    if it is damaged, was made for other facts, or could have been written by another user. A folder
+    that cannot be written (a full disk, a read-only home) costs time alone.
     """
 
     folder: Path | None
@@ -41,29 +41,35 @@ class BinaryCache:
         if self.folder is None:
             return None
         path = self.folder / _entry_name(facts)
+        if not is_private(path):
+            return None
         try:
             content = path.read_bytes()
             os.utime(path)  # used today: the last to be forgotten
         except OSError:
             return None
-        header = len(_FORMAT) + _DIGEST_BYTES
-        binary = content[header:]
-        intact = content[:header] == _FORMAT + hashlib.sha256(binary).digest()
-        return binary if intact else None
+        binary = content[len(_FORMAT) + _DIGEST_BYTES :]
+        return binary if content == _entry(facts, binary) else None
 
     def put(self, facts: tuple[str, ...], binary: bytes) -> None:
         """Store `binary` for `facts`."""
         if self.folder is None:
             return
-        digest = hashlib.sha256(binary).digest()
-        with suppress(OSError):
-            write_atomically(self.folder / _entry_name(facts), _FORMAT + digest + binary)
+        if make_private(self.folder):
+            with suppress(OSError):
+                write_atomically(self.folder / _entry_name(facts), _entry(facts, binary))
 
     def trim(self) -> None:
         """Forget the entries that were not used for the longest time, if there are too many."""
         if self.folder is None:
             return
         forget_oldest(self.folder, f"*{_SUFFIX}", _KEPT)
+
+
+def _entry(facts: tuple[str, ...], binary: bytes) -> bytes:
+    """The content of an entry: a digest binds the binary to its facts."""
+    key = "\0".join(facts).encode()
+    return _FORMAT + hashlib.sha256(b"%d\0%b%b" % (len(key), key, binary)).digest() + binary
 
 
 def _entry_name(facts: tuple[str, ...]) -> str:

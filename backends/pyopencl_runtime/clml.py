@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyopencl as cl
 
 from ...dialects.cl.target import NEWEST_CLML
-from ...errors import CloptError
+from ...errors import CloptError, UnavailableError
 from ..clml.library import reference_library
 from .loader import share_opencl
 
@@ -36,7 +36,7 @@ def clml_version(device: Device, library: str | None = None) -> int:
     if library is not None:
         return clml_library_version(library)
     if not lists_clml(device):
-        raise CloptError(
+        raise UnavailableError(
             f"{device} has no CLML ({EXTENSION}); compile the model with clml=off, or let our "
             f'reference library compute it: clml_library="{REFERENCE}", or with clopt-run '
             f"--clml-library {REFERENCE}."
@@ -88,11 +88,11 @@ def _newest(address: int, what: str) -> int:
     if count.value and not status:
         status = query(majors, minors, count, None)
     if status:
-        raise CloptError(
+        raise UnavailableError(
             f"{what} does not serve this process ({_QUERY} gives the error {status}), as phones "
             "refuse CLML to applications; run from a shell of the device, or compile the model "
             "with clml=off."
         )
     if not count.value:
-        raise CloptError(f"{what} has no interface to call; compile the model with clml=off.")
+        raise UnavailableError(f"{what} has no interface to call; compile the model with clml=off.")
     return min(max(majors), NEWEST_CLML)

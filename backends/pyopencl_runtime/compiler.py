@@ -10,17 +10,21 @@ from typing import cast
 import pyopencl as cl
 from pyopencl import _cl as opencl
 
+from ..kernel_source import ROUNDING_OPTION, Feature, features_of
 from .devices import Device
 
-BUILD_OPTIONS = ("-cl-std=CL1.2",)
-_OPTION_BYTES = " ".join(BUILD_OPTIONS).encode()
+
+def build_options(device: Device, source: str) -> str:
+    """The options for building `source`, or any of its kernels."""
+    rounded = Feature.ROUNDING in features_of(source) and device.has_rounding_option
+    return f"-cl-std=CL1.2 {ROUNDING_OPTION}" if rounded else "-cl-std=CL1.2"
 
 
-def from_source(context: cl.Context, device: Device, source: str) -> cl.Program:
+def from_source(context: cl.Context, device: Device, source: str, options: str) -> cl.Program:
     """Compile `source`; a refusal is a bug of clopt and says so."""
     program = opencl._Program(context, source)
     try:
-        program._build(_OPTION_BYTES, [device.handle])
+        program._build(options.encode(), [device.handle])
     except cl.RuntimeError as error:
         log = program.get_build_info(device.handle, cl.program_build_info.LOG)
         raise RuntimeError(
@@ -30,11 +34,13 @@ def from_source(context: cl.Context, device: Device, source: str) -> cl.Program:
     return cl.Program(program)
 
 
-def from_binary(context: cl.Context, device: Device, binary: bytes) -> cl.Program | None:
-    """The program of a binary, or None when the driver does not want it."""
+def from_binary(
+    context: cl.Context, device: Device, binary: bytes, options: str
+) -> cl.Program | None:
+    """The program of a binary, or None if the driver refuses it."""
     try:
         program = opencl._Program(context, [device.handle], [binary])
-        program._build(_OPTION_BYTES, [device.handle])
+        program._build(options.encode(), [device.handle])
     except cl.Error:
         return None
     return cl.Program(program)

@@ -14,6 +14,7 @@ from ...dialects.cl.target import Target
 from ...errors import CloptError
 from ..targets import load_target, target_names
 from .clml import clml_version, lists_clml
+from .foreign_caches import move_foreign_caches
 from .icd import offer_pip_runtimes
 from .pitch import image_pitch_alignment
 
@@ -42,8 +43,20 @@ class Device:
 
     @property
     def compute_units(self) -> int:
-        """How many work-groups run side by side."""
+        """The number of work-groups that run at the same time."""
         return self.handle.max_compute_units
+
+    @property
+    def has_rounding_option(self) -> bool:
+        """Whether a program can be built to divide and take roots of floats correctly rounded."""
+        option = cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
+        return bool(self.handle.single_fp_config & option)
+
+    @property
+    def rounds_correctly(self) -> bool:
+        """Whether divisions and roots of floats are correctly rounded, if built with the option."""
+        # Processors divide by IEEE 754, with or without the option.
+        return self.kind == "cpu" or self.has_rounding_option
 
     @property
     def memory_bytes(self) -> int:
@@ -66,12 +79,13 @@ def list_devices() -> tuple[Device, ...]:
     GPUs come first, then CPUs, then the rest; among CPUs Intel's runtime, then PoCL, then others.
     The order of equals is the OpenCL loader's.
     """
+    move_foreign_caches()
     offer_pip_runtimes()
     try:
         platforms = cl.get_platforms()
     except cl.LogicError:  # the loader knows no platform
         platforms = []
-    # A runtime that is registered twice shows as two platforms that say the same.
+    # A runtime that is registered twice appears as two equal platforms.
     distinct = {(p.name, p.version, p.vendor): p for p in reversed(platforms)}
     handles = [
         handle
@@ -130,7 +144,7 @@ def is_clml_runtime_enabled(
 
 
 def target_for(device: Device) -> Target:
-    """The facts of the device's family, replaced by what the device itself says where it does."""
+    """The facts of the device's family, replaced by those that the device itself reports."""
     handle = device.handle
     extensions = handle.extensions.split()
     images = bool(handle.image_support)
@@ -146,6 +160,7 @@ def target_for(device: Device) -> Target:
         local_memory_bytes=max(1, handle.local_mem_size),
         fp16="cl_khr_fp16" in extensions,
         fp64="cl_khr_fp64" in extensions,
+        correctly_rounded_division=device.rounds_correctly,
         images=images,
         max_image_width=handle.image2d_max_width if images else 0,
         max_image_height=handle.image2d_max_height if images else 0,
@@ -172,10 +187,10 @@ def _clml_version(device: Device) -> int:
 
 
 def pitch_alignment(device: Device, texel_bytes: int) -> int:
-    """What the row pitch of an image over a buffer is a multiple of, in bytes; 0 without such.
+    """The alignment in bytes of the row pitch of an image over a buffer; 0 without such images.
 
-    OpenCL counts in texels (API specification, CL_DEVICE_IMAGE_PITCH_ALIGNMENT). Some drivers mean
-    bytes.
+    OpenCL counts in texels (API specification, CL_DEVICE_IMAGE_PITCH_ALIGNMENT). Some drivers
+    answer in bytes.
     """
     if "cl_khr_image2d_from_buffer" not in device.handle.extensions.split():
         return 0
@@ -204,8 +219,8 @@ def _adreno_models() -> list[tuple[str, str, str]]:
     return [("gpu", rf"adreno.* {m.replace('xx', '..')}\b", prefix + m) for m in models]
 
 
-# Which target describes a device: its kind, and what its platform, name or version says.
-# The first row that fits decides.
+# The target of a device, by its kind and a part of its platform, name or version. The first row
+# that fits decides.
 _FAMILIES = (
     ("cpu", r"portable computing language", "pocl"),
     ("cpu", r"intel\(r\) opencl", "intel-cpu"),

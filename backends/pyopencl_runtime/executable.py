@@ -12,6 +12,8 @@ from ...dialects.cl.commands import uses_ml_ops
 from ...dialects.cl.kernels import kernels_of
 from ...errors import CloptError
 from ...weights import Weights
+from ..programs import program_of
+from .bindings import DeviceMemory
 from .build import build_kernels
 from .devices import Device
 from .image_views import ImageViews
@@ -19,7 +21,7 @@ from .memory import Memory
 from .place import choose_place
 from .plan import Launch, Site, make_plan
 from .requirements import check_requirements
-from .runnable import Runnable, kernel_cache, only_program, source_of
+from .runnable import Runnable, kernel_cache, source_of
 from .storage import Wishes, make_storage
 from .turns import Turn
 
@@ -41,7 +43,7 @@ class Executable(Runnable):
         source: str | None = None,
         cache_folder: Path | None = None,
         use_cache: bool = True,
-        arena: Sequence[cl.Buffer] | None = None,
+        arena: Sequence[DeviceMemory] | None = None,
         image_views: ImageViews | None = None,
     ):
         """`context` and `queue` are the caller's; without them they are made for `device`.
@@ -49,12 +51,11 @@ class Executable(Runnable):
         `source` is the OpenCL C of the kernels when `module` only declares them. Compiled kernels
         are kept in `cache_folder` (default: the user's cache) unless `use_cache` is false.
 
-        `arena` are buffers, as large as `arena_bytes` says or larger, for the intermediate results;
-        without them the program makes its own. Several programs may have the same ones on one
-        queue. `image_views` is the way to have images in planned memory, by default the best one
-        that the device is proved to have.
+        `arena` are buffers of at least `arena_bytes` for the intermediate results; by default the
+        program makes its own. Several programs on one queue may share them. `image_views` is the
+        way to put images into planned memory, by default the best one that works on the device.
         """
-        program = only_program(module)
+        program = program_of(module)
         if uses_ml_ops(program):
             raise CloptError(
                 f"@{program.sym_name.data} has commands of CLML graphs, and this executable runs "
@@ -77,6 +78,8 @@ class Executable(Runnable):
         self.launches = [c for c in self._plan.commands if isinstance(c, Launch)]
         """The kernel launches of one inference, in queue order; a profiler enqueues them itself."""
         self._arguments: list[cl.Buffer | cl.Image] = []
+        # After the arguments, which are parts of these: attributes are released in this order.
+        self._memories: dict[int, Memory] = {}
         self._turn = Turn(memory.root for memory in storage.arenas)
 
     def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[cl.Buffer, ...]) -> None:
@@ -93,27 +96,20 @@ class Executable(Runnable):
                 cl.enqueue_copy(queue, destination, source, **command.options)
 
     def _bind(self, buffers: tuple[cl.Buffer, ...]) -> None:
-        # Setting an argument costs more than a launch, so only what changes is set.
-        old, arguments = self._arguments, self._arguments_of(buffers)
+        memories = {
+            index: self._memories[index]
+            if self._bound and buffer is self._bound[index]
+            else Memory(buffer, self._images, self._sizes[index])
+            for index, buffer in enumerate(buffers)
+        }
+        arguments = [memories[b.parameter].argument(b.type, b.offset) for b in self._plan.bindings]
+        # Setting an argument costs more than a launch, so only changed arguments are set.
         for launch in self.launches:
             for argument, binding in launch.bindings:
-                if not old or arguments[binding] is not old[binding]:
+                if not self._arguments or arguments[binding] is not self._arguments[binding]:
                     launch.kernel.set_arg(argument, arguments[binding])
         self._bound, self._arguments = buffers, arguments
-
-    def _arguments_of(self, buffers: tuple[cl.Buffer, ...]) -> list[cl.Buffer | cl.Image]:
-        """What kernels get of the caller's buffers, for each binding."""
-        memories = {
-            index: Memory(buffer, self._images, self._sizes[index])
-            for index, buffer in enumerate(buffers)
-            if not self._bound or buffer is not self._bound[index]
-        }
-        return [
-            memories[binding.parameter].argument(binding.type, binding.offset)
-            if binding.parameter in memories
-            else self._arguments[number]
-            for number, binding in enumerate(self._plan.bindings)
-        ]
+        self._memories = memories
 
 
 def _memory(

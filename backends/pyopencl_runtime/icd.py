@@ -13,8 +13,7 @@ import os
 import sys
 from pathlib import Path
 
-from platformdirs import user_cache_dir
-
+from ...caches import cache_folder, make_private
 from .files import write_atomically
 
 _VARIABLE = "OCL_ICD_VENDORS"
@@ -32,12 +31,14 @@ def offer_pip_runtimes() -> None:
     wanted = {"clopt-intel.icd": f"{library}\n".encode()}
     if _SYSTEM.is_dir():
         wanted |= {file.name: file.read_bytes() for file in sorted(_SYSTEM.glob("*.icd"))}
-    folder = _folder_of(wanted)
     try:
+        folder = _folder_of(wanted)
+        if not make_private(folder):
+            raise OSError
         for name, content in wanted.items():
-            if not (folder / name).exists():
+            if not (folder / name).exists() or (folder / name).read_bytes() != content:
                 write_atomically(folder / name, content)
-    except OSError:  # no cache folder to write to: Intel's runtime alone is better than none
+    except OSError:  # no folder to write to at all: Intel's runtime alone is better than none
         os.environ[_VARIABLE] = str(library)
         return
     os.environ[_VARIABLE] = str(folder)
@@ -46,4 +47,4 @@ def offer_pip_runtimes() -> None:
 def _folder_of(wanted: dict[str, bytes]) -> Path:
     """A folder named by its content, so that environments do not disturb each other."""
     digest = hashlib.sha256(repr(sorted(wanted.items())).encode()).hexdigest()[:16]
-    return Path(user_cache_dir("clopt")) / "icd" / digest
+    return cache_folder("icd") / digest

@@ -1,4 +1,4 @@
-"""Tries out on a device whether an image and a buffer share their memory."""
+"""A test on the device whether an image and a buffer share their memory."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class Sharing:
     is_half: bool
     """Whether its elements are halves; floats otherwise."""
     pitch_step: int
-    """What the pitch of a 2-D image is a multiple of, in bytes."""
+    """The alignment in bytes of the pitch of a 2-D image."""
     on_host: bool
     """Whether the memory is the host's."""
 
 
 def shares_memory(sharing: Sharing, images: Images, cache: BinaryCache) -> bool:
-    """Whether what is written through an image is read through a buffer, and the reverse.
+    """Whether reads through a buffer see writes through an image, and the reverse.
 
     The image lies at an offset in the memory, with a pitch of more than its rows take. It is
     written once, and read twice after a write of the buffer each, on one queue without waiting.

@@ -1,11 +1,11 @@
-"""How images lie in the memory of buffers, which not every device can do in the same way.
+"""The ways to put images into the memory of buffers, of which a device has some.
 
 1. Images over parts of a buffer: `image1d_buffer`, and with cl_khr_image2d_from_buffer 2-D images.
-2. Images and buffers over the same memory of the host (CL_MEM_USE_HOST_PTR). OpenCL leaves open
-   what comes of that (API specification, section 5.2.1); runtimes for CPUs share the memory.
-3. Images of their own, outside of the memory that was planned for them.
+2. Images and buffers over the same memory of the host (CL_MEM_USE_HOST_PTR). OpenCL does not define
+   the result (API specification, section 5.2.1); runtimes for CPUs share the memory.
+3. Separate images, outside of the memory that was planned for them.
 
-What a device is said to do is tried out before a program relies on it, once in a process.
+Before a program relies on one of the first two, a test on the device proves it, once per process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class View:
     texel_bytes: int
     offset: int
     pitch: int | None
-    """Of a 2-D image, in bytes."""
+    """The row pitch of a 2-D image, in bytes."""
 
 
 def choose_image_views(
@@ -51,9 +51,9 @@ def choose_image_views(
     wanted: ImageViews | None = None,
     has_callers_memory: bool = False,
 ) -> dict[tir.ImageKind, ImageViews]:
-    """The best way that the device is proved to have, for each kind of the images in `views`.
+    """The best way that works on the device, for each kind of image in `views`.
 
-    CloptError if it does not have the `wanted` one.
+    Raises CloptError if the `wanted` way does not work.
     """
     by_kind: dict[tir.ImageKind, list[View]] = {}
     for view in views:
@@ -62,7 +62,7 @@ def choose_image_views(
     return {kind: chooser.choose(group, wanted) for kind, group in by_kind.items()}
 
 
-# Whether devices do what is tried out.
+# The results of the tests on devices.
 _VERDICTS: dict[tuple[cl.Device, Sharing], bool] = {}
 
 
@@ -92,7 +92,7 @@ class _Chooser:
         return all(self._proved(sharing) for sharing in {self._sharing(way, v) for v in views})
 
     def _is_host_memory_ours(self) -> bool:
-        """Elsewhere the device would reach it over a bus, if at all."""
+        """Whether device and host share memory; other devices reach it over a bus, if at all."""
         return bool(self.images.device.handle.host_unified_memory) and not self.has_callers_memory
 
     def _fits(self, view: View) -> bool:

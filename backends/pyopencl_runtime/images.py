@@ -1,4 +1,4 @@
-"""Images on a device: made for textures where the device has the format and the extents."""
+"""Makes images for textures, if the device has their format and extents."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class Images:
     ) -> cl.Image:
         """The image of a texture, over `buffer` or with the contents of `hostbuf` where given.
 
-        There are `pitch` bytes from row to row, by default as many as a row has. An image that does
-        not copy `hostbuf` lies in it. CloptError where the device does not have such images. OpenCL
-        has no empty images, so an empty texture gets one texel.
+        There are `pitch` bytes from row to row, by default the bytes of a row. An image that does
+        not copy `hostbuf` lies in it. OpenCL has no empty images, so an empty texture gets one
+        texel. Raises CloptError if the device does not have such images.
         """
         self._check(f"{type_}", type_)
         image = tir.image_of(cast("MemRefType[Attribute]", type_))
@@ -123,9 +123,9 @@ class Images:
 
 
 def channel_type(element: Attribute) -> int:
-    """The format of one channel: floats as they are, integers by sign and width.
+    """The format of one channel, by the type of an element.
 
-    The storage types of the IR have no sign and are read as signed numbers, like those of buffers.
+    The storage types of the IR are signless and read as signed integers, as in buffers.
     """
     match element:
         case Float16Type():
@@ -145,9 +145,9 @@ def copy_options(
     source_offset: int,
     destination_offset: int,
 ) -> Mapping[str, Any]:
-    """What `pyopencl.enqueue_copy` has to be told for a copy of `size` bytes between such values.
+    """The options of `pyopencl.enqueue_copy` for a copy of `size` bytes between such values.
 
-    Values that are, or lie over, buffers are copied by their bytes alone, from the offsets on.
+    Between buffers, and images over buffers, the bytes are copied, from the offsets on.
     """
     images = [image for type_ in (source, destination) if (image := _image_object(type_))]
     if not images:

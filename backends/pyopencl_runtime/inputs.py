@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from ...arguments import type_name
 from ...dialects.cl.program import Port
 from ...dialects.nn.types import numpy_dtype
 from ...errors import CloptError
@@ -17,6 +18,12 @@ Arrays: TypeAlias = Mapping[str, Array] | Sequence[Array]
 
 def checked_inputs(ports: Sequence[Port], inputs: Arrays) -> list[Array]:
     """The arrays in the order of `ports`, contiguous, each of the right type and shape."""
+    # An array has a length, too: it would be taken for the list of its own rows.
+    if not isinstance(cast("object", inputs), Mapping | Sequence) or isinstance(inputs, str):
+        raise CloptError(
+            f"The inputs are a mapping of names to arrays or a list of arrays ({_names(ports)}), "
+            f"not {type_name(inputs)}."
+        )
     if isinstance(inputs, Mapping):
         check_names(ports, inputs, "input")
         ordered = [inputs[port.name] for port in ports]
@@ -31,7 +38,7 @@ def checked_inputs(ports: Sequence[Port], inputs: Arrays) -> list[Array]:
 
 
 def check_names(ports: Sequence[Port], given: Mapping[str, object], what: str) -> None:
-    """Refuse names that are missing or unknown; `what` is `input`, or what else `ports` are."""
+    """Refuse names that are missing or unknown; `what` is the word for `ports` in the message."""
     known = {port.name for port in ports}
     missing = [name for name in known if name not in given]
     unknown = [name for name in given if name not in known]

@@ -1,4 +1,4 @@
-"""A buffer and what kernels get of it: parts of its bytes, and images over them."""
+"""A buffer, and the kernel arguments made of it: parts of its bytes, and images over them."""
 
 from __future__ import annotations
 
@@ -22,41 +22,46 @@ _TEXEL_BYTES = 16
 
 
 class Memory:
-    """A buffer that values lie in.
+    """A buffer that holds values.
 
-    Where it is made over `host` memory, an image over a part of it is made over that part of the
-    host memory, and not over the buffer. Parts and images are made once; they live as long as this.
+    If it is made over `host` memory, an image over a part of it is made over that part of the host
+    memory, and not over the buffer. Parts and images are made once, and live as long as this.
     """
 
     def __init__(
         self, buffer: cl.Buffer, images: Images, size: int, host: HostMemory | None = None
     ):
-        """`size` is how many of the buffer's bytes are in use."""
+        """`size` is the number of the buffer's bytes in use."""
         self.buffer = buffer
         self.size = size
         self._images = images
         self._host = host
-        # OpenCL has no part of a part: a buffer of the caller's may be one already.
-        parent = cast("cl.Buffer | None", buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT))
-        self._parent = buffer if parent is None else parent
-        self._start = 0 if parent is None else buffer.offset
+        # OpenCL has no part of a part, and the caller's buffer may be a part already.
+        self._parent, self._start = whole_of(buffer)
         self._parts: dict[int, cl.Buffer] = {}
         self._views: dict[tuple[int, Attribute], cl.Image] = {}
 
+    def __del__(self) -> None:
+        # NVIDIA's driver (580.159) crashes when a part is released before another one inside of it.
+        views, parts = getattr(self, "_views", {}), getattr(self, "_parts", {})
+        views.clear()
+        for offset in sorted(parts, reverse=True):
+            del parts[offset]
+
     @property
     def root(self) -> int:
-        """A number that all buffers have that may share bytes with this one."""
+        """A number that is equal for all buffers that may share bytes with this one."""
         return self._parent.int_ptr
 
     def argument(self, type_: Attribute, offset: int) -> cl.Buffer | cl.Image:
-        """What a kernel gets for a value of `type_`, no 2-D image, at a byte of this memory."""
+        """The kernel argument for a value of `type_`, not a 2-D image, at a byte of this memory."""
         size = byte_count(type_)
         if image_of(type_) is None:
             return self._part(offset, size)
         if (offset, type_) not in self._views:
             buffer = self._part(offset, size)
             if self._host is not None and buffer is not self.buffer:
-                # A buffer of its own: PoCL makes no images over parts of buffers.
+                # A separate buffer, since PoCL makes no images over parts of buffers.
                 flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
                 buffer = cl.Buffer(
                     self._images.context, flags, hostbuf=self._host[offset : offset + size]
@@ -83,12 +88,12 @@ class Memory:
         return self._images.make(type_, flags, hostbuf=rows, pitch=pitch, is_copied=False)
 
     def _part(self, offset: int, size: int) -> cl.Buffer:
-        # OpenCL has no empty parts either; nothing is read of what an empty tensor gets.
+        # OpenCL has no empty parts; kernels never read the byte that an empty tensor gets.
         if size == 0 or offset == 0:
             return self.buffer
         if offset not in self._parts:
             # To the end of the memory, so that of two parts one contains the other: NVIDIA's driver
-            # (580.159) crashes when it releases parts that overlap otherwise.
+            # crashes when it releases parts that overlap otherwise.
             start, count = self._start + offset, self.size - offset
             try:
                 self._parts[offset] = self._parent.get_sub_region(start, count)
@@ -101,10 +106,16 @@ class Memory:
         return self._parts[offset]
 
 
+def whole_of(buffer: cl.Buffer) -> tuple[cl.Buffer, int]:
+    """The buffer of which this one is a part, or itself, and the byte at which it starts there."""
+    parent = cast("cl.Buffer | None", buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT))
+    return (buffer, 0) if parent is None else (parent, buffer.offset)
+
+
 def make_memory(images: Images, size: int, on_host: bool = False) -> Memory:
     """New memory of `size` bytes; `on_host` makes it over host memory that starts a page.
 
-    OpenCL has no empty buffers and images: nothing takes a texel.
+    OpenCL has no empty buffers and images, so empty memory takes one texel.
     """
     count = max(size, _TEXEL_BYTES)
     check_size(images.device, count)

@@ -21,7 +21,7 @@ from .storage import Slot, Storage
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel object of its own for one launch, so that its arguments stay set."""
+    """A launch with its own kernel object, so that the arguments stay set."""
 
     kernel: cl.Kernel
     global_size: tuple[int, ...]
@@ -32,7 +32,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Binding:
-    """What kernels get of a buffer that the caller binds."""
+    """A part of a buffer that the caller binds, or an image over it."""
 
     parameter: int
     offset: int
@@ -54,7 +54,7 @@ Command: TypeAlias = Launch | Copy
 
 @dataclass(frozen=True)
 class Site:
-    """Where a program is set up: the device and its images, the program of every kernel."""
+    """The place of a program: the device with its images, and the built program of each kernel."""
 
     images: Images
     programs: Mapping[str, cl.Program]
@@ -62,7 +62,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one inference enqueues, in order."""
+    """The commands of one inference, in order."""
 
     commands: list[Command]
     bindings: list[Binding]
@@ -96,7 +96,7 @@ class _Maker:
         self.bindings: dict[Binding, int] = {}
 
     def copy(self, op: EnqueueCopyOp) -> list[Command]:
-        """The copy, or nothing where there is nothing to copy."""
+        """The copy, or nothing if there are no bytes to copy."""
         size = byte_count(op.source.type)
         if not size:
             return []
@@ -108,7 +108,7 @@ class _Maker:
         return [Copy(source, destination, options)]
 
     def launch(self, kernel: Kernel, args: Sequence[SSAValue]) -> list[Command]:
-        """The launch of `kernel`, or nothing where its range is empty."""
+        """The launch of `kernel`, or nothing if its range is empty."""
         if kernel.global_size is None:
             raise CloptError(
                 f"The kernel @{kernel.name} has no global_size; lower the module with the pipeline "
@@ -140,7 +140,7 @@ class _Maker:
         return [Launch(handle, kernel.global_size, kernel.local_size, tuple(bindings))]
 
     def _memory(self, value: SSAValue) -> tuple[int | cl.Buffer | cl.Image, int]:
-        """The memory object that a value is in, and from which of its bytes on."""
+        """The memory object that holds a value, and the byte at which the value starts."""
         place = self.places[value]
         if not isinstance(place, Slot):
             return place, 0

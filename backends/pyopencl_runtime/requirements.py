@@ -1,6 +1,6 @@
-"""What a program asks of a device beyond the core of OpenCL 1.2, checked before anything is built.
+"""Checks that a device has the features beyond OpenCL 1.2's core that a program needs.
 
-A program may have been compiled for another device than it runs on.
+The check comes before anything is built, since a program may be compiled for another device.
 """
 
 from __future__ import annotations
@@ -9,17 +9,16 @@ from ...errors import CloptError
 from ..kernel_source import Feature, features_of
 from .devices import Device
 
-# Its compiler knows `half`, its list of extensions does not.
-_HALF_WITHOUT_EXTENSION = ("NVIDIA CUDA",)
-
 _NAMES = {
     Feature.FP16: "arithmetic in half precision",
     Feature.FP64: "arithmetic in double precision",
+    Feature.ROUNDING: "correctly rounded division",
     Feature.IMAGES: "images",
 }
 _REMEDIES = {
     Feature.FP16: "with the fact fp16=false of its target",
     Feature.FP64: "with its f64 tensors cast to f32",
+    Feature.ROUNDING: "with the fact correctly_rounded_division=false of its target",
     Feature.IMAGES: "with the fact texture=off of its target",
 }
 
@@ -28,8 +27,9 @@ def check_requirements(device: Device, source: str) -> None:
     """Raise CloptError if `device` cannot run kernels like those of `source`."""
     extensions = device.handle.extensions.split()
     there = {
-        Feature.FP16: "cl_khr_fp16" in extensions or device.platform in _HALF_WITHOUT_EXTENSION,
+        Feature.FP16: "cl_khr_fp16" in extensions,
         Feature.FP64: "cl_khr_fp64" in extensions,
+        Feature.ROUNDING: device.rounds_correctly,
         Feature.IMAGES: bool(device.handle.image_support),
     }
     needed = features_of(source)

@@ -1,9 +1,10 @@
-"""What every way to run a program on a device has in common: checks, transfers, turns."""
+"""The common base of the ways to run a program on a device: checks, transfers, turns."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from operator import is_not
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from ...dialects.cl.ops import byte_count
 from ...dialects.cl.program import Port, ProgramOp
 from ...dialects.cl.target import target_of
 from ...dialects.nn.types import numpy_dtype
-from ...errors import CloptError
+from .bindings import DeviceMemory, bound_buffers
 from .c_package import Offload
 from .cache import BinaryCache, default_cache_folder
 from .devices import Device
@@ -28,12 +29,12 @@ from .turns import Turn
 class Runnable(ABC):
     """One `cl.program` on a device: `run` with numpy arrays, `enqueue` with the caller's buffers.
 
-    What is set up once happens in the constructor. An inference then is a row of enqueues on one
-    in-order queue; `enqueue` never waits for the device, `run` waits once, at its end.
+    The constructor sets everything up. An inference is then a sequence of enqueues on one in-order
+    queue; `enqueue` never waits for the device, `run` waits once, at its end.
 
-    Inferences share the intermediate buffers, so they follow one another. Calls from several
-    threads are safe and take turns, those of programs that share an arena, too. A caller who
-    enqueues on two queues orders them with events.
+    Inferences share the intermediate buffers, so they run one after the other. Calls from several
+    threads are safe and take turns, also between programs that share an arena. A caller who
+    enqueues on two queues must order them with events.
     """
 
     source: str
@@ -43,14 +44,14 @@ class Runnable(ABC):
     arena_bytes: tuple[int, ...]
     """The bytes of each buffer that holds intermediate results."""
     arena: tuple[cl.Buffer, ...]
-    """These buffers, the caller's or the program's own; other programs may have them, too."""
+    """These buffers, the caller's or the program's own; other programs may share them."""
     image_views: Mapping[str, str]
-    """How the images in planned memory were made, for each kind that the program has."""
+    """The way in which each kind of image lies in planned memory."""
     device_bytes: int
-    """Memory of arenas, of images and buffers outside of them, and of weights, in bytes; without
-    the inputs' and outputs'."""
+    """The bytes of arenas, of images and buffers outside of them, and of weights, without inputs
+    and outputs."""
     offload: Offload | None = None
-    """What CLML computes of the program; None for nothing."""
+    """The operations that CLML computes; None if there are none."""
     _turn: Turn
 
     def __init__(
@@ -64,6 +65,9 @@ class Runnable(ABC):
         self._sizes = [byte_count(port.storage_type) for port in self._ports]
         self._bound: tuple[cl.Buffer, ...] = ()
         self._own: tuple[cl.Buffer, ...] = ()
+        # What the caller gave last: it is checked when it changes.
+        self._given: tuple[DeviceMemory, ...] = ()
+        self._given_buffers: tuple[cl.Buffer, ...] = ()
 
     def run(self, inputs: Arrays) -> list[Array]:
         """One inference: arrays in, by name or in order; new arrays out, in order."""
@@ -86,20 +90,20 @@ class Runnable(ABC):
             self.queue.finish()
         return results
 
-    def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, cl.Buffer]) -> None:
+    def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, DeviceMemory]) -> None:
         """Put one inference on the caller's in-order `queue` and return without waiting.
 
-        `buffers` has one buffer for every input and output, by name. The caller keeps them and this
-        program alive until the queue has finished.
+        `buffers` has one buffer, or array of pyopencl's, for every input and output, by name. The
+        caller keeps them and this program alive until the queue has finished. CloptError for an
+        output that shares bytes with an input or another output.
         """
         check_queue(queue, self.context)
         check_names(self._ports, buffers, "input or output")
-        bound = tuple(buffers[port.name] for port in self._ports)
-        for port, buffer, size in zip(self._ports, bound, self._sizes, strict=True):
-            if buffer.size < size:
-                raise CloptError(
-                    f'The buffer for "{port.name}" has {buffer.size} bytes; {size} are needed.'
-                )
+        given = tuple(buffers[port.name] for port in self._ports)
+        if len(given) != len(self._given) or any(map(is_not, given, self._given)):
+            self._given_buffers = bound_buffers(self._ports, self._sizes, len(self.inputs), buffers)
+            self._given = given
+        bound = self._given_buffers
         with self._turn:
             self._enqueue(queue, bound)
 
@@ -111,17 +115,6 @@ class Runnable(ABC):
         if not self._own:
             self._own = tuple(make_memory(self._images, size).buffer for size in self._sizes)
         return self._own
-
-
-def only_program(module: ModuleOp) -> ProgramOp:
-    """The one program of a module."""
-    programs = [op for op in module.body.block.ops if isinstance(op, ProgramOp)]
-    if len(programs) != 1:
-        raise CloptError(
-            f"A module to run has one cl.program, this one has {len(programs)}; lower it with the "
-            "pipeline opencl first."
-        )
-    return programs[0]
 
 
 def kernel_cache(folder: Path | None, use_cache: bool) -> BinaryCache:

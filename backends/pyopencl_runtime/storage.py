@@ -1,4 +1,4 @@
-"""Where the values of a queue program live: arenas, buffers and images of its own, weights."""
+"""The memory of a queue program's values: arenas, separate buffers and images, weights."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from ...dialects.cl.memory import texel_bytes
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
+from .bindings import DeviceMemory, buffer_of
 from .cache import BinaryCache
 from .image_views import ImageViews, View, choose_image_views
 from .images import Images
@@ -43,7 +44,7 @@ class Slot:
 
 
 Place: TypeAlias = "Slot | cl.Image"
-"""Where a value lives."""
+"""The place of a value in memory."""
 
 
 @dataclass(frozen=True)
@@ -53,18 +54,18 @@ class Storage:
     places: Mapping[SSAValue, Place]
     arenas: tuple[Memory, ...]
     arena_bytes: tuple[int, ...]
-    """What lies in each arena takes: less than the program says where images are of their own."""
+    """The bytes in use of each arena: fewer than planned if images lie outside of it."""
     image_views: Mapping[tir.ImageKind, ImageViews]
-    """How the images that lie in planned memory were made."""
+    """The way in which each kind of image lies in planned memory."""
     device_bytes: int
-    """Of arenas, of what does not lie in them, and of weights."""
+    """The bytes of arenas, of buffers and images outside of them, and of weights."""
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the caller decides about a program's memory."""
+    """The caller's choices about a program's memory."""
 
-    arenas: Sequence[cl.Buffer] | None = None
+    arenas: Sequence[DeviceMemory] | None = None
     image_views: ImageViews | None = None
 
 
@@ -127,8 +128,8 @@ class _Maker:
         return Storage(places, arenas, sizes, self.ways, self.device_bytes)
 
     def _outside(self) -> dict[SSAValue, None]:
-        """The roots that lie in no arena, in their order: those that no plan put there, and those
-        of which the device cannot have an image there."""
+        """The roots outside of arenas, in their order: those that no plan put there, and images
+        that the device cannot have there."""
         outside: dict[SSAValue, None] = {}
         for value, part in self.parts.items():
             image = image_of(value.type)
@@ -139,7 +140,7 @@ class _Maker:
         return outside
 
     def _arena_sizes(self) -> dict[SSAValue, int]:
-        """Bytes up to the end of what lies in each arena."""
+        """The bytes of each arena up to the end of its last value."""
         ops = self.program.body.block.ops
         sizes: dict[SSAValue, int] = {op.result: 0 for op in ops if isinstance(op, ArenaOp)}
         for value, part in self.parts.items():
@@ -155,7 +156,7 @@ class _Maker:
         return arena.image(op.result.type, op.offset, op.pitch)
 
     def _object(self, value: SSAValue) -> Place:
-        """Memory of a value's own, which it shares with images like it."""
+        """Separate memory for a value; images of the same form share theirs."""
         number = self.objects.get(value)
         if number is None:
             return self._alloc(value.type)
@@ -195,14 +196,16 @@ class _Maker:
 def arena_memories(
     sizes: Sequence[int],
     images: Images,
-    given: Sequence[cl.Buffer] | None,
+    given: Sequence[DeviceMemory] | None,
     on_host: bool = False,
 ) -> list[Memory]:
-    """The arenas of these sizes: the caller's, of which there may be more, and larger ones, or new
-    ones. CloptError where those do not fit.
+    """The arenas of these sizes: the caller's, which may be more and larger, or new ones.
+
+    Raises CloptError if the caller's do not fit.
     """
     if given is None:
         return [make_memory(images, size, on_host) for size in sizes]
+    given = [buffer_of(memory, "an arena") for memory in given]
     _check_arenas(sizes, images, given)
     return [Memory(buffer, images, buffer.size) for buffer in given[: len(sizes)]]
 

@@ -1,4 +1,4 @@
-"""Who may enqueue: programs that share memory take turns."""
+"""Turns at enqueueing, for programs that share memory."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _CHANGE = Lock()
 class Turn:
     """Held while the commands of an inference are put on a queue.
 
-    All programs hold the locks of their arenas, in one order, so that none of them waits for
-    another in a circle.
+    A program holds the locks of all of its arenas. All programs take locks in the same order, which
+    excludes deadlocks.
     """
 
     def __init__(self, arenas: Iterable[int]):

@@ -1,8 +1,8 @@
 """Helper processes that compile kernels side by side.
 
 A helper reads sources from stdin and answers with binaries on stdout, each preceded by its length
-in eight bytes; length 0 means that it could not. Whatever fails here is compiled again, with its
-error message, by the caller.
+in eight bytes; length 0 means failure. The caller compiles failed sources again, to get the error
+message.
 """
 
 from __future__ import annotations
@@ -21,26 +21,28 @@ import pyopencl as cl
 from .compiler import binary_of, from_source
 from .devices import Device, find_device
 
-# A helper takes half a second to start, which is the time to compile about so much source.
+# Starting a helper takes half a second, which is the time to compile about this much source.
 _BYTES_PER_HELPER = 50_000
 
 _LENGTH = struct.Struct("<Q")
 
 
-def compile_in_processes(device: Device, sources: Mapping[str, str]) -> dict[str, bytes]:
-    """The binaries of `sources`, of those that helpers could compile; none for small models."""
+def compile_in_processes(
+    device: Device, sources: Mapping[str, str], options: str
+) -> dict[str, bytes]:
+    """The binaries of those `sources` that helpers could compile; none for small models."""
     size = sum(map(len, sources.values()))
     count = min(_cores(), size // _BYTES_PER_HELPER, len(sources))
     if count < 2 or device.index < 0:
         return {}
     waiting: SimpleQueue[str] = SimpleQueue()
-    # The largest first, so that no helper is left with a large one at the end.
+    # Largest first, so that no helper starts a large one at the end.
     for key in sorted(sources, key=lambda key: -len(sources[key])):
         waiting.put(key)
     binaries: dict[str, bytes] = {}
 
     def serve() -> None:
-        program = f"from {__name__} import main; main({device.index})"
+        program = f"from {__name__} import main; main({device.index}, {options!r})"
         with subprocess.Popen(
             [sys.executable, "-c", program],
             stdin=subprocess.PIPE,
@@ -65,8 +67,8 @@ def compile_in_processes(device: Device, sources: Mapping[str, str]) -> dict[str
     return binaries
 
 
-def main(index: int) -> None:
-    """Compile what comes on stdin for the device `index`, until it ends."""
+def main(index: int, options: str) -> None:
+    """Compile each source that comes on stdin for the device `index`, until stdin ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # compilers chat on stdout
     device = find_device(index)
@@ -77,7 +79,7 @@ def main(index: int) -> None:
         except EOFError:
             return
         try:
-            binary = binary_of(from_source(context, device, source), device)
+            binary = binary_of(from_source(context, device, source, options), device)
         except RuntimeError:
             binary = b""
         _send(answers, binary)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...dialects.cl.target import FACT_TYPES, Fact, Target
 from ...errors import CloptError
+from ...printable import printable
 
 _BASE = "base"
 """The key of a file that names the target whose facts it has where it says nothing else."""
@@ -35,8 +36,8 @@ class TargetChoice:
         names = [word for word in words if "=" not in word]
         if names != words[: len(names)] or len(names) > 1:
             raise CloptError(
-                f'"{text}" is no target: write one name, facts such as texture=prefer, or a name '
-                "and then facts."
+                f'"{printable(text)}" is no target: write one name, facts such as texture=prefer, '
+                "or a name and then facts."
             )
         pairs = (word.partition("=") for word in words[len(names) :])
         facts = {key: _value(key, value) for key, _, value in pairs}
@@ -78,7 +79,9 @@ def target_names() -> list[str]:
 def load_target(name: str) -> Target:
     """The facts of the device or family `name`, without looking at any device."""
     if name not in target_names():
-        raise CloptError(f'There is no target "{name}"; use one of {", ".join(target_names())}.')
+        raise CloptError(
+            f'There is no target "{printable(name)}"; use one of {", ".join(target_names())}.'
+        )
     return Target.from_facts(name, _read_facts(name))
 
 

@@ -1,4 +1,4 @@
-"""The queue program: what one inference puts on one in-order OpenCL command queue."""
+"""The queue program: the commands of one inference on one in-order OpenCL command queue."""
 
 from xdsl.ir import Dialect
 

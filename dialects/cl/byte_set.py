@@ -6,14 +6,14 @@ from bisect import bisect_left, bisect_right
 
 
 class ByteSet:
-    """Bytes of one memory as disjoint ranges in rising order; what touches is one range."""
+    """Bytes of one memory, as disjoint ranges in rising order; ranges that touch are merged."""
 
     def __init__(self) -> None:
         self._begins: list[int] = []
         self._ends: list[int] = []
 
     def add(self, begin: int, end: int) -> None:
-        """Put in the bytes from `begin` on, without `end`."""
+        """Add the bytes [begin, end)."""
         if begin == end:
             return
         at, behind = bisect_left(self._ends, begin), bisect_right(self._begins, end)
@@ -23,7 +23,7 @@ class ByteSet:
         self._ends[at:behind] = [end]
 
     def first_missing(self, begin: int, end: int) -> tuple[int, int] | None:
-        """The first range of [begin, end) that is not in the set, None where all of it is."""
+        """The first range of [begin, end) outside of the set; None if the set holds all of it."""
         following = bisect_right(self._begins, begin)
         if following and self._ends[following - 1] > begin:
             begin = self._ends[following - 1]

@@ -1,4 +1,4 @@
-"""What the commands of a queue do to memory: which of their operands they read and write."""
+"""The effects of queue commands on memory: the operands that they read and write."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Access:
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     in_place: frozenset[tuple[int, int]] = frozenset()
-    """Pairs of one that is read and one that is written which may be the same bytes."""
+    """Pairs of a read and a written operand that may share their bytes."""
 
 
 def commands(program: ProgramOp) -> list[Command]:
@@ -32,7 +32,7 @@ def commands(program: ProgramOp) -> list[Command]:
 
 
 def access(op: Command, kernels: Mapping[str, Kernel]) -> Access:
-    """What `op` does to its operands; a launch does what its kernel says."""
+    """The accesses of `op` to its operands; those of a launch come from its kernel."""
     match op:
         case EnqueueKernelOp():
             kernel = kernels[op.kernel_name]

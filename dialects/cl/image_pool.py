@@ -1,4 +1,4 @@
-"""Which images of a program can be one object: the plan where no buffer can back an image."""
+"""Sharing of image objects between values, for devices where no buffer can back an image."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ _NEVER = Lifetime(-1, -1)
 def image_objects(program: ProgramOp, values: Iterable[SSAValue]) -> dict[SSAValue, int]:
     """The number of the object for each of `values`, which are images, from 0 without a gap.
 
-    Two share an object when they have the same kind, extents and texels, and are not live at once.
-    Objects are taken in the order of first writes, a free one of the fitting ones if there is one:
-    that is the smallest number of objects for each shape (the intervals are coloured left to
-    right).
+    Two share an object if they have the same kind, extents and texels, and are not live at once.
+    Values take objects in the order of their first writes, a free fitting one if there is one. This
+    greedy colouring of intervals gives the smallest number of objects for each shape.
     """
     lives = lifetimes(program)
     order = sorted(values, key=lambda value: lives.get(value, _NEVER).first)

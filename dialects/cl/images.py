@@ -1,4 +1,4 @@
-"""What a program's images have to be: of a shape and a format that its target has."""
+"""The rules of a program's images: shapes and formats that its target has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REMEDY = "give the value another layout, or keep it in a buffer"
 
 
 def image_of(type_: Attribute) -> tir.Image | None:
-    """The image behind a texture, None for a buffer; VerifyException where there can be none."""
+    """The image of a texture, None for a buffer. Raises VerifyException if there is none."""
     return tir.image_of(cast("MemRefType[Attribute]", type_)) if tir.is_texture(type_) else None
 
 

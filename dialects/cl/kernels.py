@@ -23,8 +23,8 @@ class Kernel:
     global_size: tuple[int, ...] | None
     """None until the schedule has fixed the NDRange."""
     local_size: tuple[int, ...] | None
-    packed: frozenset[int] = frozenset()
-    """Constants that the kernel wants in another layout; `cl-pack-constants` provides it."""
+    constants: frozenset[int] = frozenset()
+    """Arguments that are constants at every launch."""
     bounds: tuple[int, ...] = ()
     """How often its rolled loops run: 32-bit integers, arguments behind the buffers."""
     in_place: frozenset[tuple[int, int]] = frozenset()
@@ -33,31 +33,28 @@ class Kernel:
     @classmethod
     def of(cls, op: tir.FuncOp | KernelOp) -> Kernel:
         """The facts of one kernel."""
-        packed: frozenset[int] = frozenset()
+        constants: frozenset[int] = frozenset()
         if isinstance(op, KernelOp):
             arg_types = tuple(op.arg_types)
             bounds = ints(op.bounds)
         else:
             bounds = tir.rolled_bounds(op)
             arg_types = tuple(param.type for param in op.params)
-            packed = frozenset(map(int, op.layouts.data)) if op.layouts else packed
+            constants = frozenset(op.constant_indices)
         return cls(
             op.sym_name.data,
             arg_types,
             frozenset(ints(op.outputs)),
             None if op.global_size is None else ints(op.global_size),
             None if op.local_size is None else ints(op.local_size),
-            packed,
+            constants,
             bounds,
             frozenset(tir.in_place_pairs(op.in_place)),
         )
 
     def accepts(self, types: Sequence[Attribute]) -> bool:
         """Whether the kernel can be launched with arguments of `types`."""
-        return len(types) == len(self.arg_types) and all(
-            i in self.packed or given == wanted
-            for i, (given, wanted) in enumerate(zip(types, self.arg_types, strict=True))
-        )
+        return tuple(types) == self.arg_types
 
 
 def kernels_of(module: ModuleOp) -> dict[str, Kernel]:

@@ -1,4 +1,4 @@
-"""How messages name what a program consists of."""
+"""The names of a program's parts in messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def title(op: Operation) -> str:
 
 
 def label(value: SSAValue) -> str:
-    """A value by its name, or by its type where it has none."""
+    """The name of a value, else its type."""
     return f"%{value.name_hint}" if value.name_hint else f"a {value.type}"
 
 
@@ -32,5 +32,5 @@ def type_list(types: Sequence[Attribute]) -> str:
 
 
 def byte_range(begin: int, end: int) -> str:
-    """The bytes from `begin` on, without `end`."""
+    """The bytes [begin, end) in words."""
     return f"bytes {begin} to {end - 1}"

@@ -1,4 +1,4 @@
-"""From which command to which the memory of a program's values is in use.
+"""The lifetimes of a program's values: the commands during which their memory is in use.
 
 Commands are numbered in the order of the queue, from 0.
 """
@@ -36,8 +36,8 @@ class Lifetime:
 def lifetimes(program: ProgramOp) -> dict[SSAValue, Lifetime]:
     """The lifetime of each `cl.alloc`, `cl.buffer_view` and `cl.image_view`, by first write.
 
-    It covers what is done to the value's views. What no command touches has none. The program is
-    verified, so that a first touch is a write.
+    The lifetime of a value covers the uses of its views; a value that no command uses has none. The
+    program must be verified, so that a first use is a write.
     """
     root_of = roots(program)
     first: dict[SSAValue, int] = {}

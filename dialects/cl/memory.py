@@ -22,7 +22,7 @@ from .ops import byte_count, parse_offset, print_offset
 
 
 def stored_bytes(type_: Attribute, pitch: int | None = None) -> int:
-    """Bytes that a value takes in a buffer; every row of an image with a pitch takes the pitch."""
+    """The bytes of a value in a buffer; each row of an image with a pitch takes the pitch."""
     image = image_of(type_)
     if image is None or pitch is None:
         return byte_count(type_)
@@ -45,7 +45,7 @@ class ArenaOp(IRDLOperation):
 
     `%arena = cl.arena : memref<4816896xi8>`
 
-    A program has several where the device allows no buffer that large. The caller may provide them.
+    A program has several if the device allows no buffer that large. The caller may provide them.
     """
 
     name = "cl.arena"
@@ -70,7 +70,7 @@ class ArenaOp(IRDLOperation):
 
 @irdl_op_definition
 class BufferViewOp(IRDLOperation):
-    """A buffer in an arena, from a byte on.
+    """A buffer in an arena that starts at a byte.
 
     `%x = cl.buffer_view %arena[1024] : memref<1x64x56x56xf32>`
     """
@@ -116,12 +116,12 @@ class BufferViewOp(IRDLOperation):
 
 @irdl_op_definition
 class ImageViewOp(IRDLOperation):
-    """An image in an arena, from a byte on; each row of a 2-D image starts a pitch after the last.
+    """An image in an arena that starts at a byte; each row of a 2-D image takes `pitch` bytes.
 
     `%y = cl.image_view %arena[8192] pitch 896 : memref<1x16x56x56x4xf32, #tir.scope<texture, [3]>>`
 
-    An `image1d_buffer` has one row and no pitch. An array of images is no view of a buffer: OpenCL
-    1.2 has none (cl_khr_image2d_from_buffer), and stays `cl.alloc`.
+    An `image1d_buffer` has one row and no pitch. Arrays of images stay `cl.alloc`, since OpenCL has
+    no array over a buffer (cl_khr_image2d_from_buffer).
     """
 
     name = "cl.image_view"
@@ -181,7 +181,7 @@ class ImageViewOp(IRDLOperation):
 
 
 def _parse_arena(parser: Parser) -> SSAValue:
-    """An arena that was defined before, for its type is not repeated."""
+    """Parse a reference to an arena, which must be defined before, since its type is left out."""
     arena = parser.parse_unresolved_operand()
     known = parser.ssa_values.get(arena.operand_name)
     if known is None:

@@ -1,4 +1,4 @@
-"""The rules of `cl.enqueue_ml_op`: what the commands of a CLML graph are given."""
+"""The rules of `cl.enqueue_ml_op`: order and memory of the commands of CLML graphs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def graphs_of(module: ModuleOp) -> dict[str, clml.GraphOp]:
 
 
 def ml_tensors(command: Operation) -> tuple[SSAValue, ...]:
-    """The tensors of a graph's command that a program has memory for: all but its constants.
+    """The tensors of a graph's command that have memory in a program: all except its constants.
 
     They are in the order of the operands of `cl.enqueue_ml_op`: operands, then the result.
     """
@@ -58,7 +58,7 @@ def ml_memory_type(tensor: clml.MLTensorType) -> MemRefType:
 
 @dataclass
 class _Use:
-    """How a tensor was met first: the memory it has, and the writes to that so far."""
+    """The first use of a tensor: its memory, and the number of writes to that memory so far."""
 
     value: SSAValue
     at: Extent
@@ -67,7 +67,7 @@ class _Use:
 
 @dataclass
 class MLOrder:
-    """What a walk in queue order knows of the graphs of a program."""
+    """The state of a walk in queue order over the graphs of a program."""
 
     graphs: Mapping[str, clml.GraphOp]
     part_of: Mapping[SSAValue, Part]
@@ -76,14 +76,14 @@ class MLOrder:
     enqueued: set[Operation] = field(default_factory=set[Operation])
     tensors: dict[SSAValue, _Use] = field(default_factory=dict[SSAValue, _Use])
     optimal: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """The tensor that a root is the memory of, for optimal ones."""
+    """The optimal tensor of each root that is the memory of one."""
     writes: defaultdict[SSAValue, list[tuple[Command, Extent]]] = field(
         default_factory=lambda: defaultdict[SSAValue, list[tuple[Command, Extent]]](list)
     )
-    """Who wrote what of each root, in queue order."""
+    """The writes to each root, in queue order."""
 
     def wrote(self, op: Command, value: SSAValue) -> None:
-        """Note that a command, of whatever kind, writes a value."""
+        """Note that a command of any kind writes a value."""
         self.writes[self.part_of[value].root].append((op, self.extent_of(value)))
 
     def enqueue(self, op: EnqueueMLOp) -> None:
@@ -110,7 +110,7 @@ class MLOrder:
         self.enqueued.add(command)
 
     def finish(self, program: ProgramOp) -> None:
-        """Check what only the whole queue tells."""
+        """Check the rules that need the whole queue."""
         for op in commands(program):
             command = self._command(op) if isinstance(op, EnqueueMLOp) else None
             tensors: Sequence[SSAValue | None] = (
@@ -146,7 +146,7 @@ class MLOrder:
         return known[op.index]
 
     def _type(self, op: EnqueueMLOp, tensor: SSAValue, value: SSAValue) -> None:
-        """A plain buffer of as many elements of the same type."""
+        """Require a plain buffer with as many elements of the same type."""
         wanted = ml_memory_type(clml.ml_tensor(tensor))
         given = cast("MemRefType", value.type)
         plain = given == MemRefType(wanted.element_type, given.get_shape())
@@ -157,7 +157,7 @@ class MLOrder:
             )
 
     def _memory(self, op: EnqueueMLOp, tensor: SSAValue, value: SSAValue) -> None:
-        """The same bytes in all commands of a graph; an optimal tensor has its own."""
+        """Require the same bytes in all commands of a graph, and its own for an optimal tensor."""
         root, at = self.part_of[value].root, self.extent_of(value)
         known = self.tensors.setdefault(tensor, _Use(value, at, len(self.writes[root])))
         if known.at != at:
@@ -170,7 +170,7 @@ class MLOrder:
             self.optimal.setdefault(root, tensor)
 
     def _data(self, op: EnqueueMLOp, tensor: SSAValue) -> None:
-        """What is read was computed by the graph before, and is still there."""
+        """Require that the graph computed a tensor before it reads it, and that it is unchanged."""
         writer = tensor.owner
         if isinstance(writer, Operation) and writer not in self.enqueued:
             number = self._commands(op.graph_name).index(writer)

@@ -58,7 +58,7 @@ class EnqueueMLOp(IRDLOperation):
 
     @property
     def index(self) -> int:
-        """Which command of the graph it is."""
+        """The number of the command in its graph."""
         return self.number.value.data
 
     @classmethod

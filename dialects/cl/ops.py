@@ -39,7 +39,7 @@ from .images import image_of, is_over_buffer
 
 
 def byte_count(type_: Attribute) -> int:
-    """Bytes of a buffer or image of `type_`: a static shape over elements of known width."""
+    """The bytes of a buffer or image of `type_`, which has a static shape and known elements."""
     if not isinstance(type_, MemRefType):
         raise VerifyException(f"a buffer has a memref type, not {type_}")
     buffer = cast("MemRefType[Attribute]", type_)
@@ -53,13 +53,13 @@ def byte_count(type_: Attribute) -> int:
 
 
 def parse_offset(parser: Parser) -> int:
-    """The bytes in square brackets behind a value of which something is a part."""
+    """Parse the offset in square brackets after a value, in bytes."""
     with parser.in_square_brackets():
         return parser.parse_integer()
 
 
 def parse_optional_offset(parser: Parser) -> int | None:
-    """The bytes in square brackets, None where there are no brackets."""
+    """Parse an offset in square brackets, None if there are no brackets."""
     if parser.parse_optional_punctuation("[") is None:
         return None
     offset = parser.parse_integer()
@@ -68,7 +68,7 @@ def parse_optional_offset(parser: Parser) -> int | None:
 
 
 def print_offset(printer: Printer, offset: int) -> None:
-    """What `parse_offset` reads."""
+    """Print an offset as `parse_offset` reads it."""
     printer.print_string(f"[{offset}]")
 
 
@@ -108,10 +108,10 @@ class AllocOp(IRDLOperation):
 
 @irdl_op_definition
 class ViewOp(IRDLOperation):
-    """The same bytes under another type: `cl.view %t : memref<4x4xf32> to memref<16xf32>`.
+    """The same bytes with another type: `cl.view %t : memref<4x4xf32> to memref<16xf32>`.
 
     With an offset in bytes, a part of them: `cl.view %t[32] : memref<4x4xf32> to memref<2x4xf32>`.
-    An `image1d_buffer` is a view of a buffer, and has its bytes; other images have none to share.
+    An `image1d_buffer` is a view of a buffer and shares its bytes; other images share none.
     """
 
     name = "cl.view"
@@ -176,7 +176,7 @@ class ViewOp(IRDLOperation):
 
 @irdl_op_definition
 class EnqueueKernelOp(IRDLOperation):
-    """Launches a kernel over the NDRange that the kernel itself states.
+    """Launches a kernel over the kernel's own NDRange.
 
     `cl.enqueue_kernel @conv(%x, %w, %y) : memref<…>, memref<…>, memref<…>`
     """
@@ -263,13 +263,13 @@ class ReturnOp(IRDLOperation):
 
 @irdl_op_definition
 class KernelOp(IRDLOperation):
-    """A kernel whose body is elsewhere, as in a saved program: what a launch has to know of it.
+    """A kernel whose body is elsewhere, as in a saved program: the facts that launches need.
 
     `cl.kernel @conv(memref<4xf32>, memref<4xf32>) outputs [1] global [64] local [8]`
 
-    `bounds [3]` behind that are arguments after the buffers: how often its rolled loops run
-    (`tir.rolled_bounds`). `in_place [[0, 1]]` are the inputs and outputs that a launch may give the
-    same bytes, as in `tir.func`.
+    `bounds [3]` are the bounds of its rolled loops, arguments after the buffers
+    (`tir.rolled_bounds`). `in_place [[0, 1]]` are inputs and outputs that may share their bytes, as
+    in `tir.func`.
     """
 
     name = "cl.kernel"
@@ -311,7 +311,7 @@ class KernelOp(IRDLOperation):
             if not 0 <= i < len(self.arg_types):
                 raise VerifyException(f"output {i} is not one of {len(self.arg_types)} parameters")
         tir.verify_in_place(self.in_place, self.arg_types.data, set(ints(self.outputs)))
-        verify_ndrange(ints(self.global_size), ints(self.local_size))
+        tir.verify_ndrange(ints(self.global_size), ints(self.local_size))
 
     @classmethod
     def parse(cls, parser: Parser) -> KernelOp:
@@ -352,18 +352,3 @@ class KernelOp(IRDLOperation):
             pairs = tir.in_place_pairs(self.in_place)
             printer.print_string(f" in_place {[list(pair) for pair in pairs]}")
         printer.print_op_attributes(self.attributes)
-
-
-def verify_ndrange(global_size: Sequence[int], local_size: Sequence[int]) -> None:
-    """One to three dimensions and work-groups that divide the range, which may be empty."""
-    if not 1 <= len(global_size) <= 3 or len(local_size) != len(global_size):
-        raise VerifyException(
-            f"a launch has one to three dimensions, global {list(global_size)} and local "
-            f"{list(local_size)} disagree with that"
-        )
-    for total, group in zip(global_size, local_size, strict=True):
-        if total < 0 or group < 1 or total % group:
-            raise VerifyException(
-                f"the local size {list(local_size)} does not divide the global size "
-                f"{list(global_size)}"
-            )

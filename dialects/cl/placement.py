@@ -1,6 +1,6 @@
-"""Where the bytes of a program's values lie.
+"""The places of a program's values in memory.
 
-A value's memory is that of its root: of what its chain of `cl.view` starts from.
+A value lies in the memory of its root, the value at which its chain of `cl.view` starts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """Where a value's bytes are: in the memory of `root`, from byte `offset` on."""
+    """The place of a value: the bytes of `root`'s memory from `offset` on."""
 
     root: SSAValue
     offset: int
@@ -27,12 +27,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Extent:
-    """Bytes of a buffer or image object: of an arena where a value lies in one."""
+    """A range of bytes in a buffer or image object, which is an arena if the value lies in one."""
 
     memory: SSAValue
     begin: int
     end: int
-    """The first byte behind them."""
+    """One past the last byte."""
 
     def overlaps(self, other: Extent) -> bool:
         """Whether some byte belongs to both."""
@@ -40,7 +40,7 @@ class Extent:
 
 
 def parts(program: ProgramOp) -> dict[SSAValue, Part]:
-    """The part of its root that each value is: parameters, results of all operations."""
+    """The place of each value: of parameters, and of the results of all operations."""
     found: dict[SSAValue, Part] = {arg: Part(arg, 0) for arg in program.body.block.args}
     for op in program.body.block.ops:
         for result in op.results:
@@ -58,7 +58,7 @@ def roots(program: ProgramOp) -> dict[SSAValue, SSAValue]:
 
 
 def extent(value: SSAValue, part: Part) -> Extent:
-    """The bytes of `value`, which is `part` of its root; all rows of an image with their pitch."""
+    """The bytes of `value`, which lies at `part`; an image takes all rows with their pitch."""
     owner = part.root.owner
     pitch = owner.pitch if isinstance(owner, ImageViewOp) else None
     size = stored_bytes(value.type, pitch if value is part.root else None)

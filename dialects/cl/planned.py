@@ -1,4 +1,4 @@
-"""The rules of planned memory: what lies in an arena, and at which bytes of it."""
+"""The rules of planned memory: alignment, size and sharing of the values in an arena."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .target import Target
 if TYPE_CHECKING:
     from .program import ProgramOp
 
-# The fact of a target that says whether an image of some kind can be a view of a buffer.
+# For each kind of image the fact of a target that says whether it can be a view of a buffer.
 _VIEW_FACTS = {
     tir.ImageKind.Buffer: "image1d_buffer",
     tir.ImageKind.Image2D: "image_from_buffer",
@@ -59,8 +59,9 @@ def verify_image_view(op: ImageViewOp, target: Target) -> None:
 def verify_aligned(op: Operation, value: SSAValue, at: Extent, target: Target) -> None:
     """VerifyException where a sub-buffer cannot start at the first byte of `value`.
 
-    Its origin is a multiple of CL_DEVICE_MEM_BASE_ADDR_ALIGN (OpenCL 1.2, clCreateSubBuffer). It is
-    made of the whole arena or of the caller's buffer, for there is no sub-buffer of a sub-buffer.
+    Its origin must be a multiple of CL_DEVICE_MEM_BASE_ADDR_ALIGN (OpenCL 1.2, clCreateSubBuffer).
+    It is made of the whole arena or of the caller's buffer, since OpenCL has no sub-buffer of a
+    sub-buffer.
     """
     alignment = target.image_base_alignment_bytes
     if at.begin % alignment:
@@ -73,9 +74,9 @@ def verify_aligned(op: Operation, value: SSAValue, at: Extent, target: Target) -
 def verify_sharing(program: ProgramOp, lives: Mapping[SSAValue, Lifetime]) -> None:
     """VerifyException where two values in an arena share bytes and are live at once.
 
-    A sweep in the order of first writes, over what is live by its first byte: n log n for n values.
-    The last command of one value may be the first of the next: whether that command can read the
-    one and write the other is the rule of its arguments, not of their lifetimes.
+    A sweep in the order of first writes keeps the live values sorted by their first bytes: n log n
+    for n values. The last command of one value may be the first of the next; whether that command
+    may read the one and write the other is a rule about its arguments, not about lifetimes.
     """
     live: defaultdict[SSAValue, _Live] = defaultdict(_Live)
     leaving: list[tuple[int, int, Extent]] = []
@@ -99,7 +100,7 @@ class _Live:
         self.entries: list[tuple[Extent, SSAValue]] = []
 
     def add(self, value: SSAValue, at: Extent) -> SSAValue | None:
-        """Put in `value`; the value it shares a byte with, where there is one."""
+        """Add `value`; return a live value with which it shares a byte, if there is one."""
         position = bisect_left(self.begins, at.begin)
         for there, other in self.entries[max(0, position - 1) : position + 1]:
             if there.overlaps(at):

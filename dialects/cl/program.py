@@ -24,6 +24,7 @@ from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
+from ..properties import text
 from .labels import label
 from .ops import ReturnOp, byte_count
 from .verifier import verify_program
@@ -35,19 +36,19 @@ class Port:
 
     name: str
     element_type: Attribute
-    """The logical type: `ui8` where the buffer's storage type is `i8`."""
+    """The logical type, for example `ui8` if the buffer stores `i8`."""
     shape: tuple[int, ...]
 
     @property
     def storage_type(self) -> MemRefType:
-        """The type of the buffer behind this port."""
+        """The type of the buffer at this port."""
         element = self.element_type
         if isinstance(element, IntegerType):
             element = IntegerType(cast("IntegerType", element).width.data)
         return MemRefType(element, self.shape)
 
     def attributes(self) -> DictionaryAttr:
-        """What a program's parameter records beside its storage type."""
+        """The attributes of a program's parameter: the facts that its storage type lacks."""
         entries: dict[str, Attribute] = {"cl.name": StringAttr(self.name)}
         if self.element_type != self.storage_type.element_type:
             entries["cl.element_type"] = self.element_type
@@ -56,13 +57,12 @@ class Port:
 
 @irdl_op_definition
 class ProgramOp(IRDLOperation):
-    """What one inference enqueues; the parameters are its inputs, then its outputs.
+    """The commands of one inference; the parameters are its inputs, then its outputs.
 
-    Every command runs on the one in-order queue the caller gives, in the order of the text, and no
-    command waits for the host: that order is the only synchronisation there is. A buffer belongs to
-    the program (`cl.alloc`, `cl.constant`) or to the caller (parameters). The verifier proves that
-    nothing is read before it was written, that inputs and constants are never written, and that
-    every output is.
+    Every command runs on the caller's in-order queue, in the order of the text, and no command
+    waits for the host: that order is the only synchronisation. A buffer belongs to the program
+    (`cl.alloc`, `cl.constant`) or to the caller (parameters). The verifier proves that every read
+    follows a write, that nothing writes inputs or constants, and that every output is written.
     """
 
     name = "cl.program"
@@ -85,7 +85,7 @@ class ProgramOp(IRDLOperation):
 
     @property
     def input_count(self) -> int:
-        """How many of the parameters are inputs."""
+        """The number of parameters that are inputs."""
         return self.inputs.value.data
 
     @property
@@ -166,9 +166,9 @@ class ProgramOp(IRDLOperation):
 
 def _port(type_: Attribute, attrs: DictionaryAttr, index: int) -> Port:
     buffer = cast("MemRefType", type_)
-    name = attrs.data.get("cl.name")
+    name = text(attrs.data.get("cl.name"))
     return Port(
-        name.data if isinstance(name, StringAttr) else f"arg{index}",
+        f"arg{index}" if name is None else name,
         attrs.data.get("cl.element_type", buffer.element_type),
         buffer.get_shape(),
     )

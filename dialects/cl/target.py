@@ -23,6 +23,8 @@ from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
+from ...printable import printable
+
 ATTRIBUTE_NAME = "cl.target"
 
 Fact: TypeAlias = str | bool | int | float
@@ -49,22 +51,22 @@ class Target:
     vector_width: int = 8
     """Lanes of a float32 vector that the device computes at once (on a GPU: loads at once)."""
     vector_registers: int = 16
-    """Registers of that width a CPU core has: 16 with AVX2, 32 with AVX-512."""
+    """Vector registers of a CPU core: 16 with AVX2, 32 with AVX-512."""
     l1_cache_bytes: int = 32768
-    """First data cache of a CPU core: what a schedule uses again at once fits in it."""
+    """First data cache of a CPU core, for the data that a tile uses again at once."""
     l2_cache_bytes: int = 524288
     """Second data cache of a CPU core."""
     register_rows: int = 4
     """Rows of the tile that one work-item of a GPU computes of a matmul or convolution."""
     register_cols: int = 4
-    """Columns of the same tile."""
+    """Columns of that tile."""
     registers: int = 0
     """Registers of four floats that a GPU core has for each lane of its waves, 0 where unknown:
     n waves are in flight on it while a work-item takes at most `registers // n` of them."""
     compute_units: int = 2
-    """How many work-groups run side by side."""
+    """Work-groups that run at the same time."""
     mads_per_nanosecond: float = 48.0
-    """Multiply-adds of floats that one compute unit does, if nothing keeps it waiting."""
+    """Multiply-adds of floats that one compute unit computes if it never waits."""
     access_cost: float = 4.0
     """Cost of loading or storing up to four floats in a buffer, in multiply-adds."""
     bandwidth: float = 20.0
@@ -83,16 +85,19 @@ class Target:
     """Whether kernels may compute in `half` (storing it works everywhere)."""
     fp64: bool = True
     """Whether kernels may compute in `double`."""
+    correctly_rounded_division: bool = True
+    """Whether `/` and `sqrt` of floats are rounded correctly, by nature as on CPUs or by a build
+    option of OpenCL. Elsewhere kernels correct the last bits where a result depends on them."""
     mad: bool = False
     """Whether kernels write `mad(a, b, c)` and do not leave `a * b + c` to the compiler."""
     select: bool = False
     """Whether kernels choose between vectors by `select(b, a, c)` and not by `c ? a : b`."""
     rolled_loops: bool = False
-    """Whether a loop that is to stay a loop gets its bound as an argument: the device's compiler
-    unrolls what it can count, and loses work-items in flight to the registers that takes."""
+    """Whether a loop that must stay a loop gets its bound as an argument. The device's compiler
+    unrolls loops of known length, and the registers that this takes cost work-items in flight."""
     float_coordinates: bool = False
-    """Whether kernels give samplers the centres of texels as floats: the device's compiler converts
-    integers at every read. Integers are the safe choice, floats exact up to 2^22 texels."""
+    """Whether kernels give samplers the centres of texels as floats, for devices whose compiler
+    converts integers at every read. Floats are exact up to 2^22 texels; integers always are."""
     texture: str = "auto"
     """`prefer` images wherever they fit, `off` for buffers only, `auto` as `image_cost` says."""
     image_cost: float = 8.0
@@ -105,8 +110,8 @@ class Target:
     """Cost of an element that a transform of Winograd's writes or reads, in units of a product of
     a convolution; 0 where it was not measured or never pays, which `auto` takes for `off`."""
     clml: str = "off"
-    """Whether operations go to CLML, Qualcomm's library: wherever it can compute them (`prefer`),
-    nowhere (`off`), or where the costs of the target say that it pays (`auto`)."""
+    """Whether operations go to CLML, Qualcomm's library: all that it can compute (`prefer`), none
+    (`off`), or those that gain by the costs of the target (`auto`)."""
     clml_version: int = 0
     """Major version of the CLML interface that the device has, 1 to 5; 0 without CLML."""
     clml_convolution_mads_per_nanosecond: float = 24.0
@@ -114,9 +119,9 @@ class Target:
     This and the other costs of CLML are in the scale of those of our kernels: what `auto` compares.
     """
     clml_depthwise_mads_per_nanosecond: float = 6.0
-    """The same of depthwise convolutions, and the elements under the windows of pools."""
+    """The same for depthwise convolutions, and the elements in the windows of pools."""
     clml_matmul_mads_per_nanosecond: float = 12.0
-    """The same of fully connected layers and matrix products."""
+    """The same for fully connected layers and matrix products."""
     clml_bandwidth: float = 16.0
     """Bytes per nanosecond (GB/s) that commands of CLML read and write, copies too."""
     clml_launch_microseconds: float = 5.0
@@ -170,6 +175,9 @@ class Target:
         for name in _FROM_ZERO:
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is a number from 0, not {getattr(self, name)}")
+        base = self.image_base_alignment_bytes
+        if base & (base - 1):
+            raise ValueError(f"image_base_alignment_bytes is a power of two, not {base}")
         if not 0 <= self.clml_version <= NEWEST_CLML:
             raise ValueError(f"clml_version is 0 to {NEWEST_CLML}, not {self.clml_version}")
 
@@ -236,14 +244,23 @@ _KINDS: dict[type[Any], str] = {
 }
 
 
+_MOST, _MOST_ALIGNMENT = 1 << 48, 1 << 20
+"""What no device exceeds. Larger numbers are mistakes, and sums of them would not fit 64 bits."""
+
+
 def _checked(key: str, value: Any) -> Fact:
     expected = FACT_TYPES.get(key)
     if expected is None:
-        raise ValueError(f'"{key}" is no fact of a target; facts: {", ".join(FACT_TYPES)}')
+        raise ValueError(
+            f'"{printable(key)}" is no fact of a target; facts: {", ".join(FACT_TYPES)}'
+        )
     if expected is float and type(value) is int:
         return float(value)
     if type(value) is not expected:
         raise ValueError(f"{key} is {_KINDS[expected]}, not {value!r}")
+    most = _MOST_ALIGNMENT if key.endswith("alignment_bytes") else _MOST
+    if expected is int and not 0 <= value <= most:
+        raise ValueError(f"{key} is a whole number from 0 to {most}, not {value}")
     return value
 
 
@@ -278,7 +295,7 @@ class TargetAttr(ParametrizedAttribute):
 
 @lru_cache(maxsize=64)
 def _target(attribute: TargetAttr) -> Target:
-    """What `attribute` says; many passes of one compilation ask."""
+    """The target of `attribute`, cached since many passes of one compilation ask."""
     facts = {name: _from_attribute(fact) for name, fact in attribute.facts.data.items()}
     return Target.from_facts(attribute.target_name.data, facts)
 

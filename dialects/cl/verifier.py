@@ -42,13 +42,13 @@ _ML_IN_PLACE = "command of a CLML graph computes in place"
 
 
 def verify_program(program: ProgramOp) -> None:
-    """VerifyException unless what `program` computes depends on its inputs and constants alone."""
+    """VerifyException unless the results of `program` depend only on its inputs and constants."""
     _QueueOrder(program).verify()
     verify_sharing(program, lifetimes(program))
 
 
 class _QueueOrder:
-    """Walks a program once in queue order and keeps what was written so far."""
+    """Walks a program once in queue order, and keeps the bytes written so far."""
 
     def __init__(self, program: ProgramOp):
         self.program = program
@@ -80,7 +80,7 @@ class _QueueOrder:
             self.graphs.finish(self.program)
 
     def _operands(self, op: Operation) -> None:
-        """Values stand before their uses, and only views use arenas."""
+        """Require definitions before uses, and that only views use arenas."""
         for operand in op.operands:
             if operand not in self.parts:
                 raise VerifyException(f"{title(op)} uses {label(operand)} before it is defined")
@@ -136,6 +136,12 @@ class _QueueOrder:
                 f"{title(op)}: the arguments ({type_list(types)}) do not match the "
                 f"kernel's parameters ({type_list(kernel.arg_types)})"
             )
+        for i, arg in enumerate(op.args):
+            if i in kernel.constants and not isinstance(arg.owner, ConstantOp):
+                raise VerifyException(
+                    f"{title(op)} binds {label(arg)} to parameter {i}, which the kernel "
+                    "lists in its constants; bind a cl.constant"
+                )
         self._enqueue(op)
         if self.target is not None:
             verify_image_arguments(title(op), types, set(kernel.outputs), self.target)
@@ -146,7 +152,7 @@ class _QueueOrder:
                 )
 
     def _enqueue(self, op: Command) -> None:
-        """What is read was written, what is written may be, and is none of what is read."""
+        """Require that reads follow writes, that writes are allowed, and that both are disjoint."""
         done = access(op, self.kernels or {})
         for i in done.reads:
             self._read(op, op.operands[i])
@@ -162,7 +168,7 @@ class _QueueOrder:
                 verify_aligned(op, arg, self._extent(arg), self.target)
 
     def _alias(self, op: Command, other: int, output: int, done: Access) -> None:
-        """What a command writes shares no byte with its other operands, except in place."""
+        """Require that a written operand shares no byte with others, except in-place pairs."""
         values = op.operands[other], op.operands[output]
         given, written = map(self._extent, values)
         if not given.overlaps(written):
@@ -188,7 +194,7 @@ class _QueueOrder:
             )
 
     def _shared(self, given: SSAValue, written: SSAValue) -> str:
-        """What a command does to two values that overlap."""
+        """The clause of a message that says what a command does to two values that overlap."""
         first, second = self._extent(given), self._extent(written)
         shared = byte_range(max(first.begin, second.begin), min(first.end, second.end))
         return (

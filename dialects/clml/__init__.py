@@ -1,15 +1,15 @@
-"""The clml dialect: what Qualcomm's CLML (`cl_qcom_ml_ops`) computes in the place of kernels.
+"""The clml dialect: graphs that Qualcomm's CLML (`cl_qcom_ml_ops`) computes instead of kernels.
 
 A `clml.graph` is a list of commands on `!clml.tensor` values, one command for each operation of the
-API, and `clml.call` uses it among nn operations. Each command has one place that knows its rules,
-its `infer`; where CLML cannot compute something, the verifier's sentence says why.
+API, and `clml.call` uses it among nn operations. The rules of a command are in one place, its
+`infer`; if CLML cannot compute something, the verifier's sentence says why.
 
-Most commands take the optimal layout, of which only the device knows the bytes. Matrix products and
-softmax of maps take NCHW, functions of single elements whatever all their tensors have. A graph
-takes and returns NCHW, which is a plain buffer; `clml.copy` stands where layouts meet.
+Most commands take the optimal layout, whose size in bytes only the device knows. Matrix products
+and softmax of maps take NCHW, functions of single elements any layout that all their tensors share.
+A graph takes and returns NCHW tensors, which are plain buffers; `clml.copy` changes a layout.
 
-CLML also lists permute, transpose and fill among its operations. How to call them is not public, so
-there are none here.
+CLML also lists permute, transpose and fill among its operations. Their calls are not public, so
+this dialect lacks them.
 """
 
 from xdsl.ir import Dialect

@@ -10,7 +10,7 @@ from xdsl.utils.str_enum import StrEnum
 
 
 class Layout(StrEnum):
-    """How a tensor lies in memory: as the device likes it best, or row-major in an axis order."""
+    """The order of a tensor in memory: the device's own, or row-major in an order of axes."""
 
     OPTIMAL = "optimal"
     NCHW = "nchw"
@@ -18,7 +18,7 @@ class Layout(StrEnum):
 
 
 class Usage(StrEnum):
-    """What a tensor is for: feature maps, those of transformers, constants."""
+    """The use of a tensor: feature map, feature map of a transformer, constant."""
 
     CNN = "cnn"
     TNN = "tnn"
@@ -26,7 +26,7 @@ class Usage(StrEnum):
 
 
 class Arithmetic(StrEnum):
-    """The element type of the tensors, and what their products are added up in."""
+    """The element type of the tensors, and the type in which products are added up."""
 
     FP32 = "fp32"
     FP16 = "fp16"
@@ -38,11 +38,11 @@ ELEMENT_TYPES: dict[Arithmetic, Attribute] = {
     Arithmetic.FP16: f16,
     Arithmetic.FP16_ACC32: f16,
 }
-"""The element type of the tensors that an arithmetic is for."""
+"""The element type of tensors, by arithmetic."""
 
 
 class ConvMode(StrEnum):
-    """Which convolution: one weight for all channels, one for each, or the transposed one."""
+    """The kind of a convolution: over all channels, over each channel alone, or transposed."""
 
     CONVOLUTION = "convolution"
     DEPTHWISE = "depthwise"
@@ -59,14 +59,14 @@ class Activation(StrEnum):
 
 
 class PoolKind(StrEnum):
-    """What a pooling window computes; an average leaves the padding out."""
+    """The function of a pooling window; an average does not count the padding."""
 
     MAX = "max"
     AVERAGE = "average"
 
 
 class PadMode(StrEnum):
-    """Where padded elements come from: zeros, a mirror on the border element or beside it."""
+    """The source of padded elements: zeros, or a mirror on the border element or next to it."""
 
     CONSTANT = "constant"
     REFLECT = "reflect"

@@ -15,7 +15,7 @@ from .attributes import ELEMENT_TYPES, ArithmeticAttr, Layout
 from .types import MLTensorType, Shape, Usage, ml_tensor, sizes_text
 
 Properties: TypeAlias = Mapping[str, Attribute]
-"""The properties of an operation, defaults filled in."""
+"""The properties of an operation, with defaults filled in."""
 
 FORMAT = "operands attr-dict `:` functional-type(operands, results)"
 """The text form of most commands."""
@@ -27,9 +27,9 @@ ANY_LAYOUT = (Layout.OPTIMAL, Layout.NCHW, Layout.NHWC)
 class MLOp(IRDLOperation, ABC):
     """One command of a graph, which is one operation of the CLML API.
 
-    A subclass declares operands, properties and one result, and implements `infer`, the one place
-    that knows its rules and the sizes of its result. A command may be built and verified outside of
-    a graph: the sentence of the VerifyException says why CLML does not compute it.
+    A subclass declares operands, properties and one result, and implements `infer`, the only place
+    for its rules and the sizes of its result. A command may be built and verified outside of a
+    graph: the sentence of the VerifyException says why CLML does not compute it.
     """
 
     traits = traits_def(Pure())
@@ -38,11 +38,11 @@ class MLOp(IRDLOperation, ABC):
     REQUIRED_VERSION: ClassVar[int] = 1
     """The first major version of the interface that has the operation."""
     LAYOUTS: ClassVar[tuple[Layout, ...]] = (Layout.OPTIMAL,)
-    """The layouts of which all tensors have the same one."""
+    """The accepted layouts; all tensors of a command have the same one."""
     CONSTANT_TAIL: ClassVar[bool] = False
     """Whether all operands but the first are parameters."""
     ONE_IMAGE: ClassVar[bool] = True
-    """Whether what is no parameter has a batch of 1."""
+    """Whether all tensors except parameters have a batch of 1."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class MLOp(IRDLOperation, ABC):
 
     @classmethod
     def accepted_layouts(cls, x: Shape) -> tuple[Layout, ...]:
-        """The layouts that the command takes for an operand of these sizes, the best one first."""
+        """The layouts that the command takes for an operand of these sizes, best first."""
         del x
         return cls.LAYOUTS
 
@@ -63,9 +63,9 @@ class MLOp(IRDLOperation, ABC):
     def infer(
         cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
     ) -> Shape:
-        """The sizes of the result; a VerifyException, one sentence, when CLML has no such command.
+        """The sizes of the result. Raises VerifyException, one sentence, if CLML cannot compute it.
 
-        `asked` are those of the stated result type, which a few operations are free to choose.
+        `asked` are the sizes of the stated result type; a few operations are free to choose theirs.
         """
 
     def verify_(self) -> None:
@@ -111,18 +111,18 @@ class MLOp(IRDLOperation, ABC):
         return {**defaults, **self.properties}
 
     def _size_hint(self) -> str:
-        """What a user should know about the result's sizes, behind the sentence on them."""
+        """A clause that explains the sizes, appended to the sentence about wrong ones."""
         return ""
 
 
 class ArithmeticOp(MLOp, ABC):
-    """A command that is told how to add up: as its graph says unless it has an `arithmetic`."""
+    """A command with an arithmetic: its own `arithmetic`, else that of its graph."""
 
     arithmetic = opt_prop_def(ArithmeticAttr)
 
     @property
     def adds_up(self) -> bool:
-        """Whether the arithmetic changes the result: more is computed than is rounded once."""
+        """Whether the arithmetic changes the result, since more than one operation rounds."""
         return False
 
     def verify_(self) -> None:
@@ -171,7 +171,7 @@ def _require_parameters(types: Sequence[MLTensorType]) -> None:
 
 
 def require_vectors(types: Sequence[MLTensorType], channels: int) -> None:
-    """Refuse biases and statistics that have not one value for each channel."""
+    """Refuse biases and statistics that do not have one value for each channel."""
     for type_ in types:
         if type_.get_shape() != (1, channels, 1, 1):
             raise VerifyException(

@@ -1,4 +1,4 @@
-"""Convolutions, alone and with what CLML fuses behind them."""
+"""Convolutions, alone and fused with batch normalisations and activations after them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def convolution_properties(
 
 
 def _output_channels(mode: ConvMode, x: Shape, w: Shape) -> int:
-    """The channels of the result, once the weight is known to fit."""
+    """The channels of the result; refuses a weight that does not fit."""
     if mode is ConvMode.DEPTHWISE:
         require(
             w[:2] == (1, x[1]),
@@ -57,7 +57,7 @@ def _output_channels(mode: ConvMode, x: Shape, w: Shape) -> int:
 
 
 def _size(mode: ConvMode, n: int, kernel: int, stride: int, dilation: int, pad: int) -> int:
-    """The size of the result in one dimension; `pad` is that of both ends."""
+    """The size of the result in one dimension; `pad` is the sum of both ends."""
     extent = (kernel - 1) * dilation + 1
     if mode is ConvMode.TRANSPOSE:
         size = (n - 1) * stride + extent - pad
@@ -70,7 +70,7 @@ def _size(mode: ConvMode, n: int, kernel: int, stride: int, dilation: int, pad: 
 
 
 class Convolution(ArithmeticOp, ABC):
-    """What all convolutions have: x, a weight, and a bias of one value for each result channel.
+    """The base of all convolutions: x, a weight, and a bias of one value for each result channel.
 
     The weight has the sizes O x I x kh x kw, with mode `depthwise` 1 x C x kh x kw. `pads` are top,
     left, bottom, right; `strides` and `dilations` are those of H, then W.
@@ -181,7 +181,7 @@ class ConvActivationOp(Convolution):
 
 
 class ConvolutionBatchNorm(Convolution, ABC):
-    """What convolutions with a batch normalisation behind them have."""
+    """The base of convolutions that are fused with a batch normalisation."""
 
     # Stated again: xDSL puts the operands of a class before those of its bases.
     x = operand_def(MLTensorType)

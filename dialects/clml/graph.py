@@ -91,10 +91,9 @@ class GraphOp(IRDLOperation):
 
     `clml.graph @g(%x : T) -> T version 3 arithmetic fp32 { … }`
 
-    `version` is the oldest major version of the interface that may run it, `arithmetic` that of
-    commands which have none of their own. All tensors have one element type. What a graph takes and
-    returns is in NCHW: a plain buffer of the caller. A returned value is the result of a command,
-    and returned once.
+    `version` is the oldest major version of the interface that can run it, `arithmetic` that of
+    commands without their own. All tensors have one element type. A graph takes and returns tensors
+    in NCHW, which are plain buffers of the caller. It returns results of commands, each once.
     """
 
     name = "clml.graph"
@@ -116,16 +115,16 @@ class GraphOp(IRDLOperation):
 
     @property
     def version(self) -> int:
-        """The oldest major version of the interface that may run the graph."""
+        """The oldest major version of the interface that can run the graph."""
         return self.version_attr.value.data
 
     @property
     def arithmetic_mode(self) -> Arithmetic:
-        """How commands add up that do not say otherwise."""
+        """The arithmetic of commands without their own."""
         return self.arithmetic.data
 
     def arithmetic_of(self, command: Operation) -> Arithmetic:
-        """How one of the commands adds up."""
+        """The arithmetic of one of the commands."""
         own = command.arithmetic if isinstance(command, ArithmeticOp) else None
         return self.arithmetic_mode if own is None else own.data
 
@@ -136,12 +135,12 @@ class GraphOp(IRDLOperation):
 
     @property
     def inputs(self) -> tuple[BlockArgument, ...]:
-        """What the graph takes."""
+        """The tensors that the graph takes."""
         return tuple(self.body.block.args)
 
     @property
     def outputs(self) -> tuple[SSAValue, ...]:
-        """What the graph returns."""
+        """The tensors that the graph returns."""
         last = self.body.block.last_op
         return tuple(last.values) if isinstance(last, ReturnOp) else ()
 
@@ -180,7 +179,7 @@ class GraphOp(IRDLOperation):
                 )
 
     def _verify_packings(self) -> None:
-        """A device packs an optimal tensor for the operations that compute with it."""
+        """Refuse optimal tensors that only copies use: operations on it decide one's size."""
         for op in self.body.block.ops:
             if not isinstance(op, CopyOp) or ml_tensor(op.result).layout is not Layout.OPTIMAL:
                 continue
@@ -249,7 +248,7 @@ class GraphOp(IRDLOperation):
 
 
 class _CallsGraph(SymbolUserOpInterface):
-    """A call agrees with the graph that it names."""
+    """Verifies that a call agrees with the graph that it names."""
 
     def verify(self, op: Operation) -> None:
         call = cast("CallOp", op)
@@ -272,7 +271,7 @@ class _CallsGraph(SymbolUserOpInterface):
 
 
 def _same_buffer(plain: Attribute, tensor: MLTensorType) -> bool:
-    """Whether a tensor is the same elements in row-major order, under any shape."""
+    """Whether both types describe the same elements in row-major order, in any shape."""
     type_ = cast("TensorType[Attribute]", plain)
     return (
         isinstance(type_.encoding, NoneAttr)
@@ -287,7 +286,7 @@ class CallOp(IRDLOperation):
 
     `%y = clml.call @clml_0(%x) : (tensor<1x3x8x8xf32>) -> tensor<1x1000xf32>`
 
-    Operands and results are plain tensors with the elements of the graph's, maybe in other shapes.
+    Operands and results are plain tensors with the elements of the graph's; shapes may differ.
     """
 
     name = "clml.call"

@@ -15,7 +15,7 @@ from .base import FORMAT, ArithmeticOp, Properties, require, require_vectors
 from .types import MLTensorType, Shape
 
 EPSILON_VERSION = 3
-"""The first version in which a batch normalisation is told its epsilon."""
+"""The first version in which a batch normalisation takes an epsilon."""
 
 
 def require_epsilon(properties: Properties) -> None:

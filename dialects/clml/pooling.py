@@ -15,10 +15,10 @@ from .types import MLTensorType, Shape
 
 @irdl_op_definition
 class PoolOp(ArithmeticOp):
-    """The maximum or average of each window; an average is that of the elements inside of x.
+    """The maximum or average of each window; an average counts only elements of x.
 
-    `pads` are top, left, bottom, right; `kernel` and `strides` are those of H, then W. A window has
-    no dilation, and one that reaches beyond the padding is left out (ONNX has ceil_mode for it).
+    `pads` are top, left, bottom, right; `kernel` and `strides` are those of H, then W. Windows have
+    no dilation, and there are none that reach beyond the padding (ONNX's ceil_mode).
     """
 
     name = "clml.pool"

@@ -17,8 +17,8 @@ from .types import MLTensorType, Shape, sizes_text
 class ResizeBilinearOp(ArithmeticOp):
     """Interpolates the plane to the result's h and w.
 
-    The result's element i lies at i * (n - 1) / (m - 1) of n elements with `align_corners`, else at
-    i * n / m (ONNX: asymmetric), m being the result's size. CLML has no half-pixel centres here.
+    Element i of m in the result lies at i * (n - 1) / (m - 1) of n elements with `align_corners`,
+    else at i * n / m (ONNX: asymmetric). CLML has no half-pixel centres here.
     """
 
     name = "clml.resize_bilinear"

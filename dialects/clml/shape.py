@@ -20,8 +20,8 @@ from .types import MLTensorType, Shape, ml_tensor, sizes_text
 class PadOp(ArithmeticOp):
     """Pads H and W by top, left, bottom, right with zeros, or with x mirrored.
 
-    `reflect` mirrors on the border element, `symmetric` beside it, which repeats it. An input of
-    the graph is in another layout than what CLML pads: a `clml.copy` stands between.
+    `reflect` mirrors on the border element; `symmetric` mirrors next to it and so repeats it. CLML
+    pads optimal tensors only, so an input of the graph needs a `clml.copy` first.
     """
 
     name = "clml.pad"
@@ -90,7 +90,7 @@ class ReshapeOp(MLOp):
 
 @irdl_op_definition
 class ConcatOp(ArithmeticOp):
-    """The inputs one behind the other along the channels."""
+    """The inputs, concatenated along the channels."""
 
     name = "clml.concat"
     inputs = var_operand_def(MLTensorType)

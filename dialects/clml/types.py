@@ -29,12 +29,12 @@ MAX_SIZE = 32768
 """The largest size of a tensor in any dimension."""
 
 _ROW_BYTES = 64
-"""What we take the rows of a tensor in the optimal layout to be padded to."""
+"""The alignment in bytes that we assume for rows of a tensor in the optimal layout."""
 
 
 @irdl_attr_definition
 class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
-    """`!clml.tensor<1x64x56x56xf32, optimal>`, and with a usage other than cnn behind that.
+    """`!clml.tensor<1x64x56x56xf32, optimal>`, followed by the usage if that is not cnn.
 
     The four sizes are n, c, h, w in every layout. `!clml.tensor<32x3x3x3xf32, optimal, parameter>`
     is a constant.
@@ -63,12 +63,12 @@ class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
 
     @property
     def layout(self) -> Layout:
-        """How the elements lie in memory."""
+        """The order of the elements in memory."""
         return self.layout_attr.data
 
     @property
     def usage(self) -> Usage:
-        """What the tensor is for."""
+        """The use of the tensor."""
         return self.usage_attr.data
 
     @property
@@ -78,10 +78,10 @@ class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
 
     @property
     def planned_bytes(self) -> int:
-        """The memory to plan for: exact in row-major layouts, else our guess.
+        """The bytes to plan for: exact in row-major layouts, else an estimate.
 
-        Only the device knows how large the optimal layout is. The guess is blocks of four channels
-        whose rows are padded to 64 bytes.
+        Only the device knows the size of the optimal layout. The estimate assumes blocks of four
+        channels whose rows are padded to 64 bytes.
         """
         n, c, h, w = self.get_shape()
         if self.layout is not Layout.OPTIMAL:
@@ -131,7 +131,7 @@ class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
 
 
 def ml_tensor(value: SSAValue) -> MLTensorType:
-    """The type of a value that a verified operation of this dialect uses or makes."""
+    """The type of a value that a verified operation of this dialect uses or defines."""
     return cast(MLTensorType, value.type)
 
 

@@ -91,6 +91,7 @@ from .indexing import (
     GatherOp,
     ScatterElementsOp,
     ScatterNDOp,
+    check_indices,
 )
 from .layout import (
     LayoutAttr,
@@ -104,6 +105,7 @@ from .layout import (
 from .linear import (
     MatmulOp,
 )
+from .networks import is_network, name_parameters, networks_of
 from .normalization import (
     BatchNormOp,
     GroupNormOp,
@@ -294,6 +296,7 @@ __all__ = [
     "array_type",
     "attr_array",
     "broadcast",
+    "check_indices",
     "constant_attr",
     "constant_of",
     "constant_value",
@@ -312,9 +315,12 @@ __all__ = [
     "is_bool",
     "is_float",
     "is_integer",
+    "is_network",
     "is_unsigned",
     "layout_of",
     "matching_groups",
+    "name_parameters",
+    "networks_of",
     "normalize_axis",
     "number",
     "numpy_dtype",

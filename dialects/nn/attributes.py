@@ -115,7 +115,7 @@ class CompareKind(StrEnum):
 
 
 class PoolKind(StrEnum):
-    """What a pooling window computes."""
+    """The function of a pooling window."""
 
     MAX = "max"
     AVERAGE = "average"
@@ -123,7 +123,7 @@ class PoolKind(StrEnum):
 
 
 class ReduceKind(StrEnum):
-    """What a reduction computes over its axes."""
+    """The function of a reduction."""
 
     SUM = "sum"
     MEAN = "mean"
@@ -138,14 +138,14 @@ class ReduceKind(StrEnum):
 
 
 class ArgReduceKind(StrEnum):
-    """Which extreme element's index is taken."""
+    """The extreme element whose index is taken."""
 
     MAX = "max"
     MIN = "min"
 
 
 class PadMode(StrEnum):
-    """Where padded elements come from."""
+    """The source of padded elements."""
 
     CONSTANT = "constant"
     REFLECT = "reflect"
@@ -154,7 +154,7 @@ class PadMode(StrEnum):
 
 
 class ScatterReduction(StrEnum):
-    """How a scattered update combines with the element it meets."""
+    """The function that combines a scattered update with the element at its place."""
 
     NONE = "none"
     ADD = "add"
@@ -164,7 +164,7 @@ class ScatterReduction(StrEnum):
 
 
 class ResizeMode(StrEnum):
-    """How resize interpolates."""
+    """The interpolation of resize."""
 
     NEAREST = "nearest"
     LINEAR = "linear"
@@ -172,7 +172,7 @@ class ResizeMode(StrEnum):
 
 
 class CoordinateMode(StrEnum):
-    """How resize maps an output coordinate to an input coordinate (ONNX Resize)."""
+    """The map from output to input coordinates of resize (ONNX Resize)."""
 
     HALF_PIXEL = "half_pixel"
     HALF_PIXEL_SYMMETRIC = "half_pixel_symmetric"
@@ -184,7 +184,7 @@ class CoordinateMode(StrEnum):
 
 
 class NearestMode(StrEnum):
-    """How a nearest resize rounds an input coordinate (ONNX Resize)."""
+    """The rounding of input coordinates in a nearest resize (ONNX Resize)."""
 
     ROUND_PREFER_FLOOR = "round_prefer_floor"
     ROUND_PREFER_CEIL = "round_prefer_ceil"
@@ -193,7 +193,7 @@ class NearestMode(StrEnum):
 
 
 class BlockOrder(StrEnum):
-    """Whether depth_to_space has the block offset (dcr) or the depth (crd) outermost."""
+    """The order of channels in depth_to_space: block offset (dcr) or depth (crd) outermost."""
 
     DCR = "dcr"
     CRD = "crd"

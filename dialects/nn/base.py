@@ -1,4 +1,4 @@
-"""The base class of nn operations, and the checks their inference shares."""
+"""The base class of nn operations, and the checks that their shape rules share."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from .limits import check_size
 from .types import Tensor, is_float, tensor_type
 
 Properties: TypeAlias = Mapping[str, Attribute]
-"""The properties of an operation, defaults filled in."""
+"""The properties of an operation, with defaults filled in."""
 
 FORMAT = "operands attr-dict `:` functional-type(operands, results)"
 """The text form of most nn operations."""
 
 KIND_FORMAT = "$kind " + FORMAT
-"""The text form of nn operations that a keyword tells apart."""
+"""The text form of nn operations that start with the keyword of their kind."""
 
 MODE_FORMAT = "$mode " + FORMAT
-"""As KIND_FORMAT, for a property called mode."""
+"""The text form of nn operations that start with the keyword of their mode."""
 
 
 class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
     """A pure tensor operation whose result types follow from its operands and properties.
 
     A subclass declares operands (at most one optional or variadic), properties and results, and
-    implements `infer`, the one place that knows its shape rule: the constructor asks it for the
-    result types, and the verifier compares the stated types with it.
+    implements `infer`, the only place for its shape rule. The constructor takes the result types
+    from it, and the verifier compares the stated types with it.
     """
 
     traits = traits_def(Pure())
@@ -50,13 +51,23 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         for operand in operands:
             values = (operand,) if isinstance(operand, SSAValue) else operand or ()
             operand_types.extend(tensor_type(v) for v in values)
-        inferred = self.infer(operand_types, self._with_defaults(given))
+        inferred = self.inferred_types(operand_types, self._with_defaults(given))
         super().__init__(operands=operands, properties=given, result_types=inferred)
 
     @classmethod
     @abstractmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
-        """The result types; a VerifyException, one sentence, when the operation is not legal."""
+        """The result types. Raises VerifyException, one sentence, if the operation is not legal."""
+
+    @classmethod
+    def inferred_types(
+        cls, operand_types: Sequence[Tensor], properties: Properties
+    ) -> tuple[Tensor, ...]:
+        """The result types by `infer`. Raises VerifyException also if a result is too large."""
+        inferred = tuple(cls.infer(operand_types, properties))
+        for type in inferred:
+            check_size(type)
+        return inferred
 
     @classmethod
     def _with_defaults(cls, properties: Properties) -> Properties:
@@ -73,7 +84,7 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         for type in (*operand_types, *(tensor_type(v) for v in self.results)):
             if not type.has_static_shape():
                 raise VerifyException(f"{type} has a dynamic dimension, nn shapes are static")
-        inferred = tuple(self.infer(operand_types, self._with_defaults(self.properties)))
+        inferred = self.inferred_types(operand_types, self._with_defaults(self.properties))
         stated = tuple(tensor_type(v) for v in self.results)
         if inferred != stated:
             expected = ", ".join(map(str, inferred))
@@ -110,7 +121,7 @@ def require_same_element(types: Sequence[Tensor]) -> None:
 
 
 def require_accumulator(types: Sequence[Tensor], properties: Properties) -> None:
-    """Refuse a stated accumulator unless the operands are half: it adds up what they are."""
+    """Refuse an accumulator type unless the operands are half."""
     if "accumulate" in properties and types[0].element_type != f16:
         raise VerifyException(
             f"accumulate = f16 takes f16 operands but got {types[0].element_type}"

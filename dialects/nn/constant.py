@@ -1,4 +1,4 @@
-"""Constants: small ones stand in the IR, large ones are named and live in the Weights store."""
+"""Constants: small ones are inline in the IR, large ones live in the Weights store by name."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ from .attributes import WeightAttr
 from .base import NNOp, Properties
 from .types import Array, Tensor, array_type, is_bool, is_float, numpy_dtype, tensor_type
 
+_FIRST_IN_BITS = 1e6
+
 INLINE_BYTES = 1024
-"""The largest constant that stands in the IR."""
+"""The bytes of the largest inline constant."""
 
 
 class WeightStore(Protocol):
-    """What constants need of clopt.weights.Weights."""
+    """The part of clopt.weights.Weights that constants use."""
 
     def add(self, array: Array, hint: str = "") -> str:
         """Store an array, return its key."""
@@ -80,10 +82,10 @@ class ConstantOp(NNOp):
         printer.print_string(" ")
         if isinstance(self.value, WeightAttr):
             printer.print_attribute(self.value)
-        elif _is_finite(self.value):
+        elif _reads_as_printed(self.value):
             self.value.print_without_type(printer)
         else:
-            # Inside a list of elements, xDSL reads 0x7F800000 as a decimal number, not as bits.
+            # xDSL reads 0x7F800000 in a list of elements as an integer, not as the bits of a float.
             printer.print_string(f'dense<"0x{self.value.data.data.hex().upper()}">')
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
@@ -107,16 +109,22 @@ class ConstantOp(NNOp):
         return ConstantOp(constant_attr(array, weights, hint), array_type(array))
 
 
-def _is_finite(value: DenseIntOrFPElementsAttr) -> bool:
+def _reads_as_printed(value: DenseIntOrFPElementsAttr) -> bool:
+    """Whether xDSL prints every element as a decimal number.
+
+    xDSL prints other elements as their bits, such as 1048576.0 as 0x49800000, and reads these in a
+    list as the integer 1233125376. They are whole numbers from a million on, or not finite.
+    """
     element_type = value.get_element_type()
     if not is_float(element_type):
         return True
-    return bool(np.isfinite(np.frombuffer(value.data.data, numpy_dtype(element_type))).all())
+    numbers = np.frombuffer(value.data.data, numpy_dtype(element_type))
+    return bool((np.abs(numbers.astype(np.float64)) < _FIRST_IN_BITS).all())
 
 
 def dense(array: Array) -> Attribute:
     """The inline attribute of an array."""
-    # xDSL's parser writes true as the byte -1; the same bytes make equal constants.
+    # xDSL's parser stores true as the byte -1; the same bytes here make equal constants equal.
     stored = -array.astype(np.int8) if array.dtype == np.bool_ else array
     type = cast("TensorType[AnyFloat | IntegerType]", array_type(array))
     return DenseIntOrFPElementsAttr(type, BytesAttr(stored.tobytes()))
@@ -145,7 +153,7 @@ def attr_array(attr: Attribute, type: Tensor, weights: WeightStore | None = None
 
 
 def constant_value(value: SSAValue, weights: WeightStore | None = None) -> Array | None:
-    """The array a value is known to hold, a read-only view; None when it is not a constant."""
+    """The array of a constant, as a read-only view; None if the value is not constant."""
     if not isinstance(value.owner, ConstantOp):
         return None
     return attr_array(value.owner.value, tensor_type(value), weights)

@@ -26,11 +26,12 @@ from .base import (
     require_lengths,
     require_same_element,
 )
+from .limits import check_size
 from .types import Tensor, is_bool, shape_of, with_shape
 
 
 def _check_operands(types: Sequence[Tensor], groups: int) -> tuple[int, ...]:
-    """Verify what both convolutions share; the spatial kernel shape."""
+    """Verify the rules that both convolutions share; return the spatial shape of the kernel."""
     x, w = types[0].get_shape(), types[1].get_shape()
     require_same_element(types)
     require(not is_bool(types[0].element_type), "convolution of i1 elements is not defined")
@@ -59,8 +60,16 @@ def check_window(
     require(min(pads) >= 0, f"pads {list(pads)} must not be negative")
 
 
+def check_padded(image: Tensor, pads: Sequence[int]) -> None:
+    """Verify the size of an image [N, C, D1..] with padding, since it may be padded in memory."""
+    outer, spatial = image.get_shape()[:2], image.get_shape()[2:]
+    rank = len(spatial)
+    padded = [n + pads[i] + pads[i + rank] for i, n in enumerate(spatial)]
+    check_size(with_shape(image, (*outer, *padded)))
+
+
 def extent(kernel: int, dilation: int) -> int:
-    """The number of input elements a dilated window spans."""
+    """The number of input elements that a dilated window spans."""
     return (kernel - 1) * dilation + 1
 
 
@@ -68,8 +77,8 @@ def extent(kernel: int, dilation: int) -> int:
 class ConvOp(NNOp):
     """Convolution of x [N, C, D1..] with w [O, C/groups, K1..] and an optional bias [O].
 
-    `pads` are all begins, then all ends. Halves are multiplied and added up in float, or as halves
-    where `accumulate` says f16.
+    `pads` are all begins, then all ends. Halves are multiplied and added up in float, or in half if
+    `accumulate` is f16.
     """
 
     name = "nn.conv"
@@ -125,6 +134,7 @@ class ConvOp(NNOp):
         )
         rank = len(kernel)
         check_window(strides, dilations, pads, rank)
+        check_padded(operand_types[0], pads)
         spatial: list[int] = []
         for i, n in enumerate(x[2:]):
             slack = n + pads[i] + pads[i + rank] - extent(kernel[i], dilations[i])
@@ -196,4 +206,6 @@ class ConvTransposeOp(NNOp):
             full = strides[i] * (n - 1) + extra[i] + extent(kernel[i], dilations[i])
             spatial.append(full - pads[i] - pads[i + rank])
             require(spatial[i] >= 1, f"pads crop dimension {i + 2} to nothing")
-        return [with_shape(operand_types[0], (x[0], w[1] * groups, *spatial))]
+        result = with_shape(operand_types[0], (x[0], w[1] * groups, *spatial))
+        check_padded(result, pads)
+        return [result]

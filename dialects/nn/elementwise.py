@@ -41,7 +41,7 @@ from .types import (
 )
 
 Domain: TypeAlias = Literal["number", "signed", "float", "integer", "bool"]
-"""The element types a function takes; `number` is float or integer, `signed` excludes unsigned."""
+"""The element types of a function; `number` is float or integer, `signed` excludes unsigned."""
 
 
 def in_domain(element_type: Attribute, domain: Domain) -> bool:
@@ -61,7 +61,7 @@ def in_domain(element_type: Attribute, domain: Domain) -> bool:
 
 @dataclass(frozen=True)
 class UnaryRow:
-    """One elementwise function: its parameters' names, what it takes, whether it answers i1."""
+    """One elementwise function: names of its parameters, domain, and whether its result is i1."""
 
     params: tuple[str, ...] = ()
     domain: Domain = "float"
@@ -110,7 +110,7 @@ def _require_domain(type: Tensor, domain: Domain, kind: str) -> None:
 
 @irdl_op_definition
 class UnaryOp(NNOp):
-    """An elementwise function; `params` are those its row in UNARY names, in that order."""
+    """An elementwise function; `params` are the parameters in the order of its row in UNARY."""
 
     name = "nn.unary"
     x = operand_def(TensorType)

@@ -39,8 +39,8 @@ class YieldOp(IRDLOperation):
 class FusedOp(IRDLOperation):
     """A group of operations that becomes one kernel; the block arguments are the operands.
 
-    Operands and results may have layouts (`nn.layout`): the kernel reads and writes them as they
-    lie. Inside of the region tensors are plain.
+    Operands and results may have layouts (`nn.layout`), in which the kernel reads and writes them.
+    Tensors inside of the region are plain.
     """
 
     name = "nn.fused"
@@ -56,7 +56,7 @@ class FusedOp(IRDLOperation):
         body: Region | Block,
         layouts: Sequence[LayoutAttr | None] | None = None,
     ):
-        """`layouts` are those of the results, plain by default."""
+        """`layouts` are the layouts of the results, plain by default."""
         region = Region(body) if isinstance(body, Block) else body
         last = region.block.last_op
         if not isinstance(last, YieldOp):
@@ -76,7 +76,7 @@ class FusedOp(IRDLOperation):
 
     @property
     def yielded(self) -> Sequence[SSAValue]:
-        """The values the region yields."""
+        """The values that the region yields."""
         last = self.body.block.last_op
         assert isinstance(last, YieldOp)
         return last.values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
@@ -20,11 +21,36 @@ from .base import (
     require,
     require_same_element,
 )
-from .types import Tensor, is_integer, shape_of, with_shape
+from .types import Array, Tensor, is_integer, shape_of, with_shape
 
 
 def _require_indices(type: Tensor) -> None:
     require(is_integer(type.element_type), f"indices must be integers but are {type.element_type}")
+
+
+def check_indices(op: NNOp, position: int, indices: Array) -> None:
+    """Verify the known value `indices` of the operand `position` of an operation.
+
+    Does nothing for operands that hold no indices.
+    """
+    if position != 1 or not isinstance(op, IndexedOp) or not indices.size:
+        return
+    shape = shape_of(op.x)
+    match op:
+        case GatherOp() | GatherElementsOp() | ScatterElementsOp():
+            sizes = [shape[op.axis.value.data]]
+            columns = indices.reshape(-1, 1)
+        case GatherNDOp() | ScatterNDOp():
+            batch = op.batch_dims.value.data if isinstance(op, GatherNDOp) else 0
+            sizes = shape[batch : batch + indices.shape[-1]]
+            columns = indices.reshape(-1, indices.shape[-1])
+    for low, high, size in zip(columns.min(0), columns.max(0), sizes, strict=True):
+        if not -size <= low <= high < size:
+            wrong = low if low < -size else high
+            raise VerifyException(
+                f"the index {wrong} is outside a dimension of {size} elements, whose indices are "
+                f"{-size} to {size - 1}"
+            )
 
 
 def _require_element_indices(x: Tensor, indices: Tensor, axis: int) -> None:
@@ -195,3 +221,7 @@ class ScatterNDOp(NNOp):
                 f"updates must have shape {list(expected)} but have {list(updates.get_shape())}"
             )
         return [x]
+
+
+IndexedOp: TypeAlias = GatherOp | GatherElementsOp | GatherNDOp | ScatterElementsOp | ScatterNDOp
+"""The operations whose second operand holds indices into the first."""

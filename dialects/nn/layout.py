@@ -1,9 +1,9 @@
-"""How a tensor lies in memory: axes taken apart into blocks, and the memory that holds them.
+"""Layouts of tensors in memory: axes divided into blocks, and the kind of memory.
 
-A tensor type without an encoding is plain: row-major in a buffer. `#nn.layout<[1 by 4]>` cuts axis
-1 into blocks of four and puts the position within a block last: NCHW becomes the NCHW4c of mobile
-GPUs. Where the extent is no multiple of the block, the tail of the last block holds zeros. The
-values of nn operations stay logical; a layout stands on what passes between kernels only.
+A tensor type without an encoding is plain: row-major in a buffer. `#nn.layout<[1 by 4]>` divides
+axis 1 into blocks of four and puts the position within a block last: NCHW becomes the NCHW4c of
+mobile GPUs. If the extent is not a multiple of the block, the tail of the last block holds zeros.
+The shapes of nn values stay logical; only values between kernels have layouts.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from .constant import ConstantOp
 from .types import Tensor, tensor_type
+
+MAX_BLOCK = 1024
+"""The most elements of a block, which bounds the memory that the tail of a block costs."""
 
 
 @irdl_attr_definition
@@ -72,7 +75,7 @@ class LayoutAttr(ParametrizedAttribute):
         )
 
     def physical_index(self, index: Sequence[AffineExpr]) -> tuple[AffineExpr, ...]:
-        """Where the element at a logical index is in memory."""
+        """The index in memory of the element at a logical index."""
         size = dict(self.blocks)
         outer = [i // size[axis] if axis in size else i for axis, i in enumerate(index)]
         return (*outer, *(index[axis] % size for axis, size in self.blocks))
@@ -99,9 +102,10 @@ class LayoutAttr(ParametrizedAttribute):
 
     def verify(self) -> None:
         axes = [axis for axis, _ in self.blocks]
-        if len(set(axes)) < len(axes) or any(axis < 0 or size < 2 for axis, size in self.blocks):
+        fit = all(axis >= 0 and 2 <= size <= MAX_BLOCK for axis, size in self.blocks)
+        if len(set(axes)) < len(axes) or not fit:
             raise VerifyException(
-                "the blocks of a layout divide different axes by 2 or more, not "
+                f"the blocks of a layout divide different axes by 2 to {MAX_BLOCK}, not "
                 + ", ".join(f"{axis} by {size}" for axis, size in self.blocks)
             )
 
@@ -113,7 +117,7 @@ def layout_of(value: SSAValue) -> LayoutAttr | None:
 
 
 def with_layout(type_: Tensor, layout: LayoutAttr | None) -> Tensor:
-    """The same tensor with another layout, None for the plain one."""
+    """The tensor type with another layout; None is the plain one."""
     encoding = NoneAttr() if layout is None else layout
     if type_.encoding == encoding:
         return type_
@@ -130,7 +134,7 @@ class RelayoutOp(IRDLOperation):
     """The same values in another layout or memory: NCHW to NCHW4c and back, image to buffer.
 
     It stands between kernels. `nn-fold-relayouts` lets a neighbour read or write the other layout
-    where that is cheaper; that of a constant is done when the model is compiled.
+    if that is cheaper. A relayout of a constant happens at compile time.
     """
 
     name = "nn.relayout"
@@ -152,13 +156,13 @@ class RelayoutOp(IRDLOperation):
 
 
 def source_of(value: SSAValue) -> SSAValue:
-    """The value that changes of layout start from: the same numbers, laid out as they were made."""
+    """The value before all changes of layout: the same numbers in the layout of their kernel."""
     while isinstance(value.owner, RelayoutOp):
         value = value.owner.x
     return value
 
 
 def constant_of(value: SSAValue) -> ConstantOp | None:
-    """The constant that a value is, in whatever layout."""
+    """The constant that defines a value, before changes of layout; None if none does."""
     owner = source_of(value).owner
     return owner if isinstance(owner, ConstantOp) else None

@@ -25,7 +25,7 @@ class MatmulOp(NNOp):
     """a [..., M, K] times b [..., K, N]; batch dimensions broadcast.
 
     `transpose_a` and `transpose_b` swap the last two dimensions of an operand first. Halves are
-    multiplied and added up in float, or as halves where `accumulate` says f16.
+    multiplied and added up in float, or in half if `accumulate` is f16.
     """
 
     name = "nn.matmul"

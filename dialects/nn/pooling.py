@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, r
 from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
 from .attributes import PoolKind, PoolKindAttr
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_float, require_lengths
-from .convolution import check_window, extent
+from .convolution import check_padded, check_window, extent
 from .types import Tensor, is_bool, with_shape
 
 
@@ -112,12 +112,14 @@ class PoolOp(NNOp):
         else:
             require_float(x)
         require(ints(properties["p"])[0] >= 1, "p must be positive")
-        return [with_shape(x, pooled_shape(x.get_shape(), properties))]
+        shape = pooled_shape(x.get_shape(), properties)
+        check_padded(x, ints(properties["pads"]))
+        return [with_shape(x, shape)]
 
 
 @irdl_op_definition
 class MaxPoolIndicesOp(NNOp):
-    """Where each window's maximum lies, flat over the whole input (ONNX MaxPool's Indices)."""
+    """The flat position in the whole input of each window's maximum (ONNX MaxPool's Indices)."""
 
     name = "nn.max_pool_indices"
     x = operand_def(TensorType)
@@ -154,4 +156,6 @@ class MaxPoolIndicesOp(NNOp):
         (x,) = operand_types
         require(not is_bool(x.element_type), "pooling of i1 elements is not defined")
         require(ints(properties["storage_order"])[0] in (0, 1), "storage_order must be 0 or 1")
-        return [TensorType(i64, pooled_shape(x.get_shape(), properties))]
+        shape = pooled_shape(x.get_shape(), properties)
+        check_padded(x, ints(properties["pads"]))
+        return [TensorType(i64, shape)]

@@ -83,7 +83,9 @@ class ResizeOp(NNOp):
         scales, roi = floats(properties["scales"]), floats(properties.get("roi"))
         require(not is_bool(x.element_type), "resize of i1 elements is not defined")
         require_lengths(len(shape), sizes=sizes, scales=scales)
-        require(min(sizes, default=1) >= 1, f"sizes {list(sizes)} must be positive")
+        for i, (n, m) in enumerate(zip(shape, sizes, strict=True)):
+            require(m >= 1 or n == m == 0, f"size {m} of dimension {i} must be positive")
+            require(n >= 1 or m == 0, f"dimension {i} has no elements to interpolate")
         require(min(scales, default=1) > 0, f"scales {list(scales)} must be positive")
         if "roi" in properties:
             require_lengths(2 * len(shape), roi=roi)

@@ -35,7 +35,7 @@ from .types import Tensor, broadcast, count, shape_of, tensor_type, with_shape
 
 @irdl_op_definition
 class ReshapeOp(NNOp):
-    """The same elements in row-major order under another shape."""
+    """The same elements, in row-major order, with another shape."""
 
     name = "nn.reshape"
     x = operand_def(TensorType)
@@ -84,7 +84,7 @@ class TransposeOp(NNOp):
 
 @irdl_op_definition
 class ConcatOp(NNOp):
-    """The operands one after the other along an axis."""
+    """The operands, concatenated along an axis."""
 
     name = "nn.concat"
     inputs = var_operand_def(TensorType)

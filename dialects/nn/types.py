@@ -63,7 +63,7 @@ def array_type(array: Array) -> Tensor:
 
 
 def tensor_type(value: SSAValue) -> Tensor:
-    """The tensor type of a value; a VerifyException if it is something else."""
+    """The tensor type of a value. Raises VerifyException if it has another type."""
     type: Attribute = value.type
     if not isinstance(type, TensorType):
         raise VerifyException(f"operand of type {type} is not a tensor")

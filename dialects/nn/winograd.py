@@ -23,7 +23,7 @@ from .types import Tensor, with_shape
 Matrix: TypeAlias = tuple[tuple[float, ...], ...]
 
 KERNEL = 3
-"""Rows and columns of the filter that the transforms are for."""
+"""The rows, and the columns, of the filter."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ TRANSFORMS: dict[int, Transform] = {
 
 
 def tile_counts(sizes: Sequence[int], tile: int) -> tuple[int, ...]:
-    """How many tiles cover each dimension of a result; the last may stand over."""
+    """The number of tiles that cover each dimension of a result; the last may reach beyond it."""
     return tuple(-(-size // tile) for size in sizes)
 
 
@@ -85,7 +85,7 @@ class WinogradInputOp(NNOp):
     """`B^T d B` of every tile d of x [N, C, H, W]: [T * T, C, N * tiles], tiles row by row.
 
     Tiles start `tile` elements apart and cover the results of a 3x3 convolution of x with `pads`
-    (begins, then ends); what they hold beyond x is zero.
+    (begins, then ends); their elements outside of x are zero.
     """
 
     name = "nn.winograd_input"
@@ -117,7 +117,7 @@ class WinogradInputOp(NNOp):
 class WinogradOutputOp(NNOp):
     """`A^T m A` of every tile m of x [T * T, O, N * tiles]: [N, O, H, W] of `sizes` [N, H, W].
 
-    The rows and columns in which the last tiles stand over are dropped.
+    Rows and columns of the last tiles beyond `sizes` are dropped.
     """
 
     name = "nn.winograd_output"

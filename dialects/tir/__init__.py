@@ -4,16 +4,41 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from .attributes import BOUND_AXIS, IterKind, LoopKind, LoopKindAttr, Scope, ScopeAttr
+from .attributes import (
+    BOUND_AXIS,
+    EXPANDED,
+    GRID,
+    PLAIN,
+    IterKind,
+    LoopKind,
+    LoopKindAttr,
+    Scope,
+    ScopeAttr,
+)
 from .block import BlockOp, enclosing_block
+from .func import FuncOp, rolled_bounds, rolled_loops
 from .in_place import in_place_attribute, in_place_pairs, verify_in_place
-from .ops import BarrierOp, CallOp, ForOp, FuncOp, enclosing_loops, rolled_bounds, rolled_loops
+from .kernel import TILE_PARAMETERS, verify_ndrange
+from .layouts import (
+    Part,
+    coarsest_first,
+    layout_part,
+    packed_shape,
+    packed_type,
+    verify_layouts,
+)
+from .nesting import verify_indices, verify_nesting
+from .ops import BarrierOp, CallOp, ForOp, enclosing_loops
 from .texel import TexelReadOp, TexelWriteOp
 from .texture import TEXEL, Image, ImageKind, coordinates, image_of, is_texel_type, is_texture
 
 __all__ = [
     "BOUND_AXIS",
+    "EXPANDED",
+    "GRID",
+    "PLAIN",
     "TEXEL",
+    "TILE_PARAMETERS",
     "TIR",
     "BarrierOp",
     "BlockOp",
@@ -25,10 +50,12 @@ __all__ = [
     "IterKind",
     "LoopKind",
     "LoopKindAttr",
+    "Part",
     "Scope",
     "ScopeAttr",
     "TexelReadOp",
     "TexelWriteOp",
+    "coarsest_first",
     "coordinates",
     "enclosing_block",
     "enclosing_loops",
@@ -37,9 +64,16 @@ __all__ = [
     "in_place_pairs",
     "is_texel_type",
     "is_texture",
+    "layout_part",
+    "packed_shape",
+    "packed_type",
     "rolled_bounds",
     "rolled_loops",
     "verify_in_place",
+    "verify_indices",
+    "verify_layouts",
+    "verify_ndrange",
+    "verify_nesting",
 ]
 
 TIR = Dialect(

@@ -1,9 +1,9 @@
 """Range-aware arithmetic on index expressions.
 
-Reshapes, packed layouts and tiled loops produce sums with `floordiv` and `mod` by constants.
-Knowing how far each dimension runs, most of them fold away: `(i * 8 + j) floordiv 8` is `i` where
-`j` runs below 8. The rules are the usual identities of Euclidean division; each is stated where it
-is applied.
+Reshapes, packed layouts and tiled loops produce sums with `floordiv` and `mod` by constants. Most
+of them fold away if the extents of the dimensions are known: `(i * 8 + j) floordiv 8` is `i` if `j`
+is less than 8. The rules are the usual identities of Euclidean division; a comment states each of
+them in the code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xdsl.ir.affine import (
 _Kind = AffineBinaryOpKind
 
 Extents = Sequence[int | None]
-"""How many values each dimension takes, from 0; None where it is unknown (a loaded index)."""
+"""The extent of each dimension, which starts at 0; None if it is unknown (a loaded index)."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Linear:
 
 
 Bounds = tuple[int | None, int | None]
-"""The least and the greatest value, None where there is no bound."""
+"""The least and the greatest value; None for no bound."""
 
 
 def simplify(expr: AffineExpr, extents: Extents) -> AffineExpr:
@@ -77,7 +77,7 @@ def bounds(expr: AffineExpr, extents: Extents) -> Bounds:
 
 def linear(expr: AffineExpr, extents: Extents) -> Linear:
     """The normalised form of `expr`."""
-    # Not isinstance: of abstract classes that takes longer than the rest, where the answer is no.
+    # Not isinstance: a negative answer for an abstract class takes longer than the rest.
     kind = type(expr)
     if kind is AffineBinaryOpExpr:
         return _linear_binary(cast(AffineBinaryOpExpr, expr), extents)
@@ -170,7 +170,7 @@ def _mod(form: Linear, divisor: int, extents: Extents) -> Linear:
 
 
 def _recombine(form: Linear, extents: Extents) -> Linear:
-    """`c (x floordiv c) + x mod c = x`, where the sum holds both halves."""
+    """Apply `c (x floordiv c) + x mod c = x` to sums that hold both parts."""
     for atom, k in form.terms.items():
         if type(atom) is not AffineBinaryOpExpr or atom.kind is not _Kind.Mod:
             continue
@@ -189,7 +189,7 @@ def _recombine(form: Linear, extents: Extents) -> Linear:
 def _quotient_partner(
     candidate: AffineExpr, remainder: AffineBinaryOpExpr, divisor: int
 ) -> AffineExpr | None:
-    """What `divisor * candidate + remainder` adds up to, if candidate is the quotient."""
+    """The sum `divisor * candidate + remainder`, if candidate is the quotient; else None."""
     if not (
         isinstance(candidate, AffineBinaryOpExpr)
         and candidate.kind is _Kind.FloorDiv
@@ -238,7 +238,7 @@ _Part = list[tuple[int, int]]
 
 
 def _independent(form: Linear, extents: Extents) -> dict[AffineExpr, _Part]:
-    """The terms by what they move with: those of `k x + l (x floordiv c)` by x.
+    """The terms grouped by the value that drives them: those of `k x + l (x floordiv c)` by x.
 
     x may be a sum, such as the index in a loop that has been split.
     """

@@ -15,7 +15,7 @@ from xdsl.utils.str_enum import StrEnum
 
 
 class Scope(StrEnum):
-    """Where a buffer lives; the names are OpenCL's address spaces, and its images."""
+    """The memory of a buffer; the names are OpenCL's address spaces, and its images."""
 
     Global = "global"
     Local = "local"
@@ -28,10 +28,10 @@ class Scope(StrEnum):
 class ScopeAttr(ParametrizedAttribute):
     """The memory space of a memref, `#tir.scope<private>`; no memory space means global.
 
-    A texture's last axis is the texel. Its separators are the axes at which the others are cut into
-    the image's coordinates, slowest first: `#tir.scope<texture, []>` is an `image1d_buffer`,
-    `[3]` an `image2d` whose rows are axes 0 to 2 and whose columns are axis 3 up to the texel,
-    `[2, 3]` an `image2d_array` with axes 0 and 1 in the layer. See `tir.texture`.
+    A texture's last axis is the texel. Its separators are the axes that divide the others into the
+    image's coordinates, slowest first: `#tir.scope<texture, []>` is an `image1d_buffer`, `[3]` an
+    `image2d` with axes 0 to 2 as rows and axes from 3 up to the texel as columns, `[2, 3]` an
+    `image2d_array` with axes 0 and 1 as layer. See `tir.texture`.
     """
 
     name = "tir.scope"
@@ -44,12 +44,12 @@ class ScopeAttr(ParametrizedAttribute):
 
     @property
     def scope(self) -> Scope:
-        """Where the buffer lives."""
+        """The memory of the buffer."""
         return Scope(self.space.data)
 
     @property
     def separators(self) -> tuple[int, ...]:
-        """Of a texture, the first axis of each coordinate after the slowest one."""
+        """The first axis of each coordinate of a texture, except the slowest."""
         return tuple(self.cuts.iter_values())
 
     @classmethod
@@ -81,12 +81,12 @@ class ScopeAttr(ParametrizedAttribute):
 
 
 class LoopKind(StrEnum):
-    """How the iterations of a `tir.for` are executed.
+    """The execution of the iterations of a `tir.for`.
 
-    `parallel` says that the iterations are independent; it is emitted as a plain loop. A `rolled`
-    loop is serial, and the device's compiler shall not unroll it: its bound is an argument of the
-    kernel (`tir.rolled_bounds`). `unrolled` and `vectorized` loops are expanded by the emitter. The
-    others bind the variable to an OpenCL index.
+    The iterations of a `parallel` loop are independent; it is emitted as a plain loop. A `rolled`
+    loop is serial, and its bound is an argument of the kernel (`tir.rolled_bounds`), so that the
+    device's compiler cannot unroll it. The emitter expands `unrolled` and `vectorized` loops. The
+    other kinds bind the variable to an OpenCL index.
     """
 
     Serial = "serial"
@@ -121,6 +121,15 @@ BOUND_AXIS = {
     if kind.value.startswith(("global_", "group_", "local_"))
 }
 
+PLAIN = (LoopKind.Serial, LoopKind.Parallel)
+"""The kinds of loops that no schedule has touched."""
+
+GRID = tuple(kind for kind in BOUND_AXIS if not kind.value.startswith("local_"))
+"""The kinds that select a work-group, or a work-item in kernels without explicit groups."""
+
+EXPANDED = (LoopKind.Unrolled, LoopKind.Vectorized)
+"""The kinds whose loops the emitter expands in text."""
+
 
 @irdl_attr_definition
 class LoopKindAttr(Data[LoopKind]):
@@ -139,7 +148,7 @@ class LoopKindAttr(Data[LoopKind]):
 
 
 class IterKind(StrEnum):
-    """A `tir.block` iteration variable selects an output element or walks a reduction."""
+    """The role of a `tir.block` iteration variable: it selects an element or walks a reduction."""
 
     Spatial = "spatial"
     Reduce = "reduce"

@@ -1,4 +1,4 @@
-"""`tir.block`: a computation apart from the loops that drive it."""
+"""`tir.block`: a computation, separate from the loops that drive it."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import IterKind
+from .domain import verify_domain
 
 __all__ = ["BlockOp"]
 
@@ -40,11 +41,10 @@ _INDEX = IndexType()
 class BlockOp(IRDLOperation):
     """One statement of a kernel over its own iteration domain (the block of TVM's TensorIR).
 
-    The body sees iteration variables with a fixed extent, spatial ones first-class and reduce ones
-    accumulating; `map` says which value each takes for the current values of the surrounding loops.
-    A schedule changes loops and `map`, never the body. Points outside of the extents are not
-    executed: `tir-lower-blocks` emits a guard for each variable that the loops can drive past its
-    extent.
+    The body sees iteration variables with fixed extents: spatial ones select an element, reduce
+    ones accumulate. `map` computes their values from the surrounding loops. A schedule changes
+    loops and `map`, never the body. Points outside of the extents are not executed:
+    `tir-lower-blocks` emits a guard for each variable that the loops can drive past its extent.
 
     A block with a reduce variable updates memory: for each store of its body, in order, `init`
     holds the value that the same location takes before the first iteration.
@@ -148,6 +148,9 @@ class BlockOp(IRDLOperation):
         for store, value in zip(stores, self.init.data, strict=False):
             if getattr(value, "type", store.value.type) != store.value.type:
                 raise VerifyException(f"the initial value {value} is not a {store.value.type}")
+        if (around := enclosing_block(self)) is not None:
+            raise VerifyException(f"it is in the body of block '{around.label.data}'")
+        verify_domain(self)
 
     @classmethod
     def parse(cls, parser: Parser) -> BlockOp:

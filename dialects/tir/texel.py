@@ -1,9 +1,9 @@
-"""Reads and writes of texels: what accesses to packed memory become once it is known where it is.
+"""Reads and writes of texels, the lowered form of accesses to packed memory.
 
-`tir-lower-textures` makes them of the loads and stores of memrefs whose last axis is a texel. They
-act on one element, at a lane of the texel, like the accesses they stand for; the emitter moves
-whole texels: accesses to several lanes of one texel share one read, a vectorized loop over the
-lanes is a vector.
+`tir-lower-textures` makes them of loads and stores of memrefs whose last axis is a texel. Like
+those accesses, they act on one element, at a lane of the texel. The emitter moves whole texels:
+reads of several lanes of one texel share one read, and a vectorized loop over the lanes becomes a
+vector.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from .texture import TEXEL, image_of, is_texture
 
 @irdl_op_definition
 class TexelReadOp(IRDLOperation):
-    """One element of the texel at `coords` (x first), the lane-th.
+    """Element `lane` of the texel at `coords` (x first).
 
-    In a global memref, which has to have a last axis of four elements, the one coordinate counts
-    texels from the start. With `border`, coordinates may lie outside of the image, where every
-    element is zero; without it they have been proved to lie inside. Global memory has no border.
+    In a global memref, whose last axis must have four elements, the only coordinate counts texels
+    from the start. With `border`, coordinates may lie outside of the image, where every element is
+    zero; without it they are proved to lie inside. Global memory has no border.
     """
 
     name = "tir.texel_read"
@@ -72,9 +72,9 @@ class TexelReadOp(IRDLOperation):
 
 @irdl_op_definition
 class TexelWriteOp(IRDLOperation):
-    """Write one element of the texel at `coords` (x first), the lane-th; inside of the image.
+    """Writes element `lane` of the texel at `coords` (x first), which lies inside of the image.
 
-    All lanes of a texel are written together: by a vectorized or unrolled loop over them.
+    A vectorized or unrolled loop writes all lanes of a texel together.
     """
 
     name = "tir.texel_write"

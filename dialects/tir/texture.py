@@ -1,8 +1,8 @@
-"""Images behind memrefs: how the indices of a texture become the coordinates of a texel.
+"""Images behind memrefs: maps the indices of a texture to the coordinates of a texel.
 
-A memref in the texture scope has the texel as its last axis: four elements, which one read or write
-moves together. The separators of its scope cut the other axes into groups; the axes of a group are
-one coordinate, in row-major order.
+The last axis of a memref in the texture scope is the texel: four elements, which one read or write
+moves together. The separators of its scope divide the other axes into groups; the axes of a group,
+in row-major order, are one coordinate.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Image:
 
     @property
     def texels(self) -> int:
-        """How many texels there are."""
+        """The number of texels."""
         return self.width * self.height * self.layers
 
 
@@ -80,7 +80,7 @@ def is_texture(type_: Attribute) -> bool:
 
 
 def image_of(type_: MemRefType[Attribute]) -> Image:
-    """The image behind a texture; VerifyException where no image has this shape."""
+    """The image of a texture. Raises VerifyException if no image has this shape."""
     groups = _groups(type_)
     shape = type_.get_shape()
     if shape[-1] != TEXEL:

@@ -1,4 +1,4 @@
-"""Compiles digits.onnx, reads held-out images with it on an OpenCL device, counts right answers."""
+"""Compiles digits.onnx, reads held-out images on an OpenCL device and counts right answers."""
 
 from __future__ import annotations
 

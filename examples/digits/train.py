@@ -1,8 +1,7 @@
 """Trains the network of this example and writes digits.onnx and held_out.npz.
 
-Needs the extra `bench` (torch, scikit-learn) and about ten seconds; the two files are committed, so
-that only who changes the network runs this. Seeded: the split, the weights and the batches are the
-same each time.
+Needs the extra `bench` (torch, scikit-learn) and about ten seconds. Both files are committed: run
+this only after a change of the network. A seed fixes the split, the weights and the batches.
 """
 
 from __future__ import annotations

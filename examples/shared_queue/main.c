@@ -13,7 +13,7 @@
 
 enum { SIDE = 32, DRAWING = SIDE * SIDE, CELL = 4, MOST_DRAWINGS = 1000, MOST_PLATFORMS = 16 };
 
-/* The network takes the share of ink in each cell of 4x4 pixels, and gives ten logits. */
+/* The network takes the share of ink in each cell of 4x4 pixels and returns ten logits. */
 static const char *const KERNELS =
     "__kernel void count_ink(__global const uchar *drawings, int drawing, __global float *image)\n"
     "{\n"
@@ -34,7 +34,7 @@ static const char *const KERNELS =
     "    answers[drawing] = best;\n"
     "}\n";
 
-/* What the application has on the device; what is NULL was not made. */
+/* The objects of the application on the device; NULL until they are created. */
 typedef struct application {
     cl_context context;
     cl_command_queue queue;
@@ -49,7 +49,7 @@ static int fail(const char *what, cl_int error) {
     return 0;
 }
 
-/* Reads drawings, rows of '.' and '#' below a line with the digit that each is meant to be. */
+/* Reads drawings: a line with the digit, then rows of '.' and '#'. */
 static int read_drawings(const char *path, cl_uchar *pixels, int *digits) {
     char line[SIDE + 3];
     int count = 0, row = SIDE;
@@ -117,9 +117,9 @@ static int make_buffers(application *app, cl_uchar *pixels, int count) {
     app->drawings = clCreateBuffer(app->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                                    (size_t)DRAWING * (size_t)count, pixels, &errors[0]);
     app->image = clCreateBuffer(app->context, CL_MEM_READ_WRITE,
-                                digits_info.tensors[DIGITS_IMAGE].bytes, NULL, &errors[1]);
+                                digits_info.tensors[DIGITS_INPUT_IMAGE].bytes, NULL, &errors[1]);
     app->logits = clCreateBuffer(app->context, CL_MEM_READ_WRITE,
-                                 digits_info.tensors[DIGITS_LOGITS].bytes, NULL, &errors[2]);
+                                 digits_info.tensors[DIGITS_OUTPUT_LOGITS].bytes, NULL, &errors[2]);
     app->answers = clCreateBuffer(app->context, CL_MEM_WRITE_ONLY,
                                   sizeof(cl_int) * (size_t)count, NULL, &errors[3]);
     for (int i = 0; i < 4; i++) {
@@ -142,8 +142,8 @@ static int make_model(application *app, cl_device_id device, const char *weights
         fprintf(stderr, "shared_queue: %s\n", message);
         return 0;
     }
-    if (digits_bind_buffer(app->model, DIGITS_IMAGE, app->image) != CLOPT_OK ||
-        digits_bind_buffer(app->model, DIGITS_LOGITS, app->logits) != CLOPT_OK) {
+    if (digits_bind_buffer(app->model, DIGITS_INPUT_IMAGE, app->image) != CLOPT_OK ||
+        digits_bind_buffer(app->model, DIGITS_OUTPUT_LOGITS, app->logits) != CLOPT_OK) {
         fprintf(stderr, "shared_queue: %s\n", digits_message(app->model));
         return 0;
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,8 +13,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects import nn
 from ...dialects.nn.base import NNOp
-from ...dialects.nn.evaluation import evaluate
-from ...dialects.nn.types import Array, array_type, numpy_dtype, shape_of, tensor_type
+from ...dialects.nn.evaluation.folding import fold
+from ...dialects.nn.limits import MAX_STEPS, check_computed, check_size
+from ...dialects.nn.types import Array, array_type, numpy_dtype, shape_of, tensor_type, with_shape
+from ...errors import CloptError
+from ...printable import LONGEST
 from ...weights import Weights
 
 FOLDABLE_ELEMENTS = 1 << 16
@@ -27,8 +31,14 @@ def name_location(name: str) -> LocationAttr:
 
 def name_value(value: SSAValue, name: str) -> None:
     """Print a value under its name in the model, if MLIR can write that and it has no name yet."""
-    if value.name_hint is None and name.isascii() and SSAValue.is_valid_name(name):
+    if value.name_hint is not None or len(name) > LONGEST:
+        return
+    if name.isascii() and SSAValue.is_valid_name(name):
         value.name_hint = name
+
+
+class TooManySteps(CloptError):
+    """The model has too many operations, so that no other node can be imported either."""
 
 
 class Builder:
@@ -46,6 +56,34 @@ class Builder:
         self._known: dict[SSAValue, Array] = {}
         self._hints: dict[SSAValue, str] = {}
         self._placed: dict[SSAValue, SSAValue] = {}
+        self._computed = 0
+        self._steps = 0
+        self._label = ""
+
+    def count_step(self, label: str = "") -> None:
+        """Count a node or an operation; refuse a model with too many.
+
+        The refusal names the last `label`, which is that of a node.
+        """
+        self._label = label or self._label
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            raise TooManySteps(
+                f"{self._label}: the model has more than {MAX_STEPS} operations when its functions "
+                "are inlined and its loops unrolled; export it with smaller ones."
+            )
+
+    def reserve(self, *shape: int, itemsize: int = 8) -> None:
+        """Count an array that is about to be computed; refuse it if the sum gets too large."""
+        self._computed += math.prod(shape) * itemsize
+        check_computed(self._computed)
+
+    def positions(self, count: int, axis: int, rank: int) -> SSAValue:
+        """The constant 0 .. count - 1 along one axis; the other dimensions are 1."""
+        self.reserve(count)
+        return self.constant(
+            np.arange(count).reshape([-1 if i == axis else 1 for i in range(rank)])
+        )
 
     def constant(self, array: Array, hint: str = "") -> SSAValue:
         """A value known to hold `array`; `hint` is its name in the model."""
@@ -79,11 +117,13 @@ class Builder:
 
     def add_all(self, op: NNOp) -> Sequence[SSAValue]:
         """Append an operation, or evaluate it; its results."""
+        self.count_step()
         if (folded := self._fold(op)) is not None:
             op.erase()
             return [self.constant(array) for array in folded]
         for i, operand in enumerate(op.operands):
             if operand in self._known:
+                nn.check_indices(op, i, self._known[operand])
                 if array_size(operand) == 0:
                     raise VerifyException("a tensor without elements is used at run time")
                 op.operands[i] = self.place(operand)
@@ -102,11 +142,14 @@ class Builder:
         if not all(operand in self._known for operand in op.operands):
             return None
         sizes = [array_size(v) for v in (*op.operands, *op.results)]
-        if 0 in sizes and not _computes_from_nothing(op):
+        if 0 in sizes:
+            if not _computes_from_nothing(op):
+                return None
+        elif max(sizes) > FOLDABLE_ELEMENTS:
             return None
-        if max(sizes) > FOLDABLE_ELEMENTS:
-            return None
-        return evaluate(op, [self._known[operand] for operand in op.operands])
+        for result in op.results:
+            self.reserve(*shape_of(result), itemsize=dtype_of_value(result).itemsize)
+        return fold(op, [self._known[operand] for operand in op.operands])
 
     # The vocabulary that importers compose operators from.
 
@@ -142,14 +185,16 @@ class Builder:
         if tuple(shape) == shape_of(x):
             return x
         if (array := self.known(x)) is not None:
-            if array.size != np.prod(shape, dtype=np.int64):
+            if array.size != math.prod(shape):
                 raise VerifyException(f"cannot reshape {list(array.shape)} to {list(shape)}")
+            check_size(with_shape(array_type(array), shape))
             return self.constant(array.reshape(shape), self._hints[x])
         return self.add(nn.ReshapeOp(x, shape))
 
     def transpose(self, x: SSAValue, perm: Sequence[int]) -> SSAValue:
         """`x` with permuted dimensions; itself if nothing moves."""
-        return x if list(perm) == sorted(perm) else self.add(nn.TransposeOp(x, perm))
+        unmoved = tuple(perm) == tuple(range(len(shape_of(x))))
+        return x if unmoved else self.add(nn.TransposeOp(x, perm))
 
     def concat(self, values: Sequence[SSAValue], axis: int) -> SSAValue:
         """The values one after the other."""
@@ -192,12 +237,12 @@ def _computes_from_nothing(op: NNOp) -> bool:
     """Whether an operation has a value when an operand has no elements."""
     if isinstance(op, nn.ReduceOp):
         return op.kind.data not in (nn.ReduceKind.MAX, nn.ReduceKind.MIN)
-    return isinstance(op, nn.ConcatOp | nn.MatmulOp | nn.PadOp | nn.ScatterNDOp)
+    return isinstance(op, nn.ConcatOp | nn.ConvOp | nn.MatmulOp | nn.PadOp)
 
 
 def array_size(value: SSAValue) -> int:
     """The number of elements of a tensor value."""
-    return int(np.prod(shape_of(value), dtype=np.int64))
+    return math.prod(shape_of(value))
 
 
 def dtype_of_value(value: SSAValue) -> np.dtype[Any]:

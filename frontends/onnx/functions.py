@@ -16,6 +16,9 @@ from ...dialects.nn.types import shape_of
 from .builder import dtype_of_value
 from .tensors import onnx_type
 
+_LARGEST_OPSET = 2**31 - 1
+"""onnx takes an opset as a C int."""
+
 
 class FunctionSchema(Protocol):
     """What onnx's type stubs leave out of OpSchema."""
@@ -38,10 +41,29 @@ class FunctionSchema(Protocol):
 
 def schema_of(domain: str, op_type: str, opset: int) -> OpSchema | None:
     """ONNX's own description of an operator as of an opset, or None."""
+    if not 0 < opset <= _LARGEST_OPSET:
+        return None
     try:
         return onnx.defs.get_schema(op_type, opset, domain)
     except SchemaError:
         return None
+
+
+def _function_opset(schema: OpSchema, opset: int) -> int | None:
+    """The opset of the newest definition by a function, or None when there is none."""
+    source = cast(FunctionSchema, schema)
+    if source.has_function:
+        known = source.function_opset_versions
+    elif source.has_context_dependent_function:
+        known = source.context_dependent_function_opset_versions
+    else:
+        return None
+    return max((version for version in known if version <= opset), default=None)
+
+
+def is_defined(schema: OpSchema, opset: int) -> bool:
+    """Whether ONNX defines an operator by a function."""
+    return _function_opset(schema, opset) is not None
 
 
 def definition(
@@ -49,18 +71,10 @@ def definition(
 ) -> FunctionProto | None:
     """The function by which ONNX defines an operator, or None when it is primitive."""
     source = cast(FunctionSchema, schema)
-    plain = source.has_function
-    if not (plain or source.has_context_dependent_function):
-        return None
-    known = (
-        source.function_opset_versions
-        if plain
-        else source.context_dependent_function_opset_versions
-    )
-    version = max((v for v in known if v <= opset), default=None)
+    version = _function_opset(schema, opset)
     if version is None:
         return None
-    if plain:
+    if source.has_function:
         body = source.get_function_with_opset_version(version)
     else:
         types = [_type_proto(value).SerializeToString() for value in inputs]
@@ -68,7 +82,7 @@ def definition(
             body = source.get_context_dependent_function_with_opset_version(
                 version, node.SerializeToString(), types
             )
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             raise VerifyException("onnx has no definition for these attributes") from error
     function = FunctionProto()
     function.ParseFromString(body)

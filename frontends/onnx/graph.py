@@ -11,13 +11,14 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.nn import tensor_type
-from ...errors import CloptError
-from .builder import Builder, name_location, name_value
-from .functions import bind_attributes, definition, schema_of
+from ...errors import LINE_BREAK, CloptError
+from ...printable import printable
+from .builder import Builder, TooManySteps, name_location, name_value
+from .functions import bind_attributes, definition, is_defined, schema_of
 from .model import FunctionKey, domain_of
 from .node import NodeContext, Results
 from .operators import handler_for, oldest_opset
-from .order import execution_order
+from .order import execution_order, read_names
 from .tensors import read_tensor
 
 MAX_FUNCTION_DEPTH = 32
@@ -53,6 +54,9 @@ class Scope:
         return {*self.values, *self.initializers}
 
 
+_MOST_SHOWN = 100
+"""The most nodes that a refusal lists."""
+
 _SINGLE_PRECISION = ("Attention",)
 """Operators whose definition is a chain of operations that each would round a half result again."""
 
@@ -76,6 +80,29 @@ class GraphImporter:
         self._prefix = prefix
         self._depth = depth
 
+    def import_model(self, graph: GraphProto, scope: Scope) -> Sequence[SSAValue]:
+        """As `import_graph`, but a CloptError names every node that cannot be imported.
+
+        If a node reads a result of such a node, only its operator is checked.
+        """
+        names = [value.name for value in graph.output]
+        refused: list[str] = []
+        unknown: set[str] = set()
+        for index, node in execution_order(list(graph.node), names, scope.own_names()):
+            try:
+                if unknown.isdisjoint(read_names(node)):
+                    self._import_node(node, index, scope)
+                    continue
+                self._check_operator(node, self._label(node, index))
+            except TooManySteps:
+                raise
+            except CloptError as error:
+                refused.append(str(error))
+            unknown.update(node.output)
+        if refused:
+            raise CloptError(_listed(refused))
+        return [self._find(name, scope, "an output") for name in names]
+
     def import_graph(self, graph: GraphProto, scope: Scope) -> Sequence[SSAValue]:
         """Import what the graph's outputs need; the outputs."""
         return self._import_nodes(graph.node, scope, [value.name for value in graph.output])
@@ -90,20 +117,29 @@ class GraphImporter:
     def _find(self, name: str, scope: Scope, what: str) -> SSAValue:
         value = scope.find(name, self._builder, self._folder)
         if value is None:
-            raise CloptError(f"{what} is '{name}', which nothing in the graph computes.")
+            raise CloptError(f"{what} is '{printable(name)}', which nothing in the graph computes.")
         return value
 
+    def _name(self, node: NodeProto, index: int) -> str:
+        return self._prefix + (node.name or f"{node.op_type}_{index}")
+
+    def _label(self, node: NodeProto, index: int) -> str:
+        return f"node '{printable(self._name(node, index))}' ({printable(node.op_type)})"
+
     def _import_node(self, node: NodeProto, index: int, scope: Scope) -> None:
-        name = self._prefix + (node.name or f"{node.op_type}_{index}")
-        label = f"node '{name}' ({node.op_type})"
+        name, label = self._name(node, index), self._label(node, index)
         inputs = [self._find(i, scope, f"{label}: an input") if i else None for i in node.input]
         location = self._builder.location
         self._builder.location = name_location(name)
         try:
+            self._builder.count_step(label)
             results = self._dispatch(node, name, label, inputs, scope)
         except VerifyException as error:
             raise CloptError(f"{label}: {str(error).rstrip('.')}.") from error
-        self._builder.location = location
+        except (OverflowError, MemoryError) as error:
+            raise CloptError(f"{label}: a number in it is too large to compute with.") from error
+        finally:
+            self._builder.location = location
         values = [results] if isinstance(results, SSAValue) else list(results)
         for position, output in enumerate(node.output):
             if output:
@@ -125,8 +161,7 @@ class GraphImporter:
         function = self._functions.get((domain, node.op_type, node.overload))
         if function is not None:
             return self._call(function, node, name, inputs)
-        if domain not in self._opsets:
-            raise CloptError(f"{label}: the model does not import the domain '{domain}'.")
+        self._check_operator(node, label)
         opset = self._opsets[domain]
         schema = schema_of(domain, node.op_type, opset)
         if schema is not None:
@@ -139,13 +174,33 @@ class GraphImporter:
             results = handler(context)
             context.finish()
             return results
-        if schema is None:
-            where = f"opset {opset}" + (f" of the domain '{domain}'" if domain else "")
-            raise CloptError(f"{label}: {where} has no operator {node.op_type} that is known.")
+        assert schema is not None, "an operator without a handler is defined by ONNX"
         wide = self._widened(inputs) if node.op_type in _SINGLE_PRECISION else inputs
-        if (body := definition(schema, node, wide, opset)) is not None:
-            results = self._call(body, node, name, wide)
-            return results if wide is inputs else self._halved(results)
+        body = definition(schema, node, wide, opset)
+        if body is None:
+            raise CloptError(f"{label}: {node.op_type} is not supported with these inputs.")
+        results = self._call(body, node, name, wide)
+        return results if wide is inputs else self._halved(results)
+
+    def _check_operator(self, node: NodeProto, label: str) -> None:
+        """Refuse a node whose operator cannot be imported with any inputs."""
+        domain = domain_of(node.domain)
+        if (domain, node.op_type, node.overload) in self._functions:
+            return
+        if domain not in self._opsets:
+            raise CloptError(
+                f"{label}: the model does not import the domain '{printable(domain)}'."
+            )
+        opset = self._opsets[domain]
+        if handler_for(domain, node.op_type, opset) is not None:
+            return
+        schema = schema_of(domain, node.op_type, opset)
+        if schema is None:
+            where = f"opset {opset}" + (f" of the domain '{printable(domain)}'" if domain else "")
+            kind = printable(node.op_type)
+            raise CloptError(f"{label}: {where} has no operator {kind} that is known.")
+        if is_defined(schema, opset):
+            return
         if (oldest := oldest_opset(domain, node.op_type)) is not None:
             raise CloptError(
                 f"{label}: {node.op_type} of opset {opset} is too old, opset {oldest} is the "
@@ -162,7 +217,9 @@ class GraphImporter:
     ) -> Sequence[SSAValue | None]:
         """Inline a function: its body in a scope of its own, with its own opsets."""
         if self._depth == MAX_FUNCTION_DEPTH:
-            raise CloptError(f"node '{name}': the function {function.name} calls itself.")
+            raise CloptError(
+                f"node '{printable(name)}': the function {printable(function.name)} calls itself."
+            )
         opsets = {domain_of(entry.domain): entry.version for entry in function.opset_import}
         importer = GraphImporter(
             self._builder,
@@ -222,6 +279,16 @@ class _Subgraphs:
 
     def __call__(self, graph: GraphProto, inputs: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return self._importer.import_subgraph(graph, self._scope, inputs, self._prefix)
+
+
+def _listed(refused: Sequence[str]) -> str:
+    """A report of the refused nodes, with one line for each if there are several."""
+    if len(refused) == 1:
+        return refused[0]
+    shown = [*refused[:_MOST_SHOWN]]
+    if len(refused) > _MOST_SHOWN:
+        shown.append(f"and {len(refused) - _MOST_SHOWN} more")
+    return LINE_BREAK.join([f"{len(refused)} nodes cannot be compiled:", *shown])
 
 
 def _check_arity(least: int, most: int, inputs: Sequence[SSAValue | None], label: str) -> None:

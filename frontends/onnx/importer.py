@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Block, Region, SSAValue
 
 from ...errors import CloptError
+from ...printable import printable
 from ...weights import Weights
 from .builder import Builder, name_value
 from .graph import GraphImporter, Scope
@@ -40,7 +41,9 @@ def import_onnx(
         if value.name in scope.initializers:
             continue
         if value.name in scope.values:
-            raise CloptError(f"{model.name} has two inputs '{value.name}'; names must be unique.")
+            raise CloptError(
+                f"{model.name} has two inputs '{printable(value.name)}'; names must be unique."
+            )
         type = tensor_type_of(value.type, dims, value.name)
         argument = block.insert_arg(type, len(block.args))
         name_value(argument, value.name)
@@ -65,21 +68,21 @@ def _import_graph(model: Model, builder: Builder, scope: Scope) -> Sequence[SSAV
         kind = value.type.WhichOneof("value")
         if kind not in ("tensor_type", None):
             raise CloptError(
-                f"the output '{value.name}' has a {kind.removesuffix('_type')} type; "
+                f"the output '{printable(value.name)}' has a {kind.removesuffix('_type')} type; "
                 "only tensors are supported."
             )
     importer = GraphImporter(builder, model.opsets, model.functions, model.folder)
-    return [builder.place(value) for value in importer.import_graph(model.graph, scope)]
+    return [builder.place(value) for value in importer.import_model(model.graph, scope)]
 
 
 def _check_dims(model: Model, dims: Mapping[str, int]) -> None:
     known = [s for v in model.graph.input for s in open_dimensions(v.type, v.name)]
     for name, size in dims.items():
         if name not in known:
-            listed = ", ".join(dict.fromkeys(known)) or "none, all are fixed"
+            listed = ", ".join(map(printable, dict.fromkeys(known))) or "none, all are fixed"
             raise CloptError(f"{model.name} has no dimension '{name}' to bind; it has: {listed}.")
-        if size < 1:
-            raise CloptError(f"the dimension '{name}' must be at least 1 but is {size}.")
+        if size < 0:
+            raise CloptError(f"the dimension '{name}' must not be negative but is {size}.")
 
 
 def _named(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:

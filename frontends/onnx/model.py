@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import FunctionProto, GraphProto, ModelProto, ValueInfoProto
+from onnx import FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto
 
+from ...arguments import type_name
 from ...errors import CloptError
 
 FunctionKey = tuple[str, str, str]
@@ -30,6 +32,11 @@ class Model:
 
 def read_model(source: str | Path | bytes | ModelProto) -> Model:
     """Read a model from a file, its bytes or a parsed ModelProto."""
+    if not isinstance(cast("object", source), str | Path | bytes | ModelProto):
+        raise CloptError(
+            "A model is the path of a file, the bytes of an ONNX file, an onnx.ModelProto or a "
+            f"ModuleOp, not {type_name(source)}; export it to ONNX first."
+        )
     folder: Path | None = None
     name = "the model"
     if isinstance(source, str | Path):
@@ -54,6 +61,8 @@ def _texts(graph: GraphProto | FunctionProto) -> Iterator[object]:
             yield from (attribute.name, attribute.ref_attr_name)
             if attribute.HasField("g"):
                 yield from _texts(attribute.g)
+            if attribute.HasField("t"):
+                yield from _texts_of_tensor(attribute.t)
     for value in (*graph.input, *graph.output):
         if isinstance(value, ValueInfoProto):
             yield value.name
@@ -61,7 +70,14 @@ def _texts(graph: GraphProto | FunctionProto) -> Iterator[object]:
         else:
             yield value
     if isinstance(graph, GraphProto):
-        yield from (tensor.name for tensor in graph.initializer)
+        for tensor in graph.initializer:
+            yield from _texts_of_tensor(tensor)
+
+
+def _texts_of_tensor(tensor: TensorProto) -> Iterator[object]:
+    yield tensor.name
+    for entry in tensor.external_data:
+        yield from (entry.key, entry.value)
 
 
 def domain_of(domain: str) -> str:
@@ -94,6 +110,8 @@ def _opsets(model: ModelProto, name: str) -> Mapping[str, int]:
         if any(domain_of(node.domain) == "" for node in model.graph.node) or not opsets:
             raise CloptError(f"{name} does not say which ONNX opset it uses (opset_import).")
         return opsets
+    if opsets[""] < 1:
+        raise CloptError(f"{name} is damaged: it uses ONNX opset {opsets['']}; the first is 1.")
     if opsets[""] > newest:
         raise CloptError(
             f"{name} uses ONNX opset {opsets['']}, the installed onnx knows {newest} at most; "

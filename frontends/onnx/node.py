@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from ...dialects.nn.base import NNOp
 from ...dialects.nn.types import Array, shape_of
 from ...errors import CloptError
+from ...printable import printable
 from .builder import Builder
 from .tensors import dtype_of, read_tensor
 
@@ -72,7 +73,7 @@ class NodeContext:
     def finish(self) -> None:
         """Refuse attributes that the importer did not read."""
         if self._unread:
-            names = ", ".join(f"'{name}'" for name in sorted(self._unread))
+            names = ", ".join(f"'{printable(name)}'" for name in sorted(self._unread))
             self.refuse(f"{self.op_type} of opset {self.opset} has no attribute {names}.")
 
     # Inputs and outputs
@@ -112,7 +113,10 @@ class NodeContext:
 
     def constant_ints(self, index: int, what: str) -> tuple[int, ...]:
         """A constant input as integers."""
-        return tuple(int(v) for v in self.constant(index, what).reshape(-1))
+        array = self.constant(index, what)
+        if array.dtype.kind not in "iub":
+            self.refuse(f"its {what} (input {index}) must be whole numbers, not {array.dtype}.")
+        return tuple(array.reshape(-1).tolist())
 
     def constant_number(self, index: int, what: str) -> float | int | bool:
         """A constant input as one number, which it must hold exactly."""
@@ -125,7 +129,10 @@ class NodeContext:
         """A constant input as one whole number; the default stands for an absent one."""
         if default is not None and self.optional(index) is None:
             return default
-        return int(self.constant_number(index, what))
+        number = self.constant_number(index, what)
+        if number != number or number in (float("inf"), float("-inf")):
+            self.refuse(f"its {what} (input {index}) must be a whole number, not {number}.")
+        return int(number)
 
     def check_rank(self, index: int, least: int, most: int | None = None) -> None:
         """Refuse an input of another rank; without `most` the rank is `least` or higher."""
@@ -203,7 +210,9 @@ class NodeContext:
         """A string attribute out of a few."""
         value = self.text(name, default)
         if value not in allowed:
-            self.refuse(f"{name} '{value}' is not supported; it can be {', '.join(allowed)}.")
+            self.refuse(
+                f"{name} '{printable(value)}' is not supported; it can be {', '.join(allowed)}."
+            )
         return value
 
     def _decode(self, text: bytes) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from onnx import NodeProto
 
 from ...errors import CloptError
+from ...printable import printable
 
 
 def execution_order(
@@ -22,7 +23,9 @@ def execution_order(
     for index, node in enumerate(nodes):
         for name in filter(None, node.output):
             if name in producer or name in known:
-                raise CloptError(f"the name '{name}' is defined twice; names must be unique.")
+                raise CloptError(
+                    f"the name '{printable(name)}' is defined twice; names must be unique."
+                )
             producer[name] = index
     order: list[tuple[int, NodeProto]] = []
     done: set[int] = set()
@@ -68,17 +71,19 @@ def _visit(
 
 def _cycle(path: Sequence[int], start: int, nodes: Sequence[NodeProto]) -> str:
     members = path[path.index(start) :]
-    names = [f"'{nodes[i].name or f'{nodes[i].op_type}_{i}'}'" for i in members]
+    names = [f"'{printable(nodes[i].name or f'{nodes[i].op_type}_{i}')}'" for i in members]
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     return f"the graph has a cycle through {shown}; a graph must be acyclic."
 
 
 def read_names(node: NodeProto) -> list[str]:
-    """The names a node reads, those read inside its subgraphs included."""
+    """The names that a node reads, including outer values that its subgraphs read."""
     names = [name for name in node.input if name]
     for attribute in node.attribute:
         for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):
-            for inner in graph.node:
-                names.extend(read_names(inner))
-            names.extend(output.name for output in graph.output)
+            inside = [name for inner in graph.node for name in read_names(inner)]
+            inside.extend(output.name for output in graph.output)
+            defined = {name for inner in graph.node for name in inner.output}
+            defined.update(value.name for value in (*graph.input, *graph.initializer))
+            names.extend(name for name in inside if name not in defined)
     return names

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto, TypeProto, numpy_helper
 from xdsl.dialects.builtin import TensorType
+from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.nn.limits import check_size
 from ...dialects.nn.types import Array, Tensor, element_type
 from ...errors import CloptError
+from ...printable import printable
 
 DTYPES: Mapping[int, np.dtype[Any]] = {
     TensorProto.FLOAT: np.dtype(np.float32),
@@ -50,9 +54,11 @@ def onnx_type(dtype: np.dtype[Any]) -> int:
 
 def read_tensor(tensor: TensorProto, folder: Path | None) -> Array:
     """The array of a tensor; external data is mapped, not read."""
-    what = f"the tensor '{tensor.name}'" if tensor.name else "a tensor without a name"
+    what = f"the tensor '{printable(tensor.name)}'" if tensor.name else "a tensor without a name"
     dtype = dtype_of(tensor.data_type, what)
     shape = tuple(tensor.dims)
+    if 0 in shape:
+        _checked_type(dtype, shape, what)
     if tensor.data_location == TensorProto.EXTERNAL:
         return _map_external(tensor, dtype, shape, folder, what)
     if tensor.HasField("raw_data"):
@@ -83,21 +89,28 @@ def _map_external(
     location = entries.get("location", "")
     if folder is None:
         raise CloptError(
-            f"{what} lies in the file '{location}' beside the model; "
+            f"{what} lies in the file '{printable(location)}' beside the model; "
             "give the model's path instead of its bytes."
         )
-    path = (folder / location).resolve()
-    if not location or not path.is_relative_to(folder.resolve()):
-        raise CloptError(f"{what} names the data file '{location}', outside the model's folder.")
-    offset = int(entries.get("offset", "0"))
+    folder = folder.resolve()
+    path = folder if "\0" in location else (folder / location).resolve()
+    if path == folder or not path.is_relative_to(folder):
+        raise CloptError(
+            f"{what} names the data file '{printable(location)}', outside the model's folder."
+        )
     size = math.prod(shape) * dtype.itemsize
-    _check_size(int(entries.get("length", size)), dtype, shape, what)
+    numbers = [entries.get("offset", "0"), entries.get("length", str(size))]
+    if not all(number.isdecimal() and int(number) <= sys.maxsize for number in numbers):
+        raise CloptError(f"{what} is damaged: the place of its data is no range of bytes.")
+    offset, length = map(int, numbers)
+    _check_size(length, dtype, shape, what)
     if size == 0:
         return np.zeros(shape, dtype)
     try:
         mapped = np.memmap(path, dtype.newbyteorder("<"), "r", offset, shape)
     except OSError as error:
-        raise CloptError(f"Cannot read {path}, the data of {what}: {error.strerror}.") from error
+        file = printable(str(path))
+        raise CloptError(f"Cannot read {file}, the data of {what}: {error.strerror}.") from error
     except ValueError as error:
         raise CloptError(f"{path} is too short for {what}; fetch the file again.") from error
     return mapped if dtype.isnative else mapped.astype(dtype)
@@ -108,7 +121,7 @@ def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str) -> Tens
 
     A dimension without a symbol can be bound as `name.axis`.
     """
-    what = f"the input '{name}'"
+    what = f"the input '{printable(name)}'"
     kind = proto.WhichOneof("value")
     if kind != "tensor_type":
         described = "no type" if kind is None else f"a {kind.removesuffix('_type')} type"
@@ -126,9 +139,20 @@ def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str) -> Tens
             shape.append(dims[symbol])
         else:
             raise CloptError(
-                f"dimension {axis} of {what} is not fixed; bind it with --dim {symbol}=VALUE."
+                f"dimension {axis} of {what} is not fixed; "
+                f"bind it with --dim {printable(symbol)}=VALUE."
             )
-    return TensorType(element_type(dtype), shape)
+    return _checked_type(dtype, shape, what)
+
+
+def _checked_type(dtype: np.dtype[Any], shape: Sequence[int], what: str) -> Tensor:
+    """The type of a tensor. Raises CloptError, with the name of the tensor, if it is too large."""
+    type: Tensor = TensorType(element_type(dtype), shape)
+    try:
+        check_size(type)
+    except VerifyException as error:
+        raise CloptError(f"{what}: {error}.") from error
+    return type
 
 
 def open_dimensions(proto: TypeProto, name: str) -> dict[str, int]:

@@ -8,7 +8,7 @@ func.func @good() {
 
 // -----
 
-// PLAIN: clopt: {{.*}}diagnostics.mlir:14: operand is used with type i64
+// PLAIN: clopt: {{.*}}diagnostics.mlir:14:19: operand is used with type i64
 func.func @parse(%x: i32) -> i32 {
   // expected-error@+1 {{operand is used with type i64}}
   %a = arith.addi %x, %x : i64
@@ -17,7 +17,9 @@ func.func @parse(%x: i32) -> i32 {
 
 // -----
 
-// PLAIN-NEXT: clopt: {{.*}}diagnostics.mlir:23: 'func.return': Expected arguments
+// PLAIN-NEXT: %a = arith.addi
+// PLAIN-NEXT: {{^ +\^$}}
+// PLAIN-NEXT: clopt: {{.*}}diagnostics.mlir:25:3: 'func.return': Expected arguments
 func.func @verify(%x: i32) -> i32 {
   %a = arith.addi %x, %x : i32
   func.return  // expected-error {{Expected arguments to have the same types}}

@@ -1,6 +1,6 @@
 // RUN: not clopt %s --verify-diagnostics 2>&1 | filecheck %s
 
-// CHECK: unmet.mlir:10: 'func.return': Expected arguments {{.*}}(this error was not announced)
+// CHECK: unexpected error: {{.*}}unmet.mlir:10:3: 'func.return': Expected arguments
 // CHECK: unmet.mlir:8: expected error "something else" was not produced.
 // CHECK: unmet.mlir:12: expected error "nothing" was not produced.
 

@@ -1,10 +1,11 @@
-"""What of a queue program is to be planned: its intermediates, and who computes in place."""
+"""The input of memory planning: a program's intermediates, and the chains computed in place."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import lcm
 
 from xdsl.ir import Attribute, SSAValue
 
@@ -16,27 +17,27 @@ from ...dialects.cl.ops import byte_count
 
 @dataclass(frozen=True)
 class Intermediate:
-    """A result of a `cl.alloc` that can be a view of an arena, and when it is live."""
+    """A result of a `cl.alloc` that can be a view of an arena, with its lifetime."""
 
     value: SSAValue
     pitch: int | None
     """Bytes from one row of a 2-D image to the next; None for buffers and `image1d_buffer`s."""
     bytes: int
-    """What it takes of the arena, pitch included."""
+    """The bytes that it takes of the arena, pitch included."""
     lifetime: cl.Lifetime
 
 
 Chain = list[Intermediate]
-"""Intermediates that have the same bytes, one after the other: each is computed in place of the one
-before, by the command that is the last to read that."""
+"""Intermediates that use the same bytes one after the other: the last command that reads one
+computes the next in its place."""
 
 
 def intermediates(program: cl.ProgramOp, target: cl.Target) -> list[Intermediate]:
-    """What `target` can lay over an arena, in the order of the program.
+    """The values that `target` can lay over an arena, in the order of the program.
 
-    These are the buffers that have elements, and images where they can be views of buffers: not 2-D
-    arrays, for which neither OpenCL 1.2 nor cl_khr_image2d_from_buffer has such views. What no
-    command touches is left out.
+    These are buffers with elements, and images of kinds that can be views of buffers: not arrays,
+    for which neither OpenCL 1.2 nor cl_khr_image2d_from_buffer has such views. Values that no
+    command uses are left out.
     """
     lives = cl.lifetimes(program)
     found: list[Intermediate] = []
@@ -64,23 +65,23 @@ def can_view(type_: Attribute, target: cl.Target) -> bool:
 
 
 def row_pitch(type_: Attribute, target: cl.Target) -> int | None:
-    """Bytes from one row of a 2-D image over a buffer to the next; None for what has no rows."""
+    """Bytes from one row of a 2-D image over a buffer to the next; None for other values."""
     image = image_of(type_)
     if image is None or image.kind is not tir.ImageKind.Image2D:
         return None
-    unit = max(1, target.image_pitch_alignment_bytes)
+    texel = row_bytes(image) // image.extents[0]
+    unit = lcm(texel, max(1, target.image_pitch_alignment_bytes))
     return -(-row_bytes(image) // unit) * unit
 
 
 def chains(
     program: cl.ProgramOp, kernels: Mapping[str, cl.Kernel], target: cl.Target
 ) -> list[Chain]:
-    """The intermediates, those together that can share their bytes by computing in place.
+    """The intermediates, grouped by those that share their bytes by computing in place.
 
-    A launch computes in place where its kernel may (`Kernel.in_place`), where it is the first to
-    touch the output and the last to touch the input, and where both are whole buffers of the same
-    size that it is given once: another argument over the same bytes would read what is already
-    overwritten.
+    A launch computes in place if its kernel may (`Kernel.in_place`), if it is the first to use the
+    output and the last to use the input, and if both are whole buffers of the same size. No other
+    argument may lie over these bytes, since it would read overwritten elements.
     """
     known = {item.value: item for item in intermediates(program, target)}
     root_of = cl.roots(program)
@@ -88,7 +89,7 @@ def chains(
     inherits: set[SSAValue] = set()
 
     def whole_buffer(arg: SSAValue) -> Intermediate | None:
-        """The intermediate that is `arg`, all of it."""
+        """The intermediate that `arg` covers as a whole; None if it covers none."""
         item = known.get(root_of[arg])
         if item is None or tir.is_texture(arg.type) or tir.is_texture(item.value.type):
             return None

@@ -2,65 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.dialects.affine import ApplyOp
 from xdsl.dialects.builtin import AffineMapAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...context import weights_of
 from ...dialects import cl, tir
+from ...weights import Weights
 from ..packing import pack
 
 
 class CLPackConstantsPass(ModulePass):
-    """Give each launch the constants its kernel wants, packed once and stored in the weights.
+    """Give kernels their constants in the layouts that they ask for, packed once.
 
-    A kernel's `layouts` (see `tir.func`) say how a constant parameter is laid out; launches of
-    kernels that ask for the same layout share the packed array. Constants that nothing reads any
-    more are removed.
+    A kernel's `layouts` (see `tir.func`) are the layouts that it wants for constant parameters. The
+    parameter's type, the kernel's loads and the constants of all launches change together, and
+    `layouts` is removed. Launches that want the same layout of a constant share the packed array.
+    Constants without uses are removed.
     """
 
     name = "cl-pack-constants"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        weights = weights_of(ctx)
-        kernels = {k.sym_name.data: k for k in op.ops if isinstance(k, tir.FuncOp) and k.layouts}
-        packed: dict[tuple[SSAValue, AffineMap], SSAValue] = {}
+        kernels = [k for k in op.ops if isinstance(k, tir.FuncOp) and k.layouts]
+        layouts = {kernel.sym_name.data: _layouts(kernel) for kernel in kernels}
+        packed = _Packed(weights_of(ctx))
+        for program in op.ops:
+            if isinstance(program, cl.ProgramOp):
+                for launch in program.body.block.ops:
+                    if isinstance(launch, cl.EnqueueKernelOp):
+                        packed.replace(launch, layouts.get(launch.kernel_name, {}))
+                _remove_unread(program)
+        for kernel in kernels:
+            for i, layout in _layouts(kernel).items():
+                _read_packed(kernel.params[i], layout)
+            kernel.layouts = None
 
-        def packed_constant(
-            constant: cl.ConstantOp, layout: AffineMap, to: MemRefType[Attribute]
-        ) -> SSAValue:
-            key = (constant.result, layout)
-            if key not in packed:
-                array = pack(weights.get(constant.key.data), layout, to.get_shape())
-                new = cl.ConstantOp(weights.add(array), to)
-                new.result.name_hint = constant.result.name_hint
-                Rewriter.insert_op(new, InsertPoint.after(constant))
-                packed[key] = new.result
-            return packed[key]
 
-        for launch in op.walk():
-            if not isinstance(launch, cl.EnqueueKernelOp):
+class _Packed:
+    """The packed arrays of a module: one for each constant and layout."""
+
+    def __init__(self, weights: Weights):
+        self.weights = weights
+        self.constants: dict[tuple[SSAValue, AffineMap], SSAValue] = {}
+
+    def replace(self, launch: cl.EnqueueKernelOp, layouts: Mapping[int, AffineMap]) -> None:
+        """Give a launch the packed arrays at the positions that `layouts` names."""
+        for i, layout in layouts.items():
+            constant = launch.args[i]
+            if (constant, layout) not in self.constants:
+                self.constants[constant, layout] = self._pack(constant, layout)
+            launch.operands[i] = self.constants[constant, layout]
+
+    def _pack(self, constant: SSAValue, layout: AffineMap) -> SSAValue:
+        op = constant.owner
+        assert isinstance(op, cl.ConstantOp), "the verifier of programs has seen to that"
+        packed = tir.packed_type(layout, cast("MemRefType[Attribute]", constant.type))
+        array = pack(self.weights.get(op.key.data), layout, packed.get_shape())
+        new = cl.ConstantOp(self.weights.add(array), packed)
+        new.result.name_hint = constant.name_hint
+        Rewriter.insert_op(new, InsertPoint.after(op))
+        return new.result
+
+
+def _layouts(kernel: tir.FuncOp) -> dict[int, AffineMap]:
+    """The layouts that a kernel asks for, by the positions of its parameters."""
+    if kernel.layouts is None:
+        return {}
+    maps = cast("Mapping[str, AffineMapAttr]", kernel.layouts.data)
+    return {int(key): layout.data for key, layout in maps.items()}
+
+
+def _read_packed(param: SSAValue, layout: AffineMap) -> None:
+    """Change the type of a parameter, and load its elements from where `layout` places them."""
+    packed = tir.packed_type(layout, cast("MemRefType[Attribute]", param.type))
+    new = Rewriter.replace_value_with_new_type(param, packed)
+    for use in list(new.uses):
+        load = use.operation
+        assert isinstance(load, memref.LoadOp), "a constant is only read"
+        old_indices, indices = list(load.indices), list[SSAValue]()
+        for expr in layout.results:
+            if isinstance(expr, AffineDimExpr):
+                indices.append(old_indices[expr.position])
                 continue
-            kernel = kernels.get(launch.kernel_name)
-            if kernel is None or kernel.layouts is None:
-                continue
-            for index, layout in kernel.layouts.data.items():
-                i = int(index)
-                constant = launch.args[i].owner
-                assert isinstance(constant, cl.ConstantOp), "a layout is for a constant parameter"
-                assert isinstance(layout, AffineMapAttr)
-                to = cast("MemRefType[Attribute]", kernel.params[i].type)
-                launch.operands[i] = packed_constant(constant, layout.data, to)
-        _remove_unread(op)
+            part = AffineMapAttr(AffineMap(len(old_indices), 0, (expr,)))
+            apply = ApplyOp(old_indices, part)
+            Rewriter.insert_op(apply, InsertPoint.before(load))
+            indices.append(apply.result)
+        load.operands = [new, *indices]
 
 
-def _remove_unread(module: ModuleOp) -> None:
-    for op in list(module.walk()):
+def _remove_unread(program: cl.ProgramOp) -> None:
+    for op in list(program.body.block.ops):
         if isinstance(op, cl.ConstantOp) and not op.result.uses:
             op.detach()
             op.erase()

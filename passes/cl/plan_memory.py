@@ -23,19 +23,19 @@ from .memory import Tensor, plan, share
 
 @dataclass(frozen=True)
 class CLPlanMemoryPass(ModulePass):
-    """Gives every intermediate its bytes in one arena, so that what is not live at once may share.
+    """Gives every intermediate its bytes in one arena, shared by values that are not live at once.
 
     Each `cl.alloc` of a buffer, or of an image that the target can lay over a buffer, becomes a
-    view of a `cl.arena`; other images and empty tensors stay as they are. There are more arenas
-    where the target allows one buffer fewer bytes than all take together, and one for each value
-    that is live at once where it has no parts of buffers (`sub_buffers`). A kernel that may compute
-    in place (`in_place` of `tir.func`) does, where its input is not needed again; of the pairs that
-    it lists, those stay that some launch uses. A program that has an arena is left alone.
+    view of a `cl.arena`; other images and empty tensors stay allocations. There are several arenas
+    if the plan is larger than a buffer of the target can be, and one for each value that is live
+    at once if the target has no parts of buffers (`sub_buffers`). A kernel that may compute in
+    place (`in_place` of `tir.func`) does so if its input is not needed again; pairs that no launch
+    uses are removed from `in_place`. A program that has an arena is left alone.
     """
 
     name: ClassVar[str] = "cl-plan-memory"
     capacity: int = 0
-    """The most bytes of one arena; 0 for what the target allows."""
+    """The most bytes of one arena; 0 for the target's limit."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
@@ -57,7 +57,7 @@ def is_planned(program: cl.ProgramOp) -> bool:
 def _place(
     program: cl.ProgramOp, planned: Sequence[Chain], target: cl.Target, capacity: int
 ) -> None:
-    """Make the arenas, and views of them out of the allocations."""
+    """Make the arenas, and turn the allocations into views of them."""
     for chain in planned:
         _check_size(program, chain[0], target, capacity)
     alignment = target.image_base_alignment_bytes
@@ -101,10 +101,10 @@ def _check_size(
 def _forget_unused_pairs(
     module: ModuleOp, programs: Sequence[cl.ProgramOp], kernels: Mapping[str, cl.Kernel]
 ) -> None:
-    """Leave each kernel the pairs that are the same bytes in some launch.
+    """Keep only the in-place pairs of each kernel that share bytes in some launch.
 
-    What may be the same bytes is no `restrict` pointer, and costs the device's compiler its freedom
-    to move loads.
+    A parameter in a pair is no `restrict` pointer, so the device's compiler may not move its loads
+    as freely.
     """
     used: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
     for program in programs:

@@ -17,11 +17,11 @@ from .plan_memory import is_planned
 
 
 class CLReorderPass(ModulePass):
-    """Reorders commands that do not depend on each other where fewer bytes are live at once then.
+    """Reorders independent commands if that lowers the most bytes that are live at once.
 
-    Every command still runs behind those that write what it reads, and behind those that read or
-    write what it overwrites. Where nothing is gained the order stays; so does that of a program
-    whose memory is planned.
+    Every command still runs after those that write its inputs, and after those that read or write
+    the memory that it overwrites. The order stays if nothing is gained, or if the program's memory
+    is planned already.
     """
 
     name = "cl-reorder"
@@ -40,10 +40,10 @@ class CLReorderPass(ModulePass):
 def _steps(
     program: cl.ProgramOp, kernels: Mapping[str, cl.Kernel], target: cl.Target
 ) -> tuple[list[Step], list[int]]:
-    """What each command reads and writes, by numbers, and the bytes behind each number.
+    """The memories that each command reads and writes, as numbers, and the bytes of each number.
 
-    What a kernel computes in place has the number of its input, so that the input's other readers
-    stay before it.
+    A result computed in place has the number of its input, so that other readers of the input stay
+    before it.
     """
     root_of = cl.roots(program)
     numbers: dict[SSAValue, int] = {}
@@ -75,7 +75,7 @@ def _steps(
 
 
 def _rearrange(program: cl.ProgramOp, ordered: Sequence[Operation]) -> None:
-    """Bring the commands into another order, each behind the values it needs."""
+    """Bring the commands into another order, each after the values that it needs."""
     block = program.body.block
     before = list(block.ops)
     for op in before:

@@ -22,6 +22,7 @@ from .layout.explain import print_choices
 from .layout.grouping import TEXELS
 from .layout.kernels import Work, contraction_lane, works_of_group
 from .layout.problem import LayoutProblem
+from .lowering.layouts import check_plain
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,14 @@ class NNChooseLayoutPass(ModulePass):
                     file=sys.stderr,
                 )
             return
-        for function in op.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                add_remarks(op, choose(function, target, self.explain))
+        for function in nn.networks_of(op):
+            add_remarks(op, choose(function, target, self.explain))
 
 
 def choose(function: func.FuncOp, target: cl.Target, explain: bool = False) -> list[str]:
     """Choose and apply the layouts of a function; the remarks."""
+    if (end := function.body.block.last_op) is not None:
+        check_plain(end, end.operands)
     groups = form_groups(function.body.block.ops, TEXELS)
     problem = LayoutProblem(function, groups, target)
     solution = problem.solve()

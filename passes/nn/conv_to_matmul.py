@@ -26,8 +26,8 @@ from .rewriting import in_kernel, replace, store_of
 class NNConvToMatmulPass(ModulePass):
     """Turns a 1x1 convolution without padding and groups into a matmul.
 
-    w [O, C] times x [N, C, H*W] gives [N, O, H*W]: no element moves. A strided one first takes the
-    elements it looks at, which are few beside those it computes.
+    w [O, C] times x [N, C, H*W] gives [N, O, H*W]: no element moves. A strided convolution first
+    slices out the elements that it reads, which are few compared with its products.
     """
 
     name: ClassVar[str] = "nn-conv-to-matmul"
@@ -39,7 +39,7 @@ class NNConvToMatmulPass(ModulePass):
 
 @dataclass
 class PointwiseConv(RewritePattern):
-    """slice where strided, reshape, matmul, bias as a broadcast add, reshape."""
+    """conv -> slice if strided, reshape, matmul, broadcast add of the bias, reshape."""
 
     weights: Weights | None
 
@@ -70,7 +70,7 @@ class PointwiseConv(RewritePattern):
         replace(rewriter, op, *new_ops, nn.ReshapeOp(value, shape_of(op.result)))
 
     def _reshaped(self, value: SSAValue, shape: tuple[int, ...]) -> Operation:
-        """A constant under another shape stays a constant."""
+        """The value in another shape; a constant stays a constant."""
         array = nn.constant_value(value, self.weights)
         if array is None:
             return nn.ReshapeOp(value, shape)

@@ -49,8 +49,8 @@ def phase_weights(w: nn.Array, strides: Sequence[int], groups: int) -> nn.Array:
 class ConvTransposeToConv(RewritePattern):
     """conv_transpose(x, w) -> slice(interleave(conv(x, w'))).
 
-    With `phases_first` the channels of a phase lie side by side, where there is one group: four of
-    them are a texel before and after.
+    `phases_first` makes the channels of one phase neighbours, if there is one group: then the same
+    four channels share a texel before and after the interleaving.
     """
 
     def __init__(self, weights: Weights, phases_first: bool = False):
@@ -81,7 +81,7 @@ class ConvTransposeToConv(RewritePattern):
         replace(rewriter, op, *ops)
 
     def _conv(self, op: nn.ConvTransposeOp, w: nn.Array, b: nn.Array | None) -> list[Operation]:
-        """The convolution that computes every phase of every output that is kept."""
+        """The convolution that computes all phases of the outputs that the slice keeps."""
         strides = nn.ints(op.strides)
         rank = len(strides)
         lows: list[int] = []
@@ -113,7 +113,7 @@ class ConvTransposeToConv(RewritePattern):
 
 
 def _phases_first(array: nn.Array, phases: int) -> nn.Array:
-    """[O * phases, ..] -> [phases * O, ..]."""
+    """Permute rows [O * phases, ..] to [phases * O, ..]."""
     rows = array.reshape(-1, phases, *array.shape[1:])
     return rows.swapaxes(0, 1).reshape(array.shape)
 
@@ -123,7 +123,7 @@ def _is_square(strides: Sequence[int]) -> bool:
 
 
 def _interleave(value: SSAValue, strides: Sequence[int], order: nn.BlockOrder) -> list[Operation]:
-    """[N, O * phases, T1..] -> [N, O, T1 * s1, ..]: position t * s + r from phase r."""
+    """[N, O * phases, T1..] -> [N, O, T1 * s1, ..]: phase r gives the positions t * s + r."""
     n, channels, *steps = nn.shape_of(value)
     rank = len(strides)
     if _is_square(strides):
@@ -139,9 +139,9 @@ def _interleave(value: SSAValue, strides: Sequence[int], order: nn.BlockOrder) -
 class NNConvTransposeToConvPass(ModulePass):
     """Replace strided transposed convolutions by convolutions without zero-stuffing.
 
-    Each output position depends on the input through the taps of its own phase only (Shi et al.,
-    "Is the deconvolution layer the same as a convolutional layer?", 2016). Constant weights only;
-    dilated ones are left as they are.
+    Each output position depends only on the taps of its own phase (Shi et al., "Is the
+    deconvolution layer the same as a convolutional layer?", 2016). Convolutions that are dilated or
+    have computed weights stay unchanged.
     """
 
     name = "nn-conv-transpose-to-conv"

@@ -1,4 +1,4 @@
-"""Fold batch normalisations, and other scales and shifts per channel, into what precedes them."""
+"""Fold batch normalisations, and other scales and shifts per channel, into the weights before."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from .rewriting import replace, store_of
 class NNFoldBatchNormPass(ModulePass):
     """Turns every batch_norm into a scale and a shift, and folds these into constant weights.
 
-    A scale or a shift per output channel of a convolution, or of a matrix multiplication by
-    constants, whose result nothing else uses becomes part of its weights and its bias.
+    A convolution, or a matrix multiplication by constants, absorbs a scale or shift per output
+    channel into its weights and bias, if nothing else uses its result.
     """
 
     name: ClassVar[str] = "nn-fold-batch-norm"
@@ -43,12 +43,14 @@ class NNFoldBatchNormPass(ModulePass):
             AffineIntoMatmul(weights),
             MergeShifts(weights),
         ]
-        PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+        walker = PatternRewriteWalker(GreedyRewritePatternApplier(patterns))
+        for function in nn.networks_of(op):  # the applier removes dead operations of anybody
+            walker.rewrite_region(function.body)
 
 
 @dataclass
 class _Affine:
-    """What a binary operation with a constant does to x: multiply, or else add."""
+    """A binary operation of x and a constant: a product if it `scales`, else a sum."""
 
     x: SSAValue
     constant: Array
@@ -56,7 +58,7 @@ class _Affine:
 
 
 def _affine(op: nn.BinaryOp, weights: Weights | None) -> _Affine | None:
-    """Read x * c, x / c, x + c or x - c, if c does not broadcast a floating point x."""
+    """Match x * c, x / c, x + c or x - c for a floating point x that c does not broadcast."""
     kind = op.kind.data
     x, c = op.a, op.b
     if kind in (BinaryKind.MUL, BinaryKind.ADD) and isinstance(x.owner, nn.ConstantOp):
@@ -69,6 +71,7 @@ def _affine(op: nn.BinaryOp, weights: Weights | None) -> _Affine | None:
     constant = nn.constant_value(c, weights)
     if constant is None:
         return None
+    # Folding several constants in the element type would round each time.
     constant = constant.astype(np.float64)
     match kind:
         case BinaryKind.MUL | BinaryKind.ADD:
@@ -82,7 +85,7 @@ def _affine(op: nn.BinaryOp, weights: Weights | None) -> _Affine | None:
 
 
 def _along(constant: Array, shape: tuple[int, ...], axis: int) -> Array | None:
-    """A constant that varies along one axis of a shape at most, as a vector of that axis."""
+    """A constant as a vector along one axis of `shape`; None if it varies along another."""
     aligned = constant.reshape((1,) * (len(shape) - constant.ndim) + constant.shape)
     if any(n != 1 for i, n in enumerate(aligned.shape) if i != axis):
         return None
@@ -109,7 +112,8 @@ class ConstantBatchNorm(RewritePattern):
                 return
             vectors.append(array.astype(np.float64))
         scale, bias, mean, var = vectors
-        factor = scale / np.sqrt(var + floats(op.epsilon)[0])
+        with np.errstate(all="ignore"):  # the root of a negative variance is not a number
+            factor = scale / np.sqrt(var + floats(op.epsilon)[0])
         spread = (-1, *(1,) * (len(shape_of(op.x)) - 2))
         a, c = (
             nn.ConstantOp.from_array(_like(v.reshape(spread), op.x), self.weights)
@@ -236,7 +240,7 @@ class AffineIntoMatmul(RewritePattern):
 
 @dataclass
 class MergeShifts(RewritePattern):
-    """(x + c) + d is x + (c + d), and the same for products, while the constant stays small."""
+    """(x + c) + d is x + (c + d), likewise for products, unless broadcasting grows the constant."""
 
     weights: Weights | None
 

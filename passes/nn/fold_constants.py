@@ -1,4 +1,4 @@
-"""Evaluate what depends on constants alone."""
+"""Evaluate operations whose operands are all constants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects import nn
 from ...dialects.nn import Array
-from ...dialects.nn.evaluation import evaluate
+from ...dialects.nn.evaluation.folding import fold
 from ...weights import Weights
 from .rewriting import store_of
 
@@ -23,9 +23,9 @@ from .rewriting import store_of
 class NNFoldConstantsPass(ModulePass):
     """Replaces nn operations whose operands are all constants by constants.
 
-    A result is left to be computed at run time when it is more than `max_growth` bytes larger
-    than 8 times its operands (what a cast of int8 to double needs): expanding a scalar is
-    cheaper than loading its copies.
+    The device computes a result that is more than `max_growth` bytes larger than 8 times its
+    operands, since expanding a scalar is cheaper than loading its copies. The factor 8 lets a cast
+    of int8 to double fold.
     """
 
     name: ClassVar[str] = "nn-fold-constants"
@@ -49,19 +49,19 @@ class NNFoldConstantsPass(ModulePass):
             if array is None:
                 return
             operands.append(array)
-        results = evaluate(op, operands)
+        results = fold(op, operands)
         if results is not None:
             _replace(op, results, weights)
 
 
 def _bytes(values: Iterable[SSAValue]) -> int:
-    """The memory that tensors take."""
+    """The bytes of all values together."""
     types = [nn.tensor_type(v) for v in values]
     return sum(nn.count(t.get_shape()) * nn.numpy_dtype(t.element_type).itemsize for t in types)
 
 
 def _replace(op: Operation, results: tuple[Array, ...], weights: Weights | None) -> None:
-    """Put constants in an operation's place, and erase the constants only it used."""
+    """Put constants in an operation's place, and erase constants that no one else uses."""
     sources = {v.owner for v in op.operands}
     hints = [nn.hint_of(value) for value in op.operands]
     hint = next((hint for hint in hints if hint), "")

@@ -1,4 +1,4 @@
-"""Let kernels read and write what their neighbours have, so that few layout transforms are left."""
+"""Let kernels read and write their neighbours' layouts, so that few transforms are left."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -15,33 +14,32 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import cl, nn
 from ...dialects.nn import LayoutAttr
 from ..remarks import add_remarks
-from .fuse import STARTS_KERNEL, role_of
 from .layout.apply import Transforms, place_constants, retype, spare_images
 from .layout.candidates import is_texture
 from .layout.cost import CostModel
 from .layout.explain import print_transforms
 from .layout.kernels import work_of_region
+from .roles import STARTS_KERNEL, role_of
 
 
 @dataclass(frozen=True)
 class NNFoldRelayoutsPass(ModulePass):
     """Folds layout transforms into each other and into the kernels around them.
 
-    A transform of a transform is one. A kernel whose result is wanted in another layout writes
-    that, or both where it has no stages; a kernel reads the layout that is there where that costs
-    no more than the transform. Images and buffers are no different in this.
+    Two transforms in a row become one. A kernel writes the layout that its readers want; one
+    without stages of its own can write several. A kernel reads a value as it lies if that costs no
+    more than the transform. The same rules hold for images and buffers.
     """
 
     name: ClassVar[str] = "nn-fold-relayouts"
     explain: bool = False
-    """Print the transforms that are left to stderr."""
+    """Print the remaining transforms to stderr."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
-        for function in op.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                folding = _Folding(function.body.block, CostModel(target))
-                add_remarks(op, folding.run())
+        for function in nn.networks_of(op):
+            folding = _Folding(function.body.block, CostModel(target))
+            add_remarks(op, folding.run())
         if self.explain and target.uses_textures:
             print_transforms(op)
 
@@ -53,10 +51,10 @@ class _Folding:
     block: Block
     model: CostModel
     changed: dict[nn.FusedOp, None] = field(default_factory=dict[nn.FusedOp, None])
-    """Regions whose constants may want another layout now."""
+    """Regions with new layouts, so that their constants may want another one, too."""
 
     def run(self) -> list[str]:
-        """Fold what can be folded; remarks on constants."""
+        """Fold the transforms of the function; return remarks on constants."""
         if not self._transforms():
             return []
         self._share()
@@ -73,7 +71,7 @@ class _Folding:
         return remarks
 
     def _transforms(self) -> list[nn.RelayoutOp]:
-        """The transforms of what is computed, in program order."""
+        """The transforms of computed values, in program order."""
         return [
             op
             for op in self.block.ops
@@ -81,7 +79,7 @@ class _Folding:
         ]
 
     def _share(self) -> None:
-        """Start each chain at its source, drop those without effect, make equal ones one."""
+        """Let each transform start at its chain's source; drop those without effect and doubles."""
         made: dict[tuple[SSAValue, LayoutAttr | None], SSAValue] = {}
         for op in list(self.block.ops):
             if not isinstance(op, nn.RelayoutOp):
@@ -101,7 +99,7 @@ class _Folding:
                 op.erase()
 
     def _write_what_is_wanted(self, fused: nn.FusedOp) -> None:
-        """Let a kernel write the layout whose transforms into the others cost least."""
+        """Let a kernel write the layout that is cheapest together with the transforms it leaves."""
         for index, value in enumerate(fused.outputs):
             now = nn.layout_of(value)
             wanted = _wanted(value)
@@ -118,7 +116,7 @@ class _Folding:
             self._write_also(fused, index, value)
 
     def _writing(self, fused: nn.FusedOp, index: int, layout: LayoutAttr | None) -> float:
-        """What a kernel costs that writes a result in a layout, as far as that depends on it."""
+        """The part of a kernel's cost that depends on the layout of one of its results."""
         work = work_of_region(fused, index)
         reads = sum(
             self.model.read(work, arg, nn.layout_of(value), layout)
@@ -127,7 +125,7 @@ class _Folding:
         return reads + self.model.write(nn.tensor_type(work.result), layout)
 
     def _retype(self, fused: nn.FusedOp, value: SSAValue, layout: LayoutAttr | None) -> SSAValue:
-        """Let a result have another layout; who read the old one reads a transform of the new."""
+        """Give a result another layout, and a transform of it to those who read the old one."""
         before = nn.layout_of(value)
         readers = _readers(value)
         self.changed[fused] = None
@@ -143,7 +141,7 @@ class _Folding:
         return new
 
     def _write_also(self, fused: nn.FusedOp, index: int, value: SSAValue) -> None:
-        """Let a kernel without stages write the other layouts, too: that is no launch."""
+        """Let a kernel without stages write the other layouts, too, which saves a launch each."""
         if any(role_of(op) in STARTS_KERNEL for op in fused.body.block.ops):
             return
         for op in [use.operation for use in value.uses]:
@@ -161,7 +159,7 @@ class _Folding:
         self._remove_unused()
 
     def _read_what_is_there(self, op: nn.RelayoutOp) -> None:
-        """Let the kernels behind a transform read its source, where all can at no higher cost."""
+        """Let the kernels after a transform read its source, if that costs them no more than it."""
         uses = [(use.operation, use.index) for use in op.result.uses]
         source, layout = nn.layout_of(op.x), nn.layout_of(op.result)
         if self.model.target.texture == "prefer" and is_texture(layout) and not is_texture(source):
@@ -185,7 +183,7 @@ class _Folding:
 
 
 def _wanted(value: SSAValue) -> list[LayoutAttr | None]:
-    """The layouts that a value is read in, each once."""
+    """The distinct layouts in which a value is read."""
     found: dict[LayoutAttr | None, None] = {}
     for use in value.uses:
         op = use.operation
@@ -195,7 +193,7 @@ def _wanted(value: SSAValue) -> list[LayoutAttr | None]:
 
 
 def _readers(value: SSAValue) -> list[tuple[Operation, int]]:
-    """Who reads a value as it is, in program order."""
+    """The operations that read a value without a transform, in program order."""
     block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
     assert block is not None
     users = {use.operation for use in value.uses}
@@ -209,7 +207,7 @@ def _readers(value: SSAValue) -> list[tuple[Operation, int]]:
 
 
 def _with_result(fused: nn.FusedOp, index: int, layout: LayoutAttr | None) -> nn.FusedOp:
-    """The region with one of its results once more, in another layout."""
+    """The region with one of its results repeated in another layout."""
     last = fused.body.block.last_op
     assert isinstance(last, nn.YieldOp)
     layouts = [nn.layout_of(value) for value in fused.outputs]

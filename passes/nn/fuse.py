@@ -1,104 +1,38 @@
-"""Group operations into `nn.fused` regions: what shares a region becomes one kernel."""
+"""Group operations into `nn.fused` regions, each of which becomes one kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, auto
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, f16
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import nn
+from .roles import ROLES, STARTS_KERNEL, Role, role_of
 
 _MOST_OPS = 48
-"""Longer kernels gain nothing, and every operation may bring a parameter (OpenCL allows 128)."""
+"""Longer kernels gain nothing."""
+
+MOST_INPUTS = 120
+"""OpenCL guarantees 128 parameters; the result and the bounds of rolled loops take some, too."""
 
 _VECTOR = 8
-"""Rows of so many elements can be stored by whole vectors on any CPU."""
+"""Any CPU can store rows whose length is a multiple of this by whole vectors."""
 
 
 _MOST_GUARDED_READS = 9
 """A border in memory pays off where windows overlap more (5x5 with stride 1: twice as fast)."""
 
 
-class Role(Enum):
-    """What an operation means for the kernel it is in."""
-
-    ELEMENTWISE = auto()
-    """Each result element comes from one element of each operand, at the same (broadcast) index."""
-    INDEX = auto()
-    """Each result element is one operand element at another index."""
-    WINDOW = auto()
-    """Reads several operand elements per result: it starts a kernel, and inlines cheap producers.
-    """
-    CONTRACTION = auto()
-    """Reads each operand element many times: its operands are better in memory as they are."""
-    PIECES = auto()
-    """Stores its operands piece by piece: a kernel of its own, producers inlined."""
-
-
-_WINDOWS = (
-    nn.PoolOp,
-    nn.MaxPoolIndicesOp,
-    nn.ReduceOp,
-    nn.ArgReduceOp,
-    nn.SoftmaxOp,
-    nn.LayerNormOp,
-    nn.RmsNormOp,
-    nn.GroupNormOp,
-    nn.CumsumOp,
-    nn.ResizeOp,
-    nn.TopKOp,
-    nn.GatherNDOp,
-    nn.GatherElementsOp,
-    nn.ScatterElementsOp,
-    nn.ScatterNDOp,
-)
-_ELEMENTWISE = (
-    nn.UnaryOp,
-    nn.ClipOp,
-    nn.BinaryOp,
-    nn.CompareOp,
-    nn.WhereOp,
-    nn.CastOp,
-    nn.BatchNormOp,
-)
-_INDEX = (
-    nn.TransposeOp,
-    nn.SliceOp,
-    nn.PadOp,
-    nn.ExpandOp,
-    nn.TileOp,
-    nn.GatherOp,
-    nn.DepthToSpaceOp,
-    nn.SpaceToDepthOp,
-)
-
 _PLACED = (nn.TransposeOp, nn.PadOp, nn.DepthToSpaceOp)
-"""Index operations that can also be seen as storing their operand elsewhere."""
+"""Index operations that a kernel can also do by storing its result at other places."""
 
-ROLES: dict[type[Operation], Role] = {
-    **dict.fromkeys(_ELEMENTWISE, Role.ELEMENTWISE),
-    **dict.fromkeys(_INDEX, Role.INDEX),
-    **dict.fromkeys(_WINDOWS, Role.WINDOW),
-    nn.ConvOp: Role.CONTRACTION,
-    nn.ConvTransposeOp: Role.CONTRACTION,
-    nn.MatmulOp: Role.CONTRACTION,
-    nn.WinogradInputOp: Role.CONTRACTION,
-    nn.WinogradOutputOp: Role.CONTRACTION,
-    nn.ConcatOp: Role.PIECES,
-}
-
-STARTS_KERNEL = (Role.WINDOW, Role.CONTRACTION, Role.PIECES)
-"""The roles with stages of their own: a kernel has one of them at most."""
-
-# A transcendental function is worth a buffer when its result is read more than once.
+# A transcendental function whose result is read more than once is worth a buffer.
 _COSTLY = frozenset(nn.UnaryKind) - {
     nn.UnaryKind(kind)
     for kind in (
@@ -106,11 +40,6 @@ _COSTLY = frozenset(nn.UnaryKind) - {
         "shrink logical_not bitwise_not isnan isinf sqrt reciprocal"
     ).split()
 }
-
-
-def is_view(op: Operation) -> bool:
-    """Whether the operation only renames memory and needs no kernel."""
-    return isinstance(op, nn.ReshapeOp)
 
 
 def is_literal(value: SSAValue) -> bool:
@@ -128,47 +57,44 @@ class Group:
     """Operations of one kernel, in program order; the last one's results leave it."""
 
     ops: list[Operation] = field(default_factory=list[Operation])
+    inputs: frozenset[SSAValue] = frozenset()
+    """The values that the kernel reads, each through a parameter."""
     anchor: Operation | None = None
     """The operation with the stages, if any: a kernel has at most one."""
     costly: bool = False
     placed: bool = False
-    """Whether the anchor's result is stored at other places than it was computed at."""
+    """Whether an index operation moves the anchor's result to other places."""
     rounds: bool = False
-    """Whether the result was cast to half: kernels compute halves as floats, so that it is rounded
-    where it is stored.
+    """Whether the result was cast to half: kernels compute halves as floats, so it must be stored
+    to be rounded.
     """
 
     @property
     def results(self) -> Sequence[SSAValue]:
-        """What leaves the kernel."""
+        """The values that leave the kernel."""
         return self.ops[-1].results
-
-
-def role_of(op: Operation) -> Role | None:
-    """The role of an nn operation; None for what never enters a kernel."""
-    return ROLES.get(type(op))
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What may share a kernel, where that depends on how values lie in memory."""
+    """The rules of fusion that depend on the layouts of values."""
 
     roles: Mapping[type[Operation], Role]
     places: Callable[[Group, Operation, Sequence[nn.ReshapeOp]], bool]
     """Whether the anchor of a group can store its result where an index operation moves it."""
     may_inline: Callable[[Group], bool]
-    """Whether a window may compute what it reads."""
+    """Whether a window may inline its producer."""
     joins: Callable[[Operation], bool] = lambda op: False
-    """Whether the pieces of a result lie one behind the other in it: kernels can write them there,
-    and need no other one for that.
+    """Whether the pieces of a result are contiguous in it, so that their own kernels can write them
+    there, and no kernel is needed to join them.
     """
 
 
 def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[Group]:
     """The kernels of a straight-line list of operations, in one walk.
 
-    A group is merged into the group of its only consumer, so no merge can close a cycle. Without a
-    policy that of plain layouts applies.
+    A group is merged into the group of its only consumer, so no merge can close a cycle. The
+    default policy is that of plain layouts.
     """
     policy = policy or PLAIN
     group_of: dict[Operation, Group] = {}
@@ -178,14 +104,19 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
         role = policy.roles.get(type(op))
         if role is None:
             continue
-        group = Group([], op if role in STARTS_KERNEL else None, _is_costly(op))
+        inputs = frozenset(value for value in op.operands if not is_literal(value))
+        group = Group([], inputs, op if role in STARTS_KERNEL else None, _is_costly(op))
         group.rounds = _rounds_to_half(op)
         candidates = _candidates(op, group_of)
         if policy.joins(op) and _are_few(candidates, op):
             candidates = []
         for producer, views in candidates:
+            inputs = _merged_inputs(group, producer, views)
+            if len(inputs) > MOST_INPUTS:
+                continue
             if not _may_merge(policy, op, role, group, producer, views):
                 continue
+            group.inputs = inputs
             group.ops += [*producer.ops, *views]
             group.placed |= producer.placed or (producer.anchor is not None and role is Role.INDEX)
             group.anchor = group.anchor or producer.anchor
@@ -205,8 +136,8 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
 def _candidates(
     op: Operation, group_of: dict[Operation, Group]
 ) -> list[tuple[Group, list[nn.ReshapeOp]]]:
-    """The groups that only `op` consumes, through the given reshapes; later ones first, whose
-    operands surely exist by then.
+    """The groups that only `op` consumes, each with the reshapes in between. Later groups come
+    first, since the operands of all groups exist before them.
     """
     found: dict[int, tuple[Group, list[nn.ReshapeOp]]] = {}
     for operand in op.operands:
@@ -224,8 +155,16 @@ def _candidates(
     return list(found.values())[::-1]
 
 
+def _merged_inputs(
+    group: Group, producer: Group, views: Sequence[nn.ReshapeOp]
+) -> frozenset[SSAValue]:
+    """The inputs of a kernel that also computes `producer`."""
+    inside = {*producer.results, *(view.result for view in views)}
+    return (group.inputs - inside) | producer.inputs
+
+
 def _are_few(producers: Sequence[tuple[Group, Sequence[Operation]]], op: Operation) -> bool:
-    """Whether what `op` could compute of its pieces is not more than what it had to copy."""
+    """Whether `op` could compute at most half of its result itself, and would copy the rest."""
     computed = sum(
         nn.count(nn.shape_of(producer.results[0]))
         for producer, views in producers
@@ -296,7 +235,7 @@ def _places_rows(group: Group, op: Operation, views: Sequence[nn.ReshapeOp]) -> 
 
 
 def _joins(op: Operation) -> bool:
-    """Whether the operands of a concatenation lie one behind the other in its result."""
+    """Whether the operands of a concatenation are contiguous in its result."""
     if not isinstance(op, nn.ConcatOp):
         return False
     return prod(nn.shape_of(op.result)[: op.axis.value.data]) == 1
@@ -306,7 +245,7 @@ PLAIN = Policy(ROLES, _places_rows, lambda producer: True, _joins)
 
 
 def _reads(op: Operation) -> float:
-    """How often a pool reads an element of its input."""
+    """The number of times that a pool reads an element of its input."""
     if not isinstance(op, nn.PoolOp | nn.MaxPoolIndicesOp):
         return 1
     return prod(nn.ints(op.kernel)) / prod(nn.ints(op.strides))
@@ -328,10 +267,10 @@ def _is_costly(op: Operation) -> bool:
 
 
 def outline(group: Group) -> list[nn.FusedOp]:
-    """Move the operations of a group into `nn.fused` regions that take their place.
+    """Move the operations of a group into `nn.fused` regions in their place.
 
-    A kernel writes one result, as its stages are computed where that is written. An operation
-    with several results that are used gets a region for each, and is computed in each.
+    A kernel writes one result, since its stages are computed in the loops that write it. An
+    operation with several used results gets a region for each, and each region computes it.
     """
     last = group.ops[-1]
     used = [result for result in last.results if result.uses]
@@ -384,7 +323,6 @@ class NNFusePass(ModulePass):
     name = "nn-fuse"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in op.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                for group in form_groups(list(function.body.block.ops)):
-                    outline(group)
+        for function in nn.networks_of(op):
+            for group in form_groups(list(function.body.block.ops)):
+                outline(group)

@@ -14,14 +14,19 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     StringAttr,
+    TensorType,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import VerifyException
 
 from ...context import weights_of
 from ...dialects import cl, clml, nn, tir
+from ...dialects.cl.images import verify_image
 from ...dialects.cl.ops import byte_count
+from ...dialects.cl.target import ATTRIBUTE_NAME
+from ...dialects.properties import text
 from ...errors import CloptError
 from ...weights import Weights
 from ..locations import node_name
@@ -29,6 +34,7 @@ from .lowering import LOWERINGS, Kernel, buffer_type
 from .lowering.calls import call_commands
 from .lowering.homes import find_homes
 from .lowering.layouts import (
+    check_plain,
     copy_comment,
     is_packed_view,
     outline_relayouts,
@@ -37,14 +43,14 @@ from .lowering.layouts import (
 from .structure import structure
 
 _STEMS = ("conv", "matmul", "conv_transpose", "softmax", "winograd_input", "winograd_output")
-"""Operations that a kernel is called after, whatever else it computes."""
+"""Operations that give a kernel its name, whatever else it computes."""
 
 _MOST_NODES = 4
-"""How many node names a kernel's comment spells out."""
+"""The most node names in a kernel's comment."""
 
 
 def kernel_stem(fused: nn.FusedOp) -> str:
-    """A short name for a kernel, after the operation that dominates it."""
+    """A short name for a kernel: that of the operation that dominates it."""
     stem = ""
     for op in fused.body.block.ops:
         if isinstance(op, nn.ConstantOp | nn.YieldOp):
@@ -87,7 +93,7 @@ def build_kernel(fused: nn.FusedOp, name: str) -> tir.FuncOp:
 
 @dataclass
 class _Nodes:
-    """The nodes that share a kernel: what its comment tells."""
+    """The nodes that share a kernel, for its comment."""
 
     names: list[str]
     launches: int = 1
@@ -131,7 +137,7 @@ class _Lowering:
         return kernel
 
     def graph(self, call: clml.CallOp) -> clml.GraphOp:
-        """What a call runs; a graph has its tensors once, so it serves one call."""
+        """The graph of a call; a graph has its tensors once, so it serves only one call."""
         graph = self.graphs.pop(call.graph_name, None)
         if graph is None:
             raise CloptError(
@@ -143,7 +149,9 @@ class _Lowering:
     def program(self, function: func.FuncOp) -> cl.ProgramOp:
         """The queue program of a function whose body is constants, views and fused regions."""
         block = function.body.block
-        _check_plain(function, block.args)
+        _check_tensors(function)
+        outline_relayouts(function)
+        check_plain(function, block.args)
         returned = list(block.last_op.operands) if block.last_op is not None else []
         ports = [
             *_ports(block.args, function.arg_attrs, "input"),
@@ -160,19 +168,32 @@ class _Lowering:
 
 
 def _node_names(fused: nn.FusedOp) -> list[str]:
-    """What a kernel's comment calls the region."""
+    """The names of a region's nodes for the kernel's comment."""
     names = dict.fromkeys(node_name(op) for op in fused.body.block.ops if _computes(op))
     return list(names) or [copy_comment(fused)]
 
 
-def _check_plain(op: Operation, values: Sequence[SSAValue]) -> None:
-    """Refuse layouts on what is no kernel's operand."""
-    for value in values:
-        if nn.layout_of(value) is not None:
+def _check_tensors(function: func.FuncOp) -> None:
+    """Refuse a function of nn that takes or returns anything else than tensors."""
+    signature = function.function_type
+    for type_ in (*signature.inputs, *signature.outputs):
+        if not isinstance(type_, TensorType):
             raise CloptError(
-                f"{node_name(op)}: {op.name} takes plain tensors, but got {value.type}; bring it "
-                "into the plain layout with nn.relayout"
+                f"@{function.sym_name.data} has operations of nn, so it takes and returns "
+                f"tensors, not {type_}; move these operations to a function of their own."
             )
+
+
+def _check_images(module: ModuleOp) -> None:
+    """Refuse layouts in images that the target does not have."""
+    target = cl.target_of(module)
+    for op in (op for function in nn.networks_of(module) for op in function.body.block.ops):
+        for value in op.results:
+            if isinstance(value.type, TensorType) and nn.layout_of(value) is not None:
+                try:
+                    verify_image("its result", _buffer_type(value), target)
+                except VerifyException as error:
+                    raise CloptError(f"{node_name(op)}: {error}.") from error
 
 
 def _computes(op: Operation) -> bool:
@@ -188,10 +209,9 @@ def _ports(
 ) -> list[cl.Port]:
     ports: list[cl.Port] = []
     for i, value in enumerate(values):
-        name: Attribute | None = attrs.data[i].data.get("nn.name") if attrs else None
-        text = name.data if isinstance(name, StringAttr) else f"{kind}{i}"
-        type_ = nn.tensor_type(value)
-        ports.append(cl.Port(text, type_.element_type, type_.get_shape()))
+        name = text(attrs.data[i].data.get("nn.name")) if attrs else None
+        name, type_ = f"{kind}{i}" if name is None else name, nn.tensor_type(value)
+        ports.append(cl.Port(name, type_.element_type, type_.get_shape()))
     return ports
 
 
@@ -212,7 +232,7 @@ class _ProgramBody:
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""
         if not isinstance(op, nn.FusedOp | nn.RelayoutOp):
-            _check_plain(op, op.operands)
+            check_plain(op, op.operands)
         match op:
             case nn.ConstantOp():
                 self._constant(op)
@@ -291,12 +311,12 @@ class _ProgramBody:
         self.block.add_op(launch)
 
     def _call(self, call: clml.CallOp) -> None:
-        _check_plain(call, call.results)
+        check_plain(call, call.results)
         for op in call_commands(call, self.lowering.graph(call), self._memory):
             self.block.add_op(op)
 
     def _memory(self, value: SSAValue) -> SSAValue:
-        """The buffer of a value; a result's is made when it or a part of it is first needed."""
+        """The buffer of a value; that of a result is made at the first need of any part of it."""
         if value not in self.buffers:
             self.buffers[value] = self._home(value)
         return self.buffers[value]
@@ -316,7 +336,7 @@ class _ProgramBody:
         return self._add(cl.ViewOp(buffer, type_, offset), value)
 
     def _copy_parts(self, fused: nn.FusedOp) -> None:
-        """What is left of a concatenation: copies of the operands that lie elsewhere."""
+        """The rest of a concatenation: copies of the operands that lie elsewhere."""
         (result,) = fused.outputs
         for value, offset in self.homes.copied(fused):
             place = self._part(self.buffers[result], value, offset)
@@ -345,7 +365,7 @@ def _check_accumulators(module: ModuleOp) -> None:
     if target.fp16:
         return
     for op in module.walk():
-        if "accumulate" in op.properties:
+        if op.name.startswith("nn.") and "accumulate" in op.properties:
             raise CloptError(
                 f"{node_name(op)}: accumulate = f16 needs half arithmetic, which the target "
                 f"{target.name} has not: leave it out, halves are then added up in float"
@@ -365,11 +385,11 @@ class LowerNNToTIRPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _check_accumulators(op)
+        if ATTRIBUTE_NAME in op.attributes:
+            _check_images(op)
         lowering = _Lowering(weights_of(ctx), cl.target_of(op), graphs=cl.graphs_of(op))
-        functions = [f for f in op.ops if isinstance(f, func.FuncOp) and f.body.blocks]
         block = op.body.block
-        for function in functions:
-            outline_relayouts(function)
+        for function in nn.networks_of(op):
             program = lowering.program(function)
             block.insert_op_before(program, function)
             function.detach()

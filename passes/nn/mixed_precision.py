@@ -1,4 +1,4 @@
-"""Store the floats of a network as half, and compute contractions in half where asked to."""
+"""Store the floats of a network as half, and on request compute contractions in half."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PRECISIONS = ("f32", "f16-storage", "f16")
 
 LARGEST_HALF = 65504.0
 SMALLEST_HALF = 2.0**-14
-"""The least number that half holds with all its 11 bits (IEEE 754-2008, table 3.5)."""
+"""The least number that half holds with all of its 11 bits (IEEE 754-2008, table 3.5)."""
 
 _CONTRACTIONS = (nn.ConvOp, nn.ConvTransposeOp, nn.MatmulOp)
 
@@ -38,9 +38,9 @@ def is_single(value: SSAValue) -> bool:
 
 
 def misfit(values: Array) -> str | None:
-    """What makes numbers as a whole unfit for half, if anything does.
+    """The reason why half cannot store an array, None if it can.
 
-    Among larger ones, small numbers may vanish: they add nothing to a sum that is rounded to half.
+    Small numbers may vanish among larger ones: they add nothing to a sum that is rounded to half.
     """
     finite = np.abs(values[np.isfinite(values)])
     largest = float(finite.max(initial=0))
@@ -53,17 +53,17 @@ def misfit(values: Array) -> str | None:
 
 @dataclass
 class _Rewriting:
-    """One block while its operations are replaced, in order, by those on halves."""
+    """Replaces the operations of one block, in order, by operations on halves."""
 
     weights: Weights | None
     halves: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """The half that each widened value was stored as."""
+    """The stored half behind each widened value."""
     rounded: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """The halves of values in f32, made for those who want them."""
+    """The half made of each f32 value that an operation on halves reads."""
     remarks: list[str] = field(default_factory=list[str])
 
     def run(self, block: Block) -> None:
-        """Rewrite the operations of a block; what it returns stays f32."""
+        """Rewrite the operations of a block; the values that it returns stay f32."""
         for op in list(block.ops):
             if isinstance(op, nn.CastOp) and op.to == f16 and op.x in self.halves:
                 Rewriter.replace_op(op, [], [self.halves[op.x]])
@@ -80,7 +80,7 @@ class _Rewriting:
         if not floats or rule is Rule.SINGLE:
             return False
         if rule is not Rule.ROUNDS and _is_returned(op):
-            # Reading halves and storing f32 is free; another kernel for a cast is not.
+            # Kernels read halves and store f32 for free; a cast at the end is another kernel.
             return False
         computed = [v for v in floats if not isinstance(v.owner, nn.ConstantOp)]
         stored = [value in self.halves for value in computed]
@@ -100,7 +100,7 @@ class _Rewriting:
         return [*(array for array in arrays if array is not None), *numbers]
 
     def _replace(self, op: nn.NNOp) -> None:
-        """The same operation on halves, its results widened for those who want f32."""
+        """Put the same operation on halves in its place, with results widened for f32 users."""
         properties = dict(op.properties)
         for name, attr in properties.items():
             value = _scalar(attr)
@@ -127,7 +127,7 @@ class _Rewriting:
         Rewriter.replace_op(op, [new, *widenings], results)
 
     def _half(self, value: SSAValue, user: Operation) -> SSAValue:
-        """A value as half: how it is stored, or rounded once for all who ask."""
+        """A value as half: the stored one, or one rounding that all users share."""
         if value in self.halves:
             return self.halves[value]
         if value not in self.rounded:
@@ -151,13 +151,13 @@ class _Rewriting:
 
 
 def _is_returned(op: Operation) -> bool:
-    """Whether the network's outputs alone are made of an operation."""
+    """Whether only the function's return uses an operation."""
     users = [use.operation for result in op.results for use in result.uses]
     return bool(users) and all(isinstance(user, func.ReturnOp) for user in users)
 
 
 def _scalar(attr: Attribute) -> float | None:
-    """The value of a property of type f32: a bound of a clip, what a pad fills in."""
+    """The value of a property of type f32: a bound of a clip, the value of a pad."""
     if not isinstance(attr, FloatAttr):
         return None
     typed = cast("FloatAttr[AnyFloat]", attr)
@@ -173,8 +173,8 @@ class NNMixedPrecisionPass(ModulePass):
     """Stores the values and weights of an f32 network as half, by the rules of `precision_rules`.
 
     `f16-storage` computes everything in float, `f16` lets contractions add up halves where the
-    target can. Inputs and outputs stay f32. What a constant does not fit stays in f32, with a
-    remark.
+    target can. Inputs and outputs stay f32. An operation stays in f32, with a remark, if half
+    cannot store one of its constants.
     """
 
     name: ClassVar[str] = "nn-mixed-precision"
@@ -187,11 +187,10 @@ class NNMixedPrecisionPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.precision == "f32":
             return
-        for function in op.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                rewriting = _Rewriting(store_of(ctx))
-                rewriting.run(function.body.block)
-                add_remarks(op, rewriting.remarks)
+        for function in nn.networks_of(op):
+            rewriting = _Rewriting(store_of(ctx))
+            rewriting.run(function.body.block)
+            add_remarks(op, rewriting.remarks)
         if self.precision == "f16":
             self._accumulate_in_half(op)
 

@@ -1,4 +1,4 @@
-"""Move what CLML can compute into graphs of it."""
+"""Move operations that CLML can compute into CLML graphs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...context import weights_of
-from ...dialects import cl
+from ...dialects import cl, nn
 from ...dialects.cl.target import CLML_CHOICES
 from ...errors import CloptError
 from .clml.partition import partition
@@ -20,23 +19,23 @@ from .clml.report import print_partition
 
 @dataclass(frozen=True)
 class NNPartitionCLMLPass(ModulePass):
-    """Moves operations that CLML can compute into graphs of it, each of which one `clml.call` uses.
+    """Moves operations that CLML can compute into CLML graphs, each with one `clml.call`.
 
-    With `prefer` that is everything CLML computes exactly as nn says, with `auto` what then costs
-    less by the target's figures, with `off` nothing. A region is as large as it can be without a
-    path that leaves and enters it again. What leaves a graph or enters it is a plain tensor.
+    `prefer` moves every operation that CLML computes exactly as nn says, `auto` those that cost
+    less there by the target's figures, `off` none. A graph is as large as possible without a path
+    that leaves it and enters it again. Plain tensors enter and leave graphs.
     """
 
     name: ClassVar[str] = "nn-partition-clml"
     mode: str = ""
-    """As the target's `clml` unless given."""
+    """By default the target's `clml`."""
     version: int = 0
-    """The version of CLML; the target's unless given."""
+    """The version of CLML; by default the target's."""
     minimum: int = 1
-    """The fewest operations of a graph, not counting copies and reshapes. One is enough for
-    `prefer`, which asks for all that is possible; `auto` weighs the copies of small graphs."""
+    """The fewest operations of a graph, not counting copies and reshapes. The default suits both
+    modes: `prefer` asks for all that is possible, `auto` weighs the copies of small graphs."""
     explain: bool = False
-    """Print which graph each operation is in, or why in none, to stderr."""
+    """Print the graph of each operation, or the reason why it is in none, to stderr."""
 
     def __post_init__(self) -> None:
         if self.mode not in ("", *CLML_CHOICES):
@@ -59,8 +58,7 @@ class NNPartitionCLMLPass(ModulePass):
                 "target, for example adreno-740, say which version there is (clml_version=3), or "
                 "let our reference library serve (clopt-run --clml-library reference)."
             )
-        for function in list(op.ops):
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                found = partition(op, function, target, weights_of(ctx), self.minimum, self.explain)
-                if self.explain:
-                    print_partition(function.sym_name.data, found)
+        for function in nn.networks_of(op):
+            found = partition(op, function, target, weights_of(ctx), self.minimum, self.explain)
+            if self.explain:
+                print_partition(function.sym_name.data, found)

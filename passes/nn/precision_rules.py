@@ -1,4 +1,4 @@
-"""Which operations may store their floats as half: one row per operation."""
+"""The rules by which operations store their floats as half: one row per operation."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ class Rule(Enum):
     """How an operation of f32 tensors behaves in a network that stores halves."""
 
     ROUNDS = auto()
-    """Its operands are rounded to half: it reads them often, and that is where the time goes."""
+    """Rounds its operands to half: it reads each many times, so their size is its time."""
     FOLLOWS = auto()
-    """Stored as half where all its computed operands are; a value in f32 is not worth a cast."""
+    """Stores half if all of its computed operands are half; it is not worth a cast of one in f32.
+    """
     JOINS = auto()
-    """Stored as half where one of its computed operands is: it only brings them together."""
+    """Stores half if one of its computed operands is half: it only brings them together."""
     SINGLE = auto()
-    """Stored in f32: its result may leave the range of half, or its operands decide something."""
+    """Stores f32: its result may leave the range of half, or small differences change a decision.
+    """
 
 
 _ROUNDS = (nn.ConvOp, nn.ConvTransposeOp, nn.MatmulOp)
-# What these compute inside (exponentials, statistics, coordinates) they compute in float anyway.
+# Their inner values (exponentials, statistics, coordinates) are floats in any case.
 _FOLLOWS = (
     nn.BatchNormOp,
     nn.BinaryOp,
@@ -58,21 +60,21 @@ RULES: dict[type[Operation], Rule] = {
     **dict.fromkeys(_FOLLOWS, Rule.FOLLOWS),
     nn.ConcatOp: Rule.JOINS,
 }
-"""Everything else is SINGLE: comparisons, arg_reduce, top_k and max_pool_indices, where two numbers
-that round to one half would tie; cumsum, which grows; casts, also to integers, which are often
-indices; operations that are not ours.
+"""All other operations are SINGLE: comparisons, arg_reduce, top_k and max_pool_indices, because two
+numbers that round to one half would tie; cumsum, because it grows; casts, because integers are
+often indices; operations that are not ours.
 """
 
 SINGLE_KINDS: dict[type[Operation], frozenset[str]] = {
-    # They leave the range of half (65504) for common arguments, come near to a pole, or take
-    # positions, which are exact (sin and cos of them).
+    # Common arguments take these out of the range of half (65504) or near a pole; sin and cos often
+    # take positions, which half does not hold exactly.
     nn.UnaryOp: frozenset(map(UnaryKind, "exp sinh cosh tan reciprocal rsqrt sin cos".split())),
     nn.BinaryOp: frozenset(map(BinaryKind, "pow mod fmod".split())),
     nn.ReduceOp: frozenset(map(ReduceKind, "sum prod l1 l2 sum_square".split())),
     nn.ScatterElementsOp: frozenset(map(ScatterReduction, "add mul".split())),
     nn.ScatterNDOp: frozenset(map(ScatterReduction, "add mul".split())),
 }
-"""The kinds of operations of FOLLOWS that are SINGLE."""
+"""The kinds that are SINGLE although their operations are FOLLOWS."""
 
 
 def rule_of(op: Operation) -> Rule:
@@ -93,5 +95,5 @@ def _kind(op: Operation) -> str | None:
 
 
 def _is_square(op: Operation) -> bool:
-    """Whether this is x * x, which is beyond 65504 from x = 256 on."""
+    """Whether this is x * x, which leaves the range of half at x = 256."""
     return isinstance(op, nn.BinaryOp) and op.kind.data is BinaryKind.MUL and op.a is op.b

@@ -1,4 +1,4 @@
-"""What rewrite patterns over nn share."""
+"""Helpers of the rewrite patterns over nn."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ...weights import Weights
 def replace(
     rewriter: PatternRewriter, op: Operation, *new_ops: Operation, named: Operation | None = None
 ) -> None:
-    """Replace an operation by new ones, the last giving its results.
+    """Replace an operation by new ones, of which the last gives the results.
 
-    They take the location of `op`, or of `named`, the node they mostly stem from.
+    They take the location of `op`, or of `named` if they mostly stem from that node.
     """
     for new_op in new_ops:
         new_op.location = (named or op).location
@@ -32,7 +32,7 @@ def forward(rewriter: PatternRewriter, op: Operation, value: SSAValue) -> None:
 
 
 def in_kernel(op: Operation) -> bool:
-    """Whether an operation is in a region already; what becomes a kernel is decided before."""
+    """Whether an operation is in a region: its kernel is decided, so patterns leave it alone."""
     return isinstance(op.parent_op(), nn.FusedOp)
 
 
@@ -42,7 +42,7 @@ def store_of(ctx: Context) -> Weights | None:
 
 
 def splat_of(value: SSAValue) -> int | float | None:
-    """The number that every element of an inline constant is, else None."""
+    """The value of an inline constant whose elements are all equal, else None."""
     array = nn.constant_value(value)
     if array is None or not array.size:
         return None
@@ -51,7 +51,7 @@ def splat_of(value: SSAValue) -> int | float | None:
 
 
 def is_near(value: SSAValue, expected: float) -> bool:
-    """Whether a value is the constant `expected` as some exporter may have rounded it."""
+    """Whether a value is the constant `expected`, up to an exporter's rounding."""
     splat = splat_of(value)
     return splat is not None and math.isclose(splat, expected, rel_tol=1e-3)
 

@@ -1,11 +1,10 @@
-"""Move reshapes behind elementwise operations: they would keep kernels from their epilogues."""
+"""Move reshapes after elementwise operations, so that kernels and their epilogues can meet."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -17,10 +16,10 @@ _ELEMENTWISE = (nn.UnaryOp, nn.ClipOp, nn.BinaryOp, nn.CompareOp, nn.WhereOp, nn
 
 
 def regroup(shape: Sequence[int], old: Sequence[int], new: Sequence[int]) -> list[int] | None:
-    """How an operand of `shape`, broadcast against `old`, looks when `old` is reshaped to `new`.
+    """The shape of an operand, broadcast against `old`, after `old` is reshaped to `new`.
 
-    None where no reshape of the operand does it, because it broadcasts a part of dimensions that
-    the reshape merges or splits.
+    None if no reshape of the operand is right, because the operand broadcasts some of the
+    dimensions that the reshape merges or splits together.
     """
     if 0 in old:
         return None
@@ -38,9 +37,10 @@ def regroup(shape: Sequence[int], old: Sequence[int], new: Sequence[int]) -> lis
 
 
 def sink(op: nn.NNOp) -> bool:
-    """Compute an elementwise `op` before the reshape of its operand instead; whether that was done.
+    """Compute an elementwise `op` before the reshape of its operand; return whether it did.
 
-    The reshape must be the only use of something computed; the other operands are reshaped back.
+    The reshape must be the only use of a computed value. The other operands get reshapes of their
+    own, which cancel others or cost nothing.
     """
     (result,) = op.results
     shape = nn.shape_of(result)
@@ -59,7 +59,9 @@ def sink(op: nn.NNOp) -> bool:
             for value, new in zip(op.operands, shapes, strict=True)
             if new is not None
         ]
-        types = type(op).infer([nn.tensor_type(value) for value in operands], op.properties)
+        types = type(op).inferred_types(
+            [nn.tensor_type(value) for value in operands], op.properties
+        )
         inner = type(op).create(
             operands=operands,
             properties=dict(op.properties),
@@ -99,14 +101,13 @@ def _reshaped(value: SSAValue, shape: Sequence[int], op: Operation) -> SSAValue:
 class NNSinkReshapesPass(ModulePass):
     """elementwise(reshape(x)) -> reshape(elementwise(x)), so that `nn-fuse` sees them together.
 
-    A convolution that became a matrix product leaves a reshape between itself and its activation.
+    A convolution that became a matrix product has a reshape between itself and its activation.
     """
 
     name = "nn-sink-reshapes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in op.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                for inner in list(function.body.block.ops):
-                    if isinstance(inner, _ELEMENTWISE):
-                        sink(inner)
+        for function in nn.networks_of(op):
+            for inner in list(function.body.block.ops):
+                if isinstance(inner, _ELEMENTWISE):
+                    sink(inner)

@@ -1,4 +1,4 @@
-"""Give convolutions and pools input that is padded already."""
+"""Pad the inputs of convolutions and pools in memory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SplitConvPadding(RewritePattern):
 
 
 class SplitWinogradPadding(RewritePattern):
-    """winograd_input with pads, or tiles that stand over -> pad, winograd_input of whole tiles."""
+    """winograd_input with pads or partial tiles -> pad, winograd_input of whole tiles."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.WinogradInputOp, rewriter: PatternRewriter, /) -> None:
@@ -67,7 +67,7 @@ class SplitWinogradPadding(RewritePattern):
 
 
 class SplitPoolPadding(RewritePattern):
-    """max pool (and average over the padding too) with pads -> pad, pool without."""
+    """max pool, or average pool that counts its padding, with pads -> pad, pool without."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.PoolOp, rewriter: PatternRewriter, /) -> None:
@@ -104,8 +104,8 @@ class SplitPoolPadding(RewritePattern):
 class NNSplitPaddingPass(ModulePass):
     """Move the padding of convolutions and pools into `nn.pad`.
 
-    A vector load cannot ask for each lane whether it is inside; the inner loops are several times
-    faster over input with a border in memory.
+    A vector load cannot test for each lane whether it is inside. With a border in memory the inner
+    loops need no test and are several times as fast.
     """
 
     name = "nn-split-padding"

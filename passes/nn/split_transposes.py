@@ -1,4 +1,4 @@
-"""Give matrix products a right operand whose rows lie in memory."""
+"""Give matrix products a right operand whose rows are contiguous in memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .rewriting import in_kernel, replace
 
 
 class SplitRightTranspose(RewritePattern):
-    """matmul(a, b^T) -> matmul(a, transpose(b)), where b is computed."""
+    """matmul(a, b^T) -> matmul(a, transpose(b)) for a computed b."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.MatmulOp, rewriter: PatternRewriter, /) -> None:
@@ -37,9 +37,9 @@ class SplitRightTranspose(RewritePattern):
 class NNSplitTransposesPass(ModulePass):
     """Move the transposition of a computed right operand out of `nn.matmul`.
 
-    A tile of the product reads vectors along a row of it, step by step. Writing the operand in that
-    order costs little beside reading it once for every row of the product. Constants are laid out
-    by the schedule.
+    A tile of the product reads vectors along the operand's rows. To write the operand in that order
+    costs little, since the product then reads it once for each of its rows. Constants keep their
+    flag: the schedule lays them out at compile time.
     """
 
     name = "nn-split-transposes"

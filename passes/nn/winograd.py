@@ -1,4 +1,4 @@
-"""Compute 3x3 convolutions with fewer products, where the target's costs say that it pays."""
+"""Compute 3x3 convolutions by Winograd's transforms, where the target's costs promise a gain."""
 
 from __future__ import annotations
 
@@ -26,22 +26,21 @@ from ...dialects.nn.winograd import KERNEL, TRANSFORMS, tile_counts
 from ...weights import Weights
 from .rewriting import in_kernel, replace, store_of
 
+# F(4x4, 3x3) adds up terms 100 times as large as the result; half has too few bits for that.
 TILES: dict[Attribute, tuple[int, ...]] = {f32: (4, 2), f16: (2,)}
-"""Which F(m x m, 3 x 3) may be used. The larger one adds up terms 100 times as large as the
-result: halves have too few bits for that.
-"""
+"""The m of the allowed F(m x m, 3 x 3), by element type."""
 
 
 def direct_cost(op: nn.ConvOp, transform_cost: float) -> float:
-    """The cost of a convolution as it is, in products: these, and its weights once from memory."""
+    """The cost of the direct form, in products: its own, and reading its weights once."""
     outputs, inputs = shape_of(op.w)[:2]
     n, _, h, w = shape_of(op.result)
     return outputs * inputs * KERNEL**2 * (n * h * w + transform_cost)
 
 
 def cost(op: nn.ConvOp, tile: int, transform_cost: float) -> float:
-    """The cost of the same by transforms: the products of the tiles, and `transform_cost` for each
-    element that a transform writes or reads, and for each of the weights, of which there are more.
+    """The cost by transforms, in products: those of the tiles, and `transform_cost` for each
+    element that a transform reads or writes and for each transformed weight.
     """
     outputs, inputs = shape_of(op.w)[:2]
     n, _, *sizes = shape_of(op.result)
@@ -55,8 +54,8 @@ def cost(op: nn.ConvOp, tile: int, transform_cost: float) -> float:
 class NNWinogradPass(ModulePass):
     """Turns 3x3 convolutions of stride 1 into input transform, matrix products, output transform.
 
-    `mode` is `off`, `auto` (where the cost of the transforms, a fact of the target, leaves a gain)
-    or `prefer` (where there are fewer products); without one, the target's `winograd` decides.
+    `mode` is `off`, `auto` (if there is a gain after the cost of the transforms, a fact of the
+    target) or `prefer` (if there are fewer products). By default the target's `winograd` decides.
     """
 
     name: ClassVar[str] = "nn-winograd"
@@ -100,8 +99,8 @@ class ConvByTransforms(RewritePattern):
         replace(rewriter, op, matrices, tiles, product, result, *self._bias(op, result))
 
     def _tile(self, op: nn.ConvOp) -> int | None:
-        """The cheapest m of F(m x m, 3 x 3), if one is cheaper than the convolution itself."""
-        # A map of one tile is all border: its transform is as long as it has elements, and Intel's
+        """The cheapest m of F(m x m, 3 x 3), None if the direct form is cheaper."""
+        # A map of one tile is all border: its transform has a term for each element, and Intel's
         # compiler took a minute and a half for one.
         sizes = shape_of(op.result)[2:]
         tiles = TILES.get(nn.tensor_type(op.x).element_type, ())

@@ -1,6 +1,6 @@
-"""`tir-apply-schedule`: a kernel is scheduled by the steps written in its `schedule`.
+"""`tir-apply-schedule`: schedules a kernel by the steps in its `schedule`.
 
-A step is a primitive's name and its arguments; `-> names` names what it makes. A loop is written
+A step is a primitive's name and its arguments; `-> names` names its results. A loop is written
 `block.name`, for the loop called `name` around the block labelled `block`:
 
     schedule = ["split out.j 8 -> jo ji", "reorder out.jo out.i out.ji", "vectorize out.ji",
@@ -27,6 +27,7 @@ from ...dialects.tir import BlockOp, ForOp, FuncOp, LoopKind, Scope
 from . import schedule as tir
 from .schedule.analysis import memref_of
 from .schedule.errors import refuse
+from .schedule.stage import free_label
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def apply_step(func: FuncOp, text: str) -> None:
 
 @dataclass(frozen=True)
 class _Call:
-    """The arguments of a step and the meaning of its words."""
+    """The arguments of a step, and their interpretation in the kernel."""
 
     func: FuncOp
     text: str
@@ -125,7 +126,7 @@ class _Step:
     least: int
     most: int
     makes: int | None = 0
-    """How many names may follow the arrow; None for as many as there are arguments."""
+    """The number of names that may follow the arrow; None for as many as arguments."""
 
     def results(self, arguments: int) -> int:
         return arguments if self.makes is None else self.makes
@@ -150,23 +151,23 @@ def _transform_layout(call: _Call) -> None:
     position = params.get(call.words[0])
     if position is None:
         raise refuse(call.func, f"no parameter is called '{call.words[0]}'")
-    sizes = memref_of(call.func.params[position]).get_shape()
+    rank = memref_of(call.func.params[position]).get_num_dims()
     layout: list[AffineExpr] = []
-    shape: list[int] = []
     for word in call.words[1:]:
         part = _PART.fullmatch(word)
-        if part is None or int(part["dim"]) >= len(sizes):
+        if part is None or int(part["dim"]) >= rank:
             raise refuse(call.func, f"'{word}' in '{call.text}' is no part such as d0, d0/4, d0%4")
-        dim, size = AffineExpr.dimension(int(part["dim"])), sizes[int(part["dim"])]
-        block = int(part["block"] or 1)
+        dim, block = AffineExpr.dimension(int(part["dim"])), int(part["block"] or 1)
         layout.append(dim % block if part["kind"] == "%" else dim // block if block > 1 else dim)
-        shape.append(block if part["kind"] == "%" else -(-size // block))
-    tir.transform_layout(call.func, position, layout, shape)
+    tir.transform_layout(call.func, position, layout)
 
 
 def _label(call: _Call, block: BlockOp) -> None:
-    if call.name is not None:
-        block.label = StringAttr(call.name)
+    if call.name is None:
+        return
+    if free_label(call.func, call.name) != call.name:
+        raise refuse(call.func, f"'{call.text}': a block is called '{call.name}' already")
+    block.label = StringAttr(call.name)
 
 
 _MANY = 64

@@ -1,4 +1,4 @@
-"""Sums of multiples of dimensions: the common case of an index, without the cost of the rest."""
+"""Indices that are sums of multiples of dimensions: a cheap form for the most common case."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Flat = tuple[dict[int, int], int]
 
 
 def flat(expr: AffineExpr) -> Flat | None:
-    """`expr` as a sum; None where it divides."""
+    """`expr` as a sum of multiples; None if it contains a division."""
     factors: dict[int, int] = {}
     constant = _collect(expr, 1, factors)
     return None if constant is None else (factors, constant)
@@ -62,7 +62,7 @@ def unflat(factors: Mapping[int, int], constant: int) -> AffineExpr:
 
 
 def tidy(expr: AffineExpr, extents: Sequence[int]) -> AffineExpr:
-    """`simplify`, at once for a sum."""
+    """`simplify`, with a shortcut for sums."""
     form = flat(expr)
     if form is None:
         return simplify(expr, extents)

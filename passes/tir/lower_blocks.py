@@ -1,6 +1,6 @@
 """`tir-lower-blocks`: blocks become plain statements in their loops.
 
-The result holds loops, conditions, loads, stores and arithmetic only, and knows its NDRange.
+The result consists of loops, conditions, loads, stores and arithmetic, and has an NDRange.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .lowering.barriers import insert_barriers
 from .lowering.emit import emit
 from .lowering.footprint import footprints
 from .lowering.inventory import inventory
-from .lowering.ndrange import bound_extents, check_scopes, single_out
+from .lowering.ndrange import bound_extents, check_scopes, check_shared, single_out
 from .lowering.reduction import place_initial_values
 from .lowering.space import Space
 
 
 @dataclass(frozen=True)
 class TIRLowerBlocksPass(ModulePass):
-    """Replace the blocks of every kernel that has any."""
+    """Replace the blocks of each kernel by plain statements in its loops."""
 
     name: ClassVar[str] = "tir-lower-blocks"
 
@@ -36,7 +36,9 @@ class TIRLowerBlocksPass(ModulePass):
 
 def lower_blocks(func: FuncOp) -> None:
     """Replace the blocks of one kernel."""
-    place_initial_values(inventory(func).blocks)
+    blocks = inventory(func).blocks
+    check_shared(blocks)
+    place_initial_values(blocks)
     parts = inventory(func)
     check_scopes(parts)
     extents = bound_extents(func, parts.loops)

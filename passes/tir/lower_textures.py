@@ -1,7 +1,7 @@
 """`tir-lower-textures`: accesses to packed memory become reads and writes of texels.
 
-A border of zeros is the image's own: what its sampler decides is not asked again, and of the rest
-one coordinate is chosen, so that no lane of the device branches.
+The image itself has a border of zeros. Conditions that its sampler decides are dropped; for the
+others, one coordinate is moved outside of the image, so that no lane of the device branches.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from .texture.indices import Indices, Knowledge, conjuncts
 class TIRLowerTexturesPass(ModulePass):
     """Give the kernels whose parameters are images, or packed like them, accesses by texels.
 
-    Packed buffers are looked for on targets that use textures only. CloptError where an image may
-    be accessed outside of its extents.
+    Packed buffers exist only on targets that use textures. Raises CloptError if an image may be
+    accessed outside of its extents.
     """
 
     name: ClassVar[str] = "tir-lower-textures"
@@ -105,7 +105,7 @@ class _Lowering:
 
     def _if(self, op: scf.IfOp, known: Knowledge) -> None:
         fill = fill_of(op)
-        # Outside of the `if`, its condition must not be relied on.
+        # The read moves out of the `if`, so the condition does not hold for it.
         access = None if fill is None else access_of(fill.load, known, self.packed)
         if fill is not None and access is not None:
             self._fill(fill, access, known)
@@ -115,14 +115,15 @@ class _Lowering:
             self.block(op.false_region.block, known.unless(op.cond))
 
     def _read(self, op: memref.LoadOp, access: Access, known: Knowledge) -> None:
-        """Without a sampler where the texel is proved to exist; with one, no read leaves the image.
+        """Read without a sampler if the texel is proved to exist, else with one, which is safe.
 
-        Code that is not executed where its indices are wrong, or loads them, cannot be proved.
+        There is no proof for loaded indices, or for indices that conditions keep from being used.
         """
         border = not all(access.is_inside(i, known) for i in range(access.sampled))
         _check_inside(access, known, range(access.sampled, len(access.coords)))
         values = [self._index(coord, op) for coord in access.coords]
-        new = tir.TexelReadOp(op.memref, values, self._index(access.lane, op), border=border)
+        lane = self._index(_lane_read(access, known), op)
+        new = tir.TexelReadOp(op.memref, values, lane, border=border)
         new.result.name_hint = op.res.name_hint
         self.changed = True
         Rewriter.replace_op(op, new)
@@ -139,10 +140,10 @@ class _Lowering:
         Rewriter.replace_op(op, tir.TexelWriteOp(op.value, op.memref, values, lane))
 
     def _fill(self, fill: Fill, access: Access, known: Knowledge) -> None:
-        """Without the branch: read somewhere in any case, and zeros where the condition fails.
+        """Replace the branch by a read in any case, which gives zero if the condition fails.
 
-        Where there is a border of zeros, coordinates of it are enough; elsewhere, and for other
-        constants, the value that was read is replaced.
+        With a border of zeros, a coordinate in the border does that. Without one, and for other
+        constants, a selection replaces the value.
         """
         place = fill.op
         fill.hoist()
@@ -160,7 +161,7 @@ class _Lowering:
             if asked:
                 border = True
                 values[1] = self._choose(asked, values[1], -1, place)
-        lane = self._index(access.lane, place)
+        lane = self._index(_lane_read(access, known), place)
         read = tir.TexelReadOp(fill.load.memref, values, lane, border=border)
         _insert(read, place)
         result = read.result
@@ -178,7 +179,7 @@ class _Lowering:
         Rewriter.replace_op(place, [], [result])
 
     def _is_implied(self, part: SSAValue, access: Access, known: Knowledge) -> bool:
-        """Whether a texel for which `part` fails is certain to be in the border."""
+        """Whether a texel for which `part` fails certainly lies in the border."""
         condition = self.indices.condition(part)
         if condition is None:
             return False
@@ -190,7 +191,7 @@ class _Lowering:
     def _choose(
         self, conditions: Sequence[SSAValue], value: SSAValue, other: int, place: Operation
     ) -> SSAValue:
-        """`value` where all conditions hold, else a number."""
+        """`value` if all conditions hold, else a number."""
         condition = conditions[0]
         for part in conditions[1:]:
             both = arith.AndIOp(condition, part)
@@ -203,7 +204,7 @@ class _Lowering:
         return select.result
 
     def _index(self, expr: AffineExpr, place: Operation) -> SSAValue:
-        """The value of an expression in front of `place`."""
+        """The value of an expression, computed before `place`."""
         if isinstance(expr, AffineDimExpr):
             return self.indices.leaves[expr.position]
         if isinstance(expr, AffineConstantExpr):
@@ -220,12 +221,20 @@ class _Lowering:
         return apply.result
 
 
+def _lane_read(access: Access, known: Knowledge) -> AffineExpr:
+    """The lane that a read takes of its texel.
+
+    An index that the kernel loads, as that of the largest element, is below 4 without a proof; the
+    remainder keeps it there for those who emit the read.
+    """
+    inside = not access.is_texture or known.within(access.lane, tir.TEXEL)
+    return access.lane if inside else access.lane % tir.TEXEL
+
+
 def _check_inside(access: Access, known: Knowledge, coords: Sequence[int]) -> None:
     """Texels of an image are proved to exist; those of global memory do if their elements do."""
     if not access.is_texture:
         return
-    if not known.within(access.lane, tir.TEXEL):
-        raise refuse(access, f"whose last index cannot be proved to lie below {tir.TEXEL}")
     for i in coords:
         if not access.is_inside(i, known):
             low, high = known.bounds(access.coords[i])

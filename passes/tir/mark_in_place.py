@@ -1,10 +1,10 @@
-"""`tir-mark-in-place`: which input of a kernel may be overwritten by its output.
+"""`tir-mark-in-place`: finds the inputs of a kernel that its outputs may overwrite.
 
-A pair is noted where every element of the input is read before the same element of the output is
-written, by the same work-item. That is proved for each load and each store on its own: if both are
-at the same element, equal indices must pin all work-item indices and loops around both down to one
-iteration, in which the load stands first. Where an index is not understood, or a tile overlaps its
-neighbour and reads again what that one has written, there is no pair.
+A pair is noted if every element of the input is read before the same element of the output is
+written, by the same work-item. The proof takes each load with each store: if both access the same
+element, equal indices must determine all work-item indices and all loops around both, and in that
+one iteration the load comes first. There is no pair if an index is not understood, or if a tile
+overlaps its neighbour and reads elements that the neighbour has written.
 """
 
 from __future__ import annotations
@@ -59,9 +59,10 @@ def in_place_pairs(func: tir.FuncOp) -> list[tuple[int, int]]:
 
 
 def _same_memory(source: SSAValue, result: SSAValue) -> bool:
-    """Whether two parameters are dense buffers of as many elements of the same type.
+    """Whether two parameters are dense buffers with equally many elements of the same type.
 
-    Elements of other types could be moved past each other by a compiler, whatever their width.
+    A compiler may move accesses to elements of different types past each other, even if the types
+    have the same width.
     """
     before, after = memref_of(source), memref_of(result)
     return (
@@ -88,9 +89,9 @@ def _reads_first(kernel: Accesses, source: SSAValue, result: SSAValue) -> bool:
 
 
 class _Meeting:
-    """A load and a store at the same element, in unknown iterations of the loops around them.
+    """A load and a store of the same element, in unknown iterations of the loops around them.
 
-    The unknowns are how much later the store is along each dimension that both have.
+    The unknowns are the distances from load to store along the dimensions that both have.
     """
 
     def __init__(self, kernel: Accesses, read: Access, write: Access):
@@ -129,7 +130,7 @@ class _Meeting:
         return first.parent_op() is second.parent_op()
 
     def _solve(self) -> Mapping[Hashable, int] | None:
-        """The unknowns that are certain; None where load and store never are at one element."""
+        """The unknowns with only one value; None if load and store never meet."""
         equations = list(self._equations())
         while True:
             known = solve(equations)
@@ -143,8 +144,8 @@ class _Meeting:
     def _settled(
         self, equations: Sequence[Equation], known: Mapping[Hashable, int]
     ) -> Iterator[Hashable]:
-        """What else is the same in both iterations: quotients and remainders of what is, and
-        what such tell apart.
+        """Further values that are equal in both iterations: quotients and remainders of equal
+        values, and values that these determine.
         """
         keys = dict.fromkeys(term.key for equation in equations for term in equation.terms)
         atoms = [key for key in keys if isinstance(key, AffineExpr)]
@@ -187,7 +188,7 @@ class _Meeting:
             return Equation(apart)
         if later == earlier:
             return Equation([replace(self._distance(atom), factor=later)])
-        # Where it has one value only, it may be taken as often as on the other side.
+        # An atom with only one value may be counted as often as on the other side.
         for access, factor in ((self.write, earlier), (self.read, later)):
             low, high = self.kernel.bounds(atom, access)
             if low == high:
@@ -196,7 +197,7 @@ class _Meeting:
         return Equation(apart)
 
     def _distance(self, atom: AffineExpr) -> Term:
-        """How much more an atom is where the store is than where the load is."""
+        """The difference of an atom between the store and the load."""
         low, high = self.kernel.bounds(atom, self.write)
         least, greatest = self.kernel.bounds(atom, self.read)
         key = atom.position if isinstance(atom, AffineDimExpr) else atom

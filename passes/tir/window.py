@@ -1,4 +1,4 @@
-"""Which interval an index covers while some of its dimensions stand still and the others run."""
+"""The interval that an index covers while some of its dimensions are fixed and the others run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ZERO = Linear({}, 0)
 
 @dataclass(frozen=True)
 class Window:
-    """`size` values from `low` on, an expression over the dimensions that stand still."""
+    """The `size` values from `low` on, which is an expression over the fixed dimensions."""
 
     low: Linear
     size: int
@@ -33,7 +33,7 @@ def whole(size: int) -> Window:
 
 
 def window(expr: AffineExpr, extents: Sequence[int], fixed: AbstractSet[int]) -> Window:
-    """The least interval found to hold `expr` while the dimensions that are not `fixed` run."""
+    """An interval, as small as we can prove, that holds `expr` while unfixed dimensions run."""
     return _of_form(linear(expr, extents), extents, fixed)
 
 
@@ -59,7 +59,7 @@ def _of_atom(atom: AffineExpr, extents: Sequence[int], fixed: AbstractSet[int]) 
     inner = window(atom.lhs, extents, fixed)
     rest = linear(inner.low.expr() % divisor, extents)
     _, latest = bounds(rest.expr(), extents)
-    # How far the interval starts behind a multiple of the divisor, at the most.
+    # The greatest distance from a multiple of the divisor to the start of the interval.
     latest = divisor - 1 if latest is None else latest
     if atom.kind is AffineBinaryOpKind.FloorDiv:
         size = (latest + inner.size - 1) // divisor + 1

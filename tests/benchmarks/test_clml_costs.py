@@ -1,4 +1,4 @@
-"""The facts of CLML come out of its times, and nothing else does."""
+"""The facts of CLML follow from its times, and nothing else does."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_noise_makes_no_negative_facts(samples: list[Sample]) -> None:
 
 
 def test_facts_are_in_the_scale_of_the_cost_model() -> None:
-    """On a device where all takes twice as long as modelled, the facts are of half the times."""
+    """On a device that takes twice as long as modelled, the facts halve the times."""
     facts = {fact: getattr(TARGET, fact) for fact in FACTS}
     half = scaled(facts, 2.0)
     for sample in Modelled(TARGET).samples()[:3]:

@@ -14,7 +14,7 @@ from onnx_conformance import by_operator, markdown, regressions
 
 
 class Refused(Exception):
-    """What a compiler raises when it cannot do a case."""
+    """A compiler raises this for a case that it cannot compile."""
 
 
 def _model(kind: str, *inputs: onnx.ValueInfoProto, **attributes: Any) -> onnx.ModelProto:

@@ -1,4 +1,4 @@
-"""What the benchmarks count and compare, on inputs small enough to count by hand."""
+"""The benchmarks count and compare correctly, on inputs small enough to count by hand."""
 
 from __future__ import annotations
 

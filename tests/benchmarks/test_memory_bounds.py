@@ -15,7 +15,7 @@ def test_lower_bound(tmp_path: Path) -> None:
     w = numpy_helper.from_array(np.eye(10, dtype=np.float32), "w")
     wide = numpy_helper.from_array(np.ones((10, 20), np.float32), "wide")
     nodes = [
-        helper.make_node("Transpose", ["w"], ["t"]),  # of weights: counts for nothing
+        helper.make_node("Transpose", ["w"], ["t"]),  # computed from weights: counts for nothing
         helper.make_node("MatMul", ["x", "t"], ["a"]),
         helper.make_node("Relu", ["a"], ["b"]),  # in the kernel of a
         helper.make_node("MatMul", ["b", "w"], ["c"]),  # b, c

@@ -1,4 +1,4 @@
-"""Models and images that the tools are tried on."""
+"""Models and images for the tests of the tools."""
 
 from __future__ import annotations
 

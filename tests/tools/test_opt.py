@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
+from xdsl.passes import ModulePass
 
 from clopt.tools.opt import main
+from clopt.universe import CLOPT_UNIVERSE
+
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 
 GOOD = "func.func @f(%x: i32) -> i32 {\n  func.return %x : i32\n}\n"
 
@@ -19,26 +27,40 @@ def good(tmp_path: Path) -> Path:
 
 
 def sentence(capsys: pytest.CaptureFixture[str], *args: object) -> str:
-    """What `clopt` says when it refuses; one line, exit code 1, nothing on stdout."""
+    """The sentence with which `clopt` refuses: exit code 1, nothing on stdout.
+
+    One line; where the place in the input is known, that line of it and a caret follow.
+    """
     with pytest.raises(SystemExit) as leaving:
         main([str(arg) for arg in args])
     assert leaving.value.code == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.count("\n") == 1
-    assert err.startswith("clopt: ")
+    first, *excerpt = err.splitlines()
+    assert len(excerpt) in (0, 2)
+    assert not excerpt or excerpt[1].endswith("^")
+    assert first.startswith("clopt: ")
     return err.removeprefix("clopt: ").strip()
 
 
 BAD_TEXT = {
-    "func.func @f() {": "bad.mlir:1: ",
-    "\n\n%": "bad.mlir:3: ",
-    'func.func @f() {\n  "' + 40 * "a": "bad.mlir:2: a string that begins here",
-    "\xff\x00": "bad.mlir:1: Unexpected character",
+    "func.func @f() {": "bad.mlir:1:17: ",
+    "\n\n%": "bad.mlir:3:1: ",
+    "nonsense\n\n": "bad.mlir:1:1: Operation nonsense is not registered\nnonsense\n^",
+    'func.func @f() {\n  "' + 40 * "a": "bad.mlir:2:3: a string that begins here",
+    "\xff\x00": "bad.mlir:1:1: Unexpected character",
+    "func.func @f() {\n\t\tx\n}": "bad.mlir:2:3: Operation x is not registered\n\t\tx\n\t\t^",
+    300 * " " + "\x07": "\n" + 99 * " " + "?\n" + 99 * " " + "^",
     'func.func @f() {\n  "nn.nonsense"() : () -> ()\n}': "Operation nn.nonsense is not registered",
-    "func.func @f() -> i32 {\n  func.return\n}": "bad.mlir:2: 'func.return': Expected arguments",
-    "func.func @f(%x : tensor<-3xf32>) {\n  func.return\n}": "bad.mlir:1: ",
+    "func.func @f() -> i32 {\n  func.return\n}": "bad.mlir:2:3: 'func.return': Expected arguments",
+    "func.func @f(%x : tensor<-3xf32>) {\n  func.return\n}": "bad.mlir:1:26: Expected shape",
 }
+
+
+def test_empty_input_has_no_excerpt(tmp_path: Path, capsys):
+    path = tmp_path / "empty.mlir"
+    path.write_text("\n\n")
+    assert sentence(capsys, path).endswith("empty.mlir:1:1: Could not parse entire input!")
 
 
 @pytest.mark.parametrize("text", BAD_TEXT)
@@ -46,6 +68,77 @@ def test_malformed_mlir_names_the_line(tmp_path: Path, capsys, text: str):
     path = tmp_path / "bad.mlir"
     path.write_bytes(text.encode("latin-1"))
     assert BAD_TEXT[text] in sentence(capsys, path)
+
+
+def test_stdin_is_text_or_an_onnx_model(monkeypatch: pytest.MonkeyPatch, capsys):
+    for content, name in ((GOOD.encode(), "@f"), (DIGITS.read_bytes(), "@main")):
+        for words in ([], ["-"]):
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+            main(words if name == "@f" else [*words, "--dim", "batch=1"])
+            assert f"func.func {name}" in capsys.readouterr().out
+
+
+NOT_LOWERED = {
+    "": "@main is not lowered to kernels: run the pipeline opencl first, as in -p opencl",
+    "-p simplify,fuse": "@main is not lowered to kernels",
+    "-p simplify,fuse,lower": "has no schedule: run the pipeline schedule first, as in -p schedule",
+}
+
+
+@pytest.mark.parametrize("passes", NOT_LOWERED)
+def test_kernels_of_a_model_that_is_not_lowered(passes: str, capsys):
+    words = [DIGITS, "--dim", "batch=1", "-t", "opencl-c", *passes.split()]
+    assert NOT_LOWERED[passes] in sentence(capsys, *words)
+
+
+def test_functions_of_others_are_no_kernels(good: Path, capsys):
+    main([str(good), "-t", "opencl-c"])
+    assert capsys.readouterr() == ("", "")
+
+
+class Failing(ModulePass):
+    """A user's pass with a bug."""
+
+    name = "failing"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        raise KeyError("lost")
+
+
+class Breaking(ModulePass):
+    """A user's pass that leaves IR that does not verify."""
+
+    name = "breaking"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        next(o for o in op.walk() if isinstance(o, ReturnOp)).operands = []
+
+
+def with_users_pass(monkeypatch: pytest.MonkeyPatch, kind: type[ModulePass]) -> None:
+    monkeypatch.setitem(CLOPT_UNIVERSE.all_passes, kind.name, lambda: kind)
+
+
+def test_failure_of_a_users_pass_is_theirs(monkeypatch: pytest.MonkeyPatch, good: Path, capsys):
+    with_users_pass(monkeypatch, Failing)
+    with pytest.raises(SystemExit) as leaving:
+        main([str(good), "-p", "dce,failing,cse"])
+    assert leaving.value.code == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert 'in apply\n    raise KeyError("lost")\n' in err
+    assert lines[-2] == "KeyError: 'lost'"
+    assert lines[-1] == (
+        f"clopt: the pass failing raised KeyError; it belongs to {__name__}, not to clopt."
+    )
+    assert "bug in clopt" not in err
+    assert "tools/opt.py" not in err
+
+
+def test_wrong_ir_after_a_users_pass_is_theirs(monkeypatch: pytest.MonkeyPatch, good: Path, capsys):
+    with_users_pass(monkeypatch, Breaking)
+    said = sentence(capsys, good, "-p", "breaking")
+    assert f"good.mlir:2:3: after pass breaking (a bug in {__name__}): 'func.return'" in said
 
 
 def test_nothing_is_written_for_bad_input(tmp_path: Path, capsys):

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
+import clopt
 from clopt.api import TensorInfo, list_devices
-from clopt.tools import compile, run
+from clopt.context import CloptContext
+from clopt.source import Source, SourceModule
+from clopt.tools import compile, opt, run
 from clopt.tools.inputs import ImageScaling, read_image
-from clopt.tools.reference import difference
+from clopt.tools.reference import difference, tolerance
 
 X = np.array([[1, -1, 2], [-9, 0, 5]], np.float32)
 Y = np.maximum(X + np.arange(6, dtype=np.float32).reshape(2, 3), 0)
 
 
 def refusal(capsys, main: Callable[[list[str]], None], *args: object) -> str:
-    """What a tool says when it refuses: one line, exit code 1, no traceback."""
+    """The sentence with which a tool refuses: one line, exit code 1, no traceback."""
     capsys.readouterr()
     with pytest.raises(SystemExit) as leaving:
         main([str(arg) for arg in args])
@@ -73,6 +77,108 @@ def test_npz_names_its_inputs_and_a_folder_takes_outputs(model: Path, tmp_path: 
     np.testing.assert_allclose(np.load(result / "y.npy"), Y)
 
 
+def two_outputs(path: Path, names: tuple[str, str]) -> Path:
+    """A model with the outputs x + 1 and x - 1."""
+    one = numpy_helper.from_array(np.ones((2, 3), np.float32), "one")
+    x, *outputs = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in ("x", *names)
+    )
+    nodes = [helper.make_node(op, ["x", "one"], [y]) for op, y in zip(("Add", "Sub"), names)]
+    graph = helper.make_graph(nodes, "two", [x], outputs, [one])
+    opsets = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    return path
+
+
+def test_npy_takes_one_output(model: Path, tmp_path: Path):
+    given, result = tmp_path / "x.npy", tmp_path / "y.npy"
+    np.save(given, X)
+    run.main([str(model), "--input", str(given), "--output", str(result)])
+    np.testing.assert_allclose(np.load(result), Y)
+
+
+def test_npy_refuses_two_outputs(tmp_path: Path, capsys):
+    path = two_outputs(tmp_path / "two.onnx", ("a", "b"))
+    said = refusal(capsys, run.main, path, "-o", tmp_path / "y.npy")
+    assert "the model has 2 outputs and an .npy file holds one; name an .npz file" in said
+    assert not (tmp_path / "y.npy").exists()
+
+
+def test_outputs_of_one_file_name(tmp_path: Path, capsys):
+    path = two_outputs(tmp_path / "two.onnx", ("a/b", "a_b"))
+    np.save(tmp_path / "x.npy", X)
+    words = [path, "--input", tmp_path / "x.npy", "-o"]
+    said = refusal(capsys, run.main, *words, tmp_path / "all")
+    assert "two outputs would be a_b.npy; name an .npz file" in said
+    run.main([str(word) for word in (*words, tmp_path / "all.npz")])
+    outputs = np.load(tmp_path / "all.npz")
+    np.testing.assert_allclose(outputs["a/b"], X + 1)
+    np.testing.assert_allclose(outputs["a_b"], X - 1)
+
+
+def test_model_on_stdin(model: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch):
+    np.save(tmp_path / "x.npy", X)
+    opt.main([str(model), "-p", "simplify"])
+    for content in (model.read_bytes(), capsys.readouterr().out.encode()):
+        words = ["--input", str(tmp_path / "x.npy"), "-o", str(tmp_path / "y.npy")]
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(content)))
+        run.main(["-", *words])
+        np.testing.assert_allclose(np.load(tmp_path / "y.npy"), Y)
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(content)))
+        compile.main(["-", "-o", str(tmp_path / "compiled")])
+        run.main([str(tmp_path / "compiled"), *words])
+        np.testing.assert_allclose(np.load(tmp_path / "y.npy"), Y)
+
+
+@pytest.mark.parametrize("main", [run.main, compile.main])
+def test_empty_stdin(
+    main: Callable[[list[str]], None], tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"\n")))
+    said = refusal(capsys, main, "-", "-o", tmp_path / "out")
+    assert "stdin is empty; send an ONNX model or MLIR text to it" in said
+
+
+def test_model_on_stdin_is_compared(model: Path, capsys, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(model.read_bytes())))
+    run.main(["-", "--compare", "onnxruntime"])
+    assert "against onnxruntime" in capsys.readouterr().out
+
+
+def test_module_with_weights_in_a_file(tmp_path: Path, capsys):
+    weight = np.linspace(-1, 1, 3 * 700, dtype=np.float32).reshape(3, 700)
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["wide"]),
+        helper.make_node("ReduceMax", ["wide"], ["y"], axes=[1], keepdims=0),
+    ]
+    x, y = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", [2, 3]), ("y", [2]))
+    )
+    graph = helper.make_graph(nodes, "wide", [x], [y], [numpy_helper.from_array(weight, "w")])
+    opsets = [helper.make_opsetid("", 17)]
+    path, module, weights = (tmp_path / name for name in ("m.onnx", "m.mlir", "w.safetensors"))
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    opt.main([str(path), "-p", "simplify", "--save-weights", str(weights), "-o", str(module)])
+    np.save(tmp_path / "x.npy", X)
+    words = ["--input", tmp_path / "x.npy", "-o", tmp_path / "y.npy"]
+    run.main([str(word) for word in (module, "--weights", weights, *words)])
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), (X @ weight).max(axis=1), rtol=1e-5)
+    assert "is not in the store of 0 weights" in refusal(capsys, run.main, module)
+    assert "--weights is for .mlir files" in refusal(capsys, run.main, path, "--weights", weights)
+    assert "--compare needs the ONNX model, and this is a module" in refusal(
+        capsys, run.main, module, "--compare", "onnxruntime"
+    )
+
+
+@pytest.mark.parametrize("main", [opt.main, run.main, compile.main])
+def test_version(main: Callable[[list[str]], None], capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["--version"])
+    assert leaving.value.code == 0
+    assert capsys.readouterr().out.split()[1:] == [clopt.__version__]
+
+
 def test_same_seed_same_outputs(model: Path, tmp_path: Path):
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         run.main([str(model), "--seed", str(seed), "--output", str(tmp_path / name)])
@@ -113,9 +219,8 @@ def test_compiled_folder_runs_without_the_model(model: Path, tmp_path: Path, dev
 
 def test_difference_above_the_tolerance_fails(model: Path, capsys):
     args = [model, "--compare", "onnxruntime", "--tolerance", "-1"]
-    assert "y differs from onnxruntime by more than the tolerance" in refusal(
-        capsys, run.main, *args
-    )
+    said = refusal(capsys, run.main, *args)
+    assert re.search(r"differs from onnxruntime: y by \S+, more than -1 of the largest value", said)
 
 
 WRONG_INPUTS = {
@@ -233,6 +338,42 @@ def test_image_for_bytes_is_not_scaled(tmp_path: Path):
     assert np.array_equal(array, np.full((1, 1, 8, 8), 77, np.uint8))
 
 
+TOLERANCES = {
+    # element type of the model, precision of the compiler, type of an output
+    ("f32", "f32", np.float32): 1e-4,
+    ("f32", "f16", np.float32): 1e-2,
+    ("f32", "f16-storage", np.float32): 1e-2,
+    ("f16", "f32", np.float16): 1e-2,
+    ("f64", "f32", np.float64): 1e-10,
+    ("f32", "f32", np.int64): 0,
+    ("f32", "f32", np.bool_): 0,
+}
+
+
+@pytest.mark.parametrize(("element", "precision", "output"), TOLERANCES)
+def test_tolerance_is_that_of_the_types(element: str, precision: str, output: type[np.generic]):
+    text = f"""
+        func.func @main(%x: tensor<16x16x{element}>) -> tensor<16x16x{element}> {{
+          %y = "nn.matmul"(%x, %x) : (tensor<16x16x{element}>, tensor<16x16x{element}>)
+            -> tensor<16x16x{element}>
+          %z = "nn.matmul"(%y, %x) : (tensor<16x16x{element}>, tensor<16x16x{element}>)
+            -> tensor<16x16x{element}>
+          func.return %z : tensor<16x16x{element}>
+        }}"""
+    module = SourceModule.parse(CloptContext(), Source("text", text)).module
+    compiled = clopt.compile(module, target="adreno-740", precision=precision, fp64=True)
+    allowed = TOLERANCES[element, precision, output]
+    assert tolerance(np.dtype(output), compiled.module) == allowed
+
+
+def test_large_integers_are_compared_exactly():
+    a = np.array([2**62, 2**62 + 1], np.int64)
+    assert difference(a, a.copy()).relative == 0
+    assert difference(a, a + np.array([0, 1])).absolute == 1
+    assert difference(a.astype(np.uint64), (a + 1).astype(np.uint64)).absolute == 1
+    assert difference(a, a.astype(np.uint64)).relative == np.inf
+
+
 @pytest.mark.parametrize(
     ("ours", "reference", "expected"),
     [
@@ -247,3 +388,25 @@ def test_image_for_bytes_is_not_scaled(tmp_path: Path):
 )
 def test_relative_difference(ours: list[float], reference: list[float], expected: float):
     assert difference(np.array(ours), np.array(reference)).relative == expected
+
+
+def test_check_lists_every_node_that_is_not_supported(
+    model: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+):
+    """Without a device."""
+    monkeypatch.setattr("clopt.api.choose_place", lambda *_: pytest.fail("asked for a device"))
+    run.main(["--check", str(model)])
+    assert capsys.readouterr().out == f"{model} is supported: 1 kernel.\n"
+    proto = onnx.load(model)
+    for name in "ab":
+        proto.graph.node.append(helper.make_node("Det", ["x"], [name], name=f"det_{name}"))
+        proto.graph.output.append(onnx.ValueInfoProto(name=name))
+    onnx.save(proto, path := tmp_path / "det.onnx")
+    with pytest.raises(SystemExit) as leaving:
+        run.main(["--check", str(path)])
+    assert leaving.value.code == 1
+    assert capsys.readouterr().err.splitlines() == [
+        f"clopt-run: {path}: 2 nodes cannot be compiled:",
+        "  node 'det_a' (Det): the operator Det is not supported.",
+        "  node 'det_b' (Det): the operator Det is not supported.",
+    ]

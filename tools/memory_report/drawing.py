@@ -21,7 +21,7 @@ _SCALE = 2
 
 @dataclass(frozen=True)
 class Box:
-    """A filled rectangle; `title` shows where the pointer rests on it, `key` is its id."""
+    """A filled rectangle; `title` is its tooltip, `key` its id."""
 
     x: float
     y: float
@@ -49,7 +49,7 @@ class Stroke:
 
 @dataclass(frozen=True)
 class Label:
-    """Text whose middle, in height, is at `y`; it is read upwards where it is `upright`."""
+    """Text, centred vertically at `y`; `upright` text reads upwards."""
 
     x: float
     y: float
@@ -74,7 +74,7 @@ class Drawing:
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide a text is."""
+    """The approximate width of a text."""
     return len(text) * size * LETTER
 
 
@@ -111,7 +111,7 @@ def _svg_shape(shape: Shape) -> str:
         case Label():
             at = f"{shape.x:.2f} {shape.y:.2f}"
             turn = " rotate(-90)" if shape.upright else ""
-            # A title of the box below is wanted even where the pointer is on its label.
+            # A pointer on the label must still show the title of the box below.
             return (
                 f'<text transform="translate({at}){turn}" dy="0.35em" font-size="{shape.size:g}" '
                 f'text-anchor="{shape.anchor}" fill="{shape.colour}" '

@@ -21,7 +21,7 @@ _WRITERS: dict[str, Callable[[MemoryReport, str], str | bytes]] = {
 
 
 def check_path(path: Path) -> None:
-    """CloptError unless a report can be written as the suffix of `path` says."""
+    """Raise CloptError unless clopt can write a report of the suffix of `path`."""
     if path.suffix not in _WRITERS:
         raise CloptError(
             f"{path}: a memory report is an {', '.join(_WRITERS)} file; give it such a suffix."

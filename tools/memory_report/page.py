@@ -1,12 +1,12 @@
-"""The page of a memory report: one HTML file that needs no other."""
+"""The page of a memory report: one self-contained HTML file."""
 
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from string import Template
 
 from ...passes.memory_report import MemoryReport, Row
+from ...resources import read_text
 from .drawing import to_svg
 from .picture import picture
 from .summary import Line, size_text, summary
@@ -29,7 +29,7 @@ _COLUMNS = {
 
 def page(report: MemoryReport, title: str) -> str:
     """The summary, the picture and a table of all intermediates to sort and to search."""
-    template = Template((Path(__file__).with_name("page.html")).read_text(encoding="utf-8"))
+    template = Template(read_text(__name__, "page.html"))
     return template.substitute(
         title=escape(title),
         summary="\n".join(map(_line, summary(report))),
@@ -68,7 +68,7 @@ def _row(index: int, row: Row) -> str:
 
 
 def _cell(tag: str, value: str | int | None, kind: str = "") -> str:
-    """A cell; a number carries itself to be sorted by, what has no place sorts first."""
+    """A cell; a number is also its sort key, and an empty cell sorts first."""
     attributes = f' class="{kind}"' if kind else ""
     if kind == "n" and tag == "td" and not isinstance(value, str):
         attributes += f' data-n="{-1 if value is None else value}"'

@@ -19,7 +19,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 72, 1180, 100, 580
 _LABEL_SIZE = 11
 _SHORTEST_LABEL = 5
 _THIN = 4
-"""Boxes of at most this many units need all of them: their neighbours show no edge."""
+"""Boxes of at most this many units have no edge, which would cover them."""
 
 
 def picture(report: MemoryReport, title: str) -> Drawing:
@@ -106,7 +106,7 @@ class _Plot:
 
 
 def describe(row: Row) -> str:
-    """What there is to say of an intermediate, in a few lines."""
+    """A few lines about an intermediate."""
     place = "" if row.offset is None else f" from byte {row.offset:,}"
     return "\n".join(
         [

@@ -250,16 +250,12 @@ float clml_float_of(clml_build *b, const char *what, const clml_reference_value 
                : 0;
 }
 
-size_t clml_type_options(char *text, size_t bytes, cl_channel_type type) {
+void clml_type_options(char text[CLML_OPTION_BYTES], cl_channel_type type) {
     int is_half = type == CL_HALF_FLOAT;
-    return (size_t)snprintf(text, bytes, "-D DATA=%s -D IS_HALF=%d -D ROW_ELEMENTS=%d",
-                            is_half ? "half" : "float", is_half, is_half ? 32 : 16);
-}
-
-size_t clml_tensor_options(char *text, size_t bytes, const char *name, const clml_tensor *tensor) {
-    const char *layout = clml_layout_name(tensor ? tensor->layout : CL_TENSOR_LAYOUT_NCHW_QCOM);
-    return (size_t)snprintf(text, bytes, " -D %s_LAYOUT=%s -D %s_HAS=%d", name, layout, name,
-                            tensor != NULL);
+    snprintf(text, CLML_OPTION_BYTES,
+             "-D DATA=%s -D IS_HALF=%d -D ROW_ELEMENTS=%d -D NCHW=%d -D NHWC=%d",
+             is_half ? "half" : "float", is_half, is_half ? 32 : 16,
+             (int)CL_TENSOR_LAYOUT_NCHW_QCOM, (int)CL_TENSOR_LAYOUT_NHWC_QCOM);
 }
 
 void clml_use(clml_build *b, const char *name, const clml_tensor *tensor) {
@@ -278,8 +274,6 @@ void clml_use(clml_build *b, const char *name, const clml_tensor *tensor) {
         return;
     }
     launch->tensors[launch->tensor_count++] = index;
-    size_t used = strlen(b->options);
-    clml_tensor_options(b->options + used, sizeof b->options - used, name, tensor);
 }
 
 /* A place for a scalar of so many bytes. */
@@ -315,17 +309,6 @@ void clml_pass_float(clml_build *b, float value) {
     next_scalar(b, sizeof(cl_float))->value.f[0] = value;
 }
 
-void clml_define(clml_build *b, const char *name, const char *format, ...) {
-    size_t used = strlen(b->options);
-    used += (size_t)snprintf(b->options + used, sizeof b->options - used, " -D %s=", name);
-    if (used < sizeof b->options) {
-        va_list rest;
-        va_start(rest, format);
-        vsnprintf(b->options + used, sizeof b->options - used, format, rest);
-        va_end(rest);
-    }
-}
-
 const size_t clml_group_size = 64;
 
 size_t clml_work_items(const clml_tensor *tensor) {
@@ -350,8 +333,9 @@ static cl_int set_scalars(clml_build *b, const char *name, const char *options) 
     for (cl_uint i = 0; i < launch->tensor_count; i++) {
         if (launch->tensors[i] >= 0) {
             const clml_tensor *tensor = b->op->tensors[launch->tensors[i]];
-            const int sizes[] = {tensor->n, tensor->c, tensor->h, tensor->w};
-            add_digest(b->op, sizes, sizeof sizes);
+            const int shape[] = {(int)i,    (int)tensor->layout, tensor->n,
+                                 tensor->c, tensor->h,           tensor->w};
+            add_digest(b->op, shape, sizeof shape);
         }
     }
     cl_int error = CL_SUCCESS;
@@ -366,12 +350,7 @@ static cl_int set_scalars(clml_build *b, const char *name, const char *options) 
 
 void clml_launch(clml_build *b, const char *name, const char *source, const clml_tensor *result) {
     char options[CLML_OPTION_BYTES];
-    size_t used = clml_type_options(options, sizeof options, b->type);
-    if (!clml_require(b, used + strlen(b->options) + 2 < sizeof options,
-                      "the kernel %s has too many options", name)) {
-        return;
-    }
-    strcpy(options + used, b->options);
+    clml_type_options(options, b->type);
     clml_op *op = b->op;
     clml_kernel_launch *launches =
         realloc(op->launches, (op->launch_count + 1) * sizeof *launches);
@@ -393,5 +372,4 @@ void clml_launch(clml_build *b, const char *name, const char *source, const clml
     }
     memset(&b->launch, 0, sizeof b->launch);
     b->scalar_count = 0;
-    b->options[0] = '\0';
 }

@@ -2,15 +2,17 @@
 #include "reference.h"
 
 cl_int clml_set_tensor(cl_kernel kernel, cl_uint index, const clml_tensor *tensor, cl_mem memory) {
-    cl_int4 sizes = {{0, 0, 0, 0}};
+    cl_int8 shape = {{0, 0, 0, 0, 0, 0, 0, 0}};
     if (tensor) {
-        sizes.s[0] = tensor->n;
-        sizes.s[1] = tensor->c;
-        sizes.s[2] = tensor->h;
-        sizes.s[3] = tensor->w;
+        shape.s[0] = tensor->n;
+        shape.s[1] = tensor->c;
+        shape.s[2] = tensor->h;
+        shape.s[3] = tensor->w;
+        shape.s[4] = (cl_int)tensor->layout;
+        shape.s[5] = 1;
     }
     cl_int error = clSetKernelArg(kernel, 2 * index, sizeof memory, &memory);
-    return error ? error : clSetKernelArg(kernel, 2 * index + 1, sizeof sizes, &sizes);
+    return error ? error : clSetKernelArg(kernel, 2 * index + 1, sizeof shape, &shape);
 }
 
 /* Each tensor lives and has a memory that holds it. */

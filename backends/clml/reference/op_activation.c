@@ -4,18 +4,19 @@
 
 static const struct {
     cl_activation_function_qcom function;
+    clml_activation activation;
     const char *name;
 } FUNCTIONS[] = {
-    {CL_ACTIVATION_RELU, "relu"},
-    {CL_ACTIVATION_RELU6, "relu6"},
-    {CL_ACTIVATION_SIGMOID, "sigmoid"},
-    {CL_ACTIVATION_TANH, "tanh"},
+    {CL_ACTIVATION_RELU, CLML_RELU, "relu"},
+    {CL_ACTIVATION_RELU6, CLML_RELU6, "relu6"},
+    {CL_ACTIVATION_SIGMOID, CLML_SIGMOID, "sigmoid"},
+    {CL_ACTIVATION_TANH, CLML_TANH, "tanh"},
 };
 
 static const char ACTIVATION[] = CLML_ACTIVATION_TEXT CLML_SOURCE(
-    kernel void activation(TENSOR(x), RESULT(y)) {
+    kernel void activation(TENSOR(x), RESULT(y), int activation) {
         ELEMENT(y);
-        WRITE(y, n, c, h, w, ACTIVATION(READ(x, n, c, h, w)));
+        WRITE(y, n, c, h, w, activated(READ(x, n, c, h, w), activation));
     }
 );
 
@@ -27,21 +28,30 @@ static const char CLIP[] = CLML_SOURCE(
     }
 );
 
-const char *clml_activation_of(clml_build *b, const cl_ml_op_activation_desc_qcom *desc) {
-    const char *name = NULL;
+const char *clml_activation_name(clml_activation activation) {
+    for (size_t i = 0; i < sizeof FUNCTIONS / sizeof *FUNCTIONS; i++) {
+        if (FUNCTIONS[i].activation == activation) {
+            return FUNCTIONS[i].name;
+        }
+    }
+    return "identity";
+}
+
+clml_activation clml_activation_of(clml_build *b, const cl_ml_op_activation_desc_qcom *desc) {
+    clml_activation activation = CLML_IDENTITY;
     if (!clml_require_desc(b, "activation", desc)) {
-        return "identity";
+        return activation;
     }
     clml_require_arithmetic(b, desc->arithmetic_mode);
     clml_require(b, desc->nan_propagation == CL_PROPAGATE_NAN_QCOM, "there is no NaN mode %d",
                  (int)desc->nan_propagation);
     for (size_t i = 0; i < sizeof FUNCTIONS / sizeof *FUNCTIONS; i++) {
         if (FUNCTIONS[i].function == desc->function) {
-            name = FUNCTIONS[i].name;
+            activation = FUNCTIONS[i].activation;
         }
     }
-    clml_require(b, name != NULL, "there is no activation %d", (int)desc->function);
-    return name ? name : "identity";
+    clml_require(b, activation != CLML_IDENTITY, "there is no activation %d", (int)desc->function);
+    return activation;
 }
 
 cl_int CL_API_CALL clml_create_activation(cl_context context,
@@ -56,14 +66,14 @@ cl_int CL_API_CALL clml_create_activation(cl_context context,
     clml_tensor *x = clml_input(&b, "input", input);
     clml_no_tensor(&b, "activation parameter", activation_parameter);
     clml_tensor *y = clml_output(&b, "output", output);
-    const char *name = clml_activation_of(&b, desc);
+    clml_activation activation = clml_activation_of(&b, desc);
     clml_require_no_epsilon(&b);
     clml_require_same_layout(&b, "input", x, "output", y);
     clml_require_same_shape(&b, "input", x, "output", y);
     if (clml_ok(&b)) {
         clml_use(&b, "x", x);
         clml_use(&b, "y", y);
-        clml_define(&b, "ACTIVATION", "%s", name);
+        clml_pass_int(&b, activation);
         clml_launch(&b, "activation", ACTIVATION, y);
     }
     return clml_end(&b);

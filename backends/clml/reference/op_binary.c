@@ -2,18 +2,24 @@
 #include "op_checks.h"
 
 static const char SOURCE[] = CLML_SOURCE(
-    float binary_add(float a, float b) { return a + b; }
-    float binary_sub(float a, float b) { return a - b; }
-    float binary_mul(float a, float b) { return a * b; }
-    float binary_div(float a, float b) { return a / b; }
-    float binary_min(float a, float b) { return b < a || isnan(b) ? b : a; }
-    float binary_max(float a, float b) { return b > a || isnan(b) ? b : a; }
+    /* `function` is its position in FUNCTIONS. */
+    float combined(float a, float b, int function) {
+        switch (function) {
+        case 0: return a + b;
+        case 1: return a - b;
+        case 2: return a * b;
+        case 3: return a / b;
+        case 4: return b < a || isnan(b) ? b : a;
+        }
+        return b > a || isnan(b) ? b : a;
+    }
 
-    kernel void binary(TENSOR(a), TENSOR(b), RESULT(y), float alpha, float beta, float gamma) {
+    kernel void binary(TENSOR(a), TENSOR(b), RESULT(y), float alpha, float beta, float gamma,
+                       int function) {
         ELEMENT(y);
         float value = alpha * READ(a, n, c, h, w);
         if (HAS(b)) {
-            value = FUNCTION(value, beta * READ(b, n, c, h, w));
+            value = combined(value, beta * READ(b, n, c, h, w), function);
         }
         if (gamma != 0.0f) {
             value += gamma * READ(y, n, c, h, w);
@@ -22,23 +28,19 @@ static const char SOURCE[] = CLML_SOURCE(
     }
 );
 
-static const struct {
-    cl_binary_op_qcom operation;
-    const char *function;
-} FUNCTIONS[] = {
-    {CL_TENSOR_OP_ADD_QCOM, "binary_add"}, {CL_TENSOR_OP_SUB_QCOM, "binary_sub"},
-    {CL_TENSOR_OP_MUL_QCOM, "binary_mul"}, {CL_TENSOR_OP_DIV_QCOM, "binary_div"},
-    {CL_TENSOR_OP_MIN_QCOM, "binary_min"}, {CL_TENSOR_OP_MAX_QCOM, "binary_max"},
+static const cl_binary_op_qcom FUNCTIONS[] = {
+    CL_TENSOR_OP_ADD_QCOM, CL_TENSOR_OP_SUB_QCOM, CL_TENSOR_OP_MUL_QCOM,
+    CL_TENSOR_OP_DIV_QCOM, CL_TENSOR_OP_MIN_QCOM, CL_TENSOR_OP_MAX_QCOM,
 };
 
-static const char *function_of(clml_build *b, cl_binary_op_qcom operation) {
+static int function_of(clml_build *b, cl_binary_op_qcom operation) {
     for (size_t i = 0; i < sizeof FUNCTIONS / sizeof *FUNCTIONS; i++) {
-        if (FUNCTIONS[i].operation == operation) {
-            return FUNCTIONS[i].function;
+        if (FUNCTIONS[i] == operation) {
+            return (int)i;
         }
     }
     clml_require(b, 0, "there is no binary operation %d", (int)operation);
-    return NULL;
+    return 0;
 }
 
 /* B, or NULL for the unused tensor: C = alpha A + gamma C adds A in place. */
@@ -63,7 +65,7 @@ static void combine(clml_build *b, const cl_ml_op_binary_desc_qcom *desc, cl_ml_
     const float alpha = clml_float_of(b, "alpha", &desc->alpha);
     const float beta = clml_float_of(b, "beta", &desc->beta);
     const float gamma = clml_float_of(b, "gamma", &desc->gamma);
-    const char *function = function_of(b, desc->operation);
+    const int function = function_of(b, desc->operation);
     clml_require_arithmetic(b, desc->arithmetic_mode);
     clml_require(b, first != second, "A and B are the same tensor");
     clml_require_same_layout(b, "A", first, "C", y);
@@ -79,7 +81,7 @@ static void combine(clml_build *b, const cl_ml_op_binary_desc_qcom *desc, cl_ml_
         clml_pass_float(b, alpha);
         clml_pass_float(b, beta);
         clml_pass_float(b, gamma);
-        clml_define(b, "FUNCTION", "%s", function);
+        clml_pass_int(b, function);
         clml_launch(b, "binary", SOURCE, y);
     }
 }

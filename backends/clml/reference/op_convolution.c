@@ -9,10 +9,10 @@ typedef struct convolution {
     clml_tensor *x, *weight, *bias, *y;
     clml_batchnorm norm;
     int has_norm;
-    const char *activation;
+    clml_activation activation;
 } convolution;
 
-/* The sum at an element of the result, for each mode. */
+/* The sum at an element of the result, for each mode. Features and weights are OPTIMAL. */
 static const char SOURCE[] = CLML_ACTIVATION_TEXT CLML_BATCHNORM_TEXT CLML_SOURCE(
     float plain(TENSOR(x), TENSOR(weight), int4 at, int2 stride, int2 dilation, int2 pad) {
         float sum = 0.0f;
@@ -22,7 +22,8 @@ static const char SOURCE[] = CLML_ACTIVATION_TEXT CLML_BATCHNORM_TEXT CLML_SOURC
                     const int h = at.z * stride.x - pad.x + i * dilation.x;
                     const int w = at.w * stride.y - pad.y + j * dilation.y;
                     if (h >= 0 && h < SIZE_H(x) && w >= 0 && w < SIZE_W(x)) {
-                        sum += READ(x, at.x, c, h, w) * READ(weight, at.y, c, i, j);
+                        sum += READ_OPTIMAL(x, at.x, c, h, w) *
+                               READ_OPTIMAL(weight, at.y, c, i, j);
                     }
                 }
             }
@@ -37,7 +38,7 @@ static const char SOURCE[] = CLML_ACTIVATION_TEXT CLML_BATCHNORM_TEXT CLML_SOURC
                 const int h = at.z * stride.x - pad.x + i * dilation.x;
                 const int w = at.w * stride.y - pad.y + j * dilation.y;
                 if (h >= 0 && h < SIZE_H(x) && w >= 0 && w < SIZE_W(x)) {
-                    sum += READ(x, at.x, at.y, h, w) * READ(weight, 0, at.y, i, j);
+                    sum += READ_OPTIMAL(x, at.x, at.y, h, w) * READ_OPTIMAL(weight, 0, at.y, i, j);
                 }
             }
         }
@@ -53,8 +54,8 @@ static const char SOURCE[] = CLML_ACTIVATION_TEXT CLML_BATCHNORM_TEXT CLML_SOURC
                     const int w = at.w + pad.y - j * dilation.y;
                     if (h >= 0 && h % stride.x == 0 && h / stride.x < SIZE_H(x) &&
                         w >= 0 && w % stride.y == 0 && w / stride.y < SIZE_W(x)) {
-                        sum += READ(x, at.x, c, h / stride.x, w / stride.y) *
-                               READ(weight, at.y, c, i, j);
+                        sum += READ_OPTIMAL(x, at.x, c, h / stride.x, w / stride.y) *
+                               READ_OPTIMAL(weight, at.y, c, i, j);
                     }
                 }
             }
@@ -64,10 +65,14 @@ static const char SOURCE[] = CLML_ACTIVATION_TEXT CLML_BATCHNORM_TEXT CLML_SOURC
 
     kernel void convolution(TENSOR(x), TENSOR(weight), TENSOR(bias), TENSOR(mean),
                             TENSOR(variance), TENSOR(scale), TENSOR(shift), RESULT(y),
-                            int2 stride, int2 dilation, int2 pad, float epsilon) {
+                            int2 stride, int2 dilation, int2 pad, float epsilon, int mode,
+                            int activation) {
         ELEMENT(y);
-        float value = SUM(x, x_size, weight, weight_size, (int4)(n, c, h, w), stride, dilation,
-                          pad);
+        const int4 at = (int4)(n, c, h, w);
+        float value =
+            mode == 0 ? plain(x, x_shape, weight, weight_shape, at, stride, dilation, pad)
+            : mode == 1 ? depthwise(x, x_shape, weight, weight_shape, at, stride, dilation, pad)
+                        : transposed(x, x_shape, weight, weight_shape, at, stride, dilation, pad);
         if (HAS(bias)) {
             value += READ(bias, 0, c, 0, 0);
         }
@@ -75,31 +80,30 @@ static const char SOURCE[] = CLML_ACTIVATION_TEXT CLML_BATCHNORM_TEXT CLML_SOURC
             value = normalized(value, READ(mean, 0, c, 0, 0), READ(variance, 0, c, 0, 0),
                                READ(scale, 0, c, 0, 0), READ(shift, 0, c, 0, 0), epsilon);
         }
-        WRITE(y, n, c, h, w, ACTIVATION(value));
+        WRITE(y, n, c, h, w, activated(value, activation));
     }
 );
 
-static const struct {
-    cl_convolution_mode_qcom mode;
-    const char *sum;
-} MODES[] = {
-    {CL_CONVOLUTION_MODE_CONVOLUTION_QCOM, "plain"},
-    {CL_CONVOLUTION_MODE_DEPTHWISE_QCOM, "depthwise"},
-    {CL_CONVOLUTION_MODE_TRANSPOSE_QCOM, "transposed"},
+/* The kernel calls a mode by its position. */
+static const cl_convolution_mode_qcom MODES[] = {
+    CL_CONVOLUTION_MODE_CONVOLUTION_QCOM,
+    CL_CONVOLUTION_MODE_DEPTHWISE_QCOM,
+    CL_CONVOLUTION_MODE_TRANSPOSE_QCOM,
 };
 
-static const char *sum_of(cl_convolution_mode_qcom mode) {
+/* -1: there is no such mode. */
+static int position_of(cl_convolution_mode_qcom mode) {
     for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++) {
-        if (MODES[i].mode == mode) {
-            return MODES[i].sum;
+        if (MODES[i] == mode) {
+            return (int)i;
         }
     }
-    return NULL;
+    return -1;
 }
 
 static void require_descriptor(clml_build *b, const cl_ml_op_convolution_desc_qcom *desc) {
     clml_require_arithmetic(b, desc->arithmetic_mode);
-    clml_require(b, sum_of(desc->convolution_mode) != NULL, "there is no convolution mode %d",
+    clml_require(b, position_of(desc->convolution_mode) >= 0, "there is no convolution mode %d",
                  (int)desc->convolution_mode);
     clml_require(b, desc->group_count == 1,
                  "group_count is %u instead of 1; a depthwise convolution has a mode of its own",
@@ -167,8 +171,8 @@ static void launch(clml_build *b, const convolution *made) {
     clml_pass_int2(b, (int)desc->dilations[0], (int)desc->dilations[1]);
     clml_pass_int2(b, (int)desc->input_pad_before[0], (int)desc->input_pad_before[1]);
     clml_pass_float(b, b->epsilon);
-    clml_define(b, "SUM", "%s", sum_of(desc->convolution_mode));
-    clml_define(b, "ACTIVATION", "%s", made->activation);
+    clml_pass_int(b, position_of(desc->convolution_mode));
+    clml_pass_int(b, made->activation);
     clml_launch(b, "convolution", SOURCE, made->y);
 }
 
@@ -181,7 +185,6 @@ static convolution begin(clml_build *b, const cl_ml_op_convolution_desc_qcom *de
     made.weight = clml_parameter(b, "weight", weight);
     made.bias = clml_optional_parameter(b, "bias", bias);
     made.y = clml_output(b, "output", output);
-    made.activation = "identity";
     return made;
 }
 
@@ -200,7 +203,8 @@ static void add_activation(clml_build *b, convolution *made,
     if (clml_ok(b)) {
         clml_require(b, desc->function == CL_ACTIVATION_RELU ||
                             desc->function == CL_ACTIVATION_RELU6,
-                     "%s is not known to be fused with a convolution", made->activation);
+                     "%s is not known to be fused with a convolution",
+                     clml_activation_name(made->activation));
     }
 }
 

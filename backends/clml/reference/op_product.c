@@ -7,8 +7,9 @@ static const char FULLY_CONNECTED[] = CLML_SOURCE(
         ELEMENT(y);
         float sum = 0.0f;
         for (int k = 0; k < SIZE_C(x); k++) {
-            const float factor = is_transposed ? READ(weight, 0, 0, c, k) : READ(weight, 0, 0, k, c);
-            sum += READ(x, 0, k, 0, 0) * factor;
+            const int row = is_transposed ? c : k;
+            const int column = is_transposed ? k : c;
+            sum += READ_OPTIMAL(x, 0, k, 0, 0) * READ_OPTIMAL(weight, 0, 0, row, column);
         }
         if (HAS(bias)) {
             sum += READ(bias, 0, c, 0, 0);
@@ -17,7 +18,7 @@ static const char FULLY_CONNECTED[] = CLML_SOURCE(
     }
 );
 
-/* Matrices row by row. */
+/* Matrices row by row: all are NCHW. */
 static const char GEMM[] = CLML_SOURCE(
     kernel void gemm(TENSOR(a), TENSOR(b), RESULT(y), int4 m_n_k, int2 is_transposed, float alpha,
                      float beta) {
@@ -29,13 +30,13 @@ static const char GEMM[] = CLML_SOURCE(
         for (int k = 0; k < m_n_k.z; k++) {
             const int a_at = is_transposed.x ? k * m_n_k.x + row : row * m_n_k.z + k;
             const int b_at = is_transposed.y ? column * m_n_k.z + k : k * m_n_k.y + column;
-            sum += READ_FLAT(a, a_at) * READ_FLAT(b, b_at);
+            sum += LOAD(a, a_at) * LOAD(b, b_at);
         }
         sum *= alpha;
         if (beta != 0.0f) {
-            sum += beta * READ_FLAT(y, at);
+            sum += beta * LOAD(y, at);
         }
-        WRITE_FLAT(y, at, sum);
+        STORE(y, at, sum);
     }
 );
 

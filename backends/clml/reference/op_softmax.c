@@ -21,7 +21,7 @@ static const char SOURCE[] = CLML_SOURCE(
         ELEMENT(y);
         const int plane = SIZE_H(x) * SIZE_W(x);
         const int first = n * SIZE_C(x) * plane + h * SIZE_W(x) + w;
-        WRITE(y, n, c, h, w, share(x, x_size, first + c * plane, first, SIZE_C(x), plane));
+        WRITE(y, n, c, h, w, share(x, x_shape, first + c * plane, first, SIZE_C(x), plane));
     }
 
     kernel void instance(TENSOR(x), RESULT(y)) {
@@ -29,7 +29,7 @@ static const char SOURCE[] = CLML_SOURCE(
         const int plane = SIZE_H(x) * SIZE_W(x);
         const int first = n * SIZE_C(x) * plane;
         const int at = first + c * plane + h * SIZE_W(x) + w;
-        WRITE(y, n, c, h, w, share(x, x_size, at, first, SIZE_C(x) * plane, 1));
+        WRITE(y, n, c, h, w, share(x, x_shape, at, first, SIZE_C(x) * plane, 1));
     }
 );
 

@@ -30,7 +30,7 @@
 #define CLML_MAX_PARAMETERS 16 /* tensors of a kernel */
 #define CLML_MAX_SCALARS 32    /* of a kernel */
 #define CLML_MAX_SIZE 32768    /* of a tensor along n, c, h or w */
-#define CLML_OPTION_BYTES 1280 /* of the options of a program */
+#define CLML_OPTION_BYTES 128  /* of the options of a program */
 
 #if defined(__GNUC__)
 #define CLML_PRINTF(text, rest) __attribute__((format(printf, text, rest)))
@@ -195,7 +195,6 @@ typedef struct clml_build {
     clml_kernel_launch launch;
     cl_uint scalar_count;
     clml_scalar scalars[CLML_MAX_SCALARS];
-    char options[1024];
     int has_epsilon; /* the property CL_ML_BATCH_NORM_OP_EPSILON_QCOM was given */
     float epsilon;   /* 1e-5 where it was not */
 } clml_build;
@@ -245,8 +244,7 @@ int clml_require_desc(clml_build *b, const char *what, const void *desc);
 /* A value such as alpha: a CL_FLOAT, else a failure and 0. */
 float clml_float_of(clml_build *b, const char *what, const clml_reference_value *value);
 
-/* The next parameter of the kernel: TENSOR(name) in its text; NULL: there is none. The name is also
- * that of the macros of kernel_text.h. */
+/* The next parameter of the kernel: TENSOR(name) in its text; NULL: there is none. */
 void clml_use(clml_build *b, const char *name, const clml_tensor *tensor);
 
 /* The parameters after the tensors, in order: int, int2, int4, float. */
@@ -255,16 +253,12 @@ void clml_pass_int2(clml_build *b, int first, int second);
 void clml_pass_int4(clml_build *b, int first, int second, int third, int fourth);
 void clml_pass_float(clml_build *b, float value);
 
-/* A macro of the kernel: -D name=value. */
-void clml_define(clml_build *b, const char *name, const char *format, ...) CLML_PRINTF(3, 4);
-
 /* Ends a launch: the kernel `name` of `source`, which has one work-item per element of `result`. An
- * operation may have several; the parameters and macros of the next begin anew. */
+ * operation may have several; the parameters of the next begin anew. */
 void clml_launch(clml_build *b, const char *name, const char *source, const clml_tensor *result);
 
-/* The options of a program for a type, and for a tensor, NULL: there is none; as snprintf does. */
-size_t clml_type_options(char *text, size_t bytes, cl_channel_type type);
-size_t clml_tensor_options(char *text, size_t bytes, const char *name, const clml_tensor *tensor);
+/* The options of a program for tensors of a type. */
+void clml_type_options(char text[CLML_OPTION_BYTES], cl_channel_type type);
 
 /* A work-item per element, in whole work-groups of one size for all kernels: devices that compile a
  * kernel for each size then do so once. */

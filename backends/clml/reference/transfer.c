@@ -22,9 +22,7 @@ static cl_int transfer(const char *function, cl_command_queue queue, const clml_
                        cl_mem from_memory, const clml_tensor *to, cl_mem to_memory,
                        cl_uint wait_count, const cl_event *waits, cl_event *event) {
     char options[CLML_OPTION_BYTES];
-    size_t used = clml_type_options(options, sizeof options, to->type);
-    used += clml_tensor_options(options + used, sizeof options - used, "x", from);
-    clml_tensor_options(options + used, sizeof options - used, "y", to);
+    clml_type_options(options, to->type);
     cl_kernel kernel = clml_kernel(function, to->context, source, "transfer", options);
     if (!kernel) {
         return CL_BUILD_PROGRAM_FAILURE;

@@ -56,7 +56,7 @@ static clopt_status create_tensor(clopt_model *model, const clopt_clml_tensor *f
         error = CLOPT_CLML_BEFORE_4(
             clml, clCreateMLTensorQCOM(model->context, NULL, &descriptor, tensor));
     } else {
-#if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 4
+#if CLOPT_CLML_NEWEST >= 4
         static const cl_ml_tensor_usage_qcom usages[] = {
             [CLOPT_CLML_CNN] = CL_TENSOR_USAGE_CNN_QCOM,
             [CLOPT_CLML_TNN] = CL_TENSOR_USAGE_TNN_QCOM,
@@ -161,7 +161,7 @@ static void count(clopt_model *model) {
     }
 }
 
-static clopt_status create(clopt_model *model, const unsigned char *weights,
+static clopt_status create(clopt_model *model, int newest, const unsigned char *weights,
                            const unsigned char *tuning, size_t tuning_bytes) {
     const clopt_clml_tables *tables = model->program->offload_tables;
     clopt_clml_offload *offload = allocate(1, sizeof *offload);
@@ -173,7 +173,7 @@ static clopt_status create(clopt_model *model, const unsigned char *weights,
     for (unsigned i = 0; i < tables->graph_count; i++) {
         oldest = tables->graphs[i].version > oldest ? tables->graphs[i].version : oldest;
     }
-    clopt_status status = clopt_clml_find(model, oldest, &offload->interface);
+    clopt_status status = clopt_clml_find(model, oldest, newest, &offload->interface);
     if (status == CLOPT_OK) {
         status = allocate_graphs(model);
     }

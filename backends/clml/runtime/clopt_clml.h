@@ -1,8 +1,8 @@
 /* Runs the operations of a model that Qualcomm's CLML (cl_qcom_ml_ops) computes.
  *
  * This header and its sources are the same for every model; clopt_runtime.h has the functions that
- * applications call. Here are the tables that clopt generates for a model. Enumerators of CLML
- * stand in them by their names, so the header of any SDK gives them their values.
+ * applications call. This header declares the tables that clopt generates for a model. They name
+ * CLML's enumerators, so the header of any SDK gives them their values.
  */
 #ifndef CLOPT_CLML_H
 #define CLOPT_CLML_H
@@ -11,12 +11,27 @@
 
 #include <CL/cl_qcom_ml_ops.h>
 
+/* The newest version of the interface to call, whatever the header has: define it where a header
+ * declares a version otherwise than this runtime calls it. */
+#ifndef CLOPT_CLML_MAX_VERSION
+#define CLOPT_CLML_MAX_VERSION 5
+#endif
+
+/* The newest version that both the header and this runtime have. */
+#if CL_QCOM_ML_OPS_H_MAJOR_VERSION < CLOPT_CLML_MAX_VERSION
+#define CLOPT_CLML_NEWEST CL_QCOM_ML_OPS_H_MAJOR_VERSION
+#elif CLOPT_CLML_MAX_VERSION < 5
+#define CLOPT_CLML_NEWEST CLOPT_CLML_MAX_VERSION
+#else
+#define CLOPT_CLML_NEWEST 5
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Names that public sources do not have, or that older headers may lack: define the macro where
- * the header at hand has another one. */
+/* Names that no public program uses, or that older headers may lack: define the macro if your
+ * header has another name. */
 #ifndef CLOPT_CLML_ACTIVATION_SIGMOID
 #define CLOPT_CLML_ACTIVATION_SIGMOID CL_ACTIVATION_SIGMOID
 #endif
@@ -27,7 +42,7 @@ extern "C" {
 #define CLOPT_CLML_SOFTMAX_OVER_CHANNELS CL_SOFTMAX_MODE_SPATIAL_QCOM
 #endif
 
-/* What a tensor is for; the interface knows it from version 4 on. */
+/* The purpose of a tensor; the interface has it since version 4. */
 typedef enum clopt_clml_usage {
     CLOPT_CLML_CNN,       /* feature maps */
     CLOPT_CLML_TNN,       /* those of transformers */
@@ -39,8 +54,9 @@ typedef struct clopt_clml_tensor {
     const char *name;
     cl_ml_tensor_desc_qcom descriptor;
     clopt_clml_usage usage;
-    size_t bytes;          /* planned for it; of a constant: in the weights file, in NCHW, */
-    size_t weights_offset; /* from this byte on */
+    int is_row_major;      /* its bytes are those of an application's array, and not the device's */
+    size_t bytes;          /* the planned size; a constant's size in the weights file, in NCHW, */
+    size_t weights_offset; /* where it starts at this byte */
 } clopt_clml_tensor;
 
 /* Stands among the tensors of an operation for one that it does not have. */
@@ -48,16 +64,16 @@ typedef struct clopt_clml_tensor {
 
 typedef struct clopt_clml_kind clopt_clml_kind;
 
-/* An operation. Those of its tensors that are constants or unused have their places in the tensors'
- * list and none among the arguments of the command. */
+/* An operation. `tensors` lists its constants and unused tensors too; they are no arguments of its
+ * command. */
 typedef struct clopt_clml_operation {
     const char *name;
     const clopt_clml_kind *kind;
-    const void *descriptor; /* NULL: its kind has none */
+    const void *descriptor; /* NULL if its kind has none */
     const cl_ml_op_batchnorm_desc_qcom *batch_norm;
     const cl_ml_op_activation_desc_qcom *activation;
     cl_float epsilon;
-    const unsigned *tensors; /* what it reads, in the order of its kind, then its result */
+    const unsigned *tensors; /* its inputs, in the order of its kind, then its result */
     unsigned tensor_count;
 } clopt_clml_operation;
 
@@ -66,11 +82,11 @@ typedef struct clopt_clml_graph {
     int version; /* the oldest major version of the interface that has all its operations */
     const clopt_clml_tensor *tensors;
     unsigned tensor_count;
-    const clopt_clml_operation *operations; /* what is computed first comes first */
+    const clopt_clml_operation *operations; /* in the order of their computation */
     unsigned operation_count;
 } clopt_clml_graph;
 
-/* Operations have one row of numbers: those of the first graph, then those of the next. */
+/* Operations are numbered through: those of the first graph, then those of the next. */
 typedef struct clopt_clml_tables {
     const clopt_clml_graph *graphs;
     unsigned graph_count;
@@ -97,7 +113,7 @@ extern const clopt_clml_kind clopt_clml_depth_to_space;  /* depthtospace: input 
 extern const clopt_clml_kind clopt_clml_resize_bilinear; /* resize_bilinear: input */
 extern const clopt_clml_kind clopt_clml_copy;            /* none: the same tensor elsewhere */
 
-/* What the runtime calls for a model with these tables. */
+/* The functions that the runtime calls for a model with these tables. */
 extern const clopt_offload clopt_clml;
 
 #ifdef __cplusplus

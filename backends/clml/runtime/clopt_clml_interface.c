@@ -17,7 +17,7 @@ typedef cl_int(CL_API_CALL *query_fn)(cl_int *, cl_int *, cl_uint, cl_uint *);
 typedef cl_int(CL_API_CALL *get_fn)(void *, cl_int, cl_int);
 typedef cl_int(CL_API_CALL *header_fn)(void);
 
-/* What is exported. */
+/* The exported functions. */
 typedef struct functions {
     query_fn query;
     get_fn get;
@@ -40,7 +40,7 @@ clopt_status clopt_clml_fail(clopt_model *model, const clopt_clml_interface *clm
     return status;
 }
 
-/* Where functions of extensions are looked for. */
+/* Two places that may have functions of extensions. */
 
 static void *find_in_platform(const clopt_model *model, const char *name) {
     cl_platform_id platform = NULL;
@@ -79,8 +79,8 @@ static int find_functions(const clopt_model *model, finder *find, functions *fou
     return 1;
 }
 
-/* Of two libraries, the one that the header belongs to: a device may have its own CLML while the
- * reference library is in the process. */
+/* Finds the library that the header belongs to: a device may have its own CLML while the reference
+ * library is in the process. */
 static int find_any(const clopt_model *model, functions *found, clopt_clml_interface *clml) {
 #ifdef CLML_REFERENCE_HEADER
     if (find_functions(model, find_in_process, found, clml) && found->header) {
@@ -101,8 +101,7 @@ static clopt_status fail_absent(clopt_model *model) {
 
 #ifdef CLML_REFERENCE_HEADER
 
-/* Numbers of enumerators are the header's own, so this program and any driver misunderstand each
- * other. */
+/* Our header has its own numbers for enumerators, which no driver understands. */
 static clopt_status check_header(clopt_model *model, const functions *found) {
     if (!found->header || found->header() != CLML_REFERENCE_HEADER) {
         return clopt_fail(model, CLOPT_DEVICE,
@@ -163,8 +162,8 @@ static clopt_status list_versions(clopt_model *model, query_fn query, version **
 
 /* A device that names the newest of its versions alone has those before it, too. */
 static int choose(const functions *found, const version *versions, cl_uint count, int oldest,
-                  clopt_clml_interface *clml) {
-    for (int major = CLOPT_CLML_NEWEST; major >= oldest; major--) {
+                  int newest, clopt_clml_interface *clml) {
+    for (int major = newest; major >= oldest; major--) {
         int offered = 0;
         cl_int minor = 0;
         for (cl_uint i = 0; i < count; i++) {
@@ -183,19 +182,28 @@ static int choose(const functions *found, const version *versions, cl_uint count
 }
 
 static clopt_status fail_version(clopt_model *model, const version *versions, cl_uint count,
-                                 int oldest) {
-    int newest = 0;
+                                 int oldest, int allowed) {
+    int device = 0;
     for (cl_uint i = 0; i < count; i++) {
-        newest = versions[i].major > newest ? (int)versions[i].major : newest;
+        device = versions[i].major > device ? (int)versions[i].major : device;
+    }
+    if (allowed > 0 && allowed < oldest) {
+        return clopt_fail(model, CLOPT_DEVICE,
+                          "%s needs version %d of CLML, and options.offload_version allows %d: "
+                          "compile it with the fact clml_version=%d of its target.",
+                          model->program->info->name, oldest, allowed, allowed);
     }
     return clopt_fail(model, CLOPT_DEVICE,
-                      "%s needs version %d of CLML; the header it was built with has version %d, "
-                      "and the device %d: compile it with the fact clml_version=%d of its target.",
-                      model->program->info->name, oldest, CLOPT_CLML_NEWEST, newest,
-                      newest < CLOPT_CLML_NEWEST ? newest : CLOPT_CLML_NEWEST);
+                      "%s needs version %d of CLML; it was built for versions up to %d, and the "
+                      "device has versions up to %d: compile it with the fact clml_version=%d of "
+                      "its target.",
+                      model->program->info->name, oldest, CLOPT_CLML_NEWEST, device,
+                      device < CLOPT_CLML_NEWEST ? device : CLOPT_CLML_NEWEST);
 }
 
-clopt_status clopt_clml_find(clopt_model *model, int oldest, clopt_clml_interface *clml) {
+clopt_status clopt_clml_find(clopt_model *model, int oldest, int newest,
+                             clopt_clml_interface *clml) {
+    int allowed = newest > 0 && newest < CLOPT_CLML_NEWEST ? newest : CLOPT_CLML_NEWEST;
     functions found;
     version *versions;
     cl_uint count;
@@ -207,8 +215,9 @@ clopt_status clopt_clml_find(clopt_model *model, int oldest, clopt_clml_interfac
         return status;
     }
     status = list_versions(model, found.query, &versions, &count);
-    if (status == CLOPT_OK && !choose(&found, versions, count, oldest, clml)) {
-        status = fail_version(model, versions, count, oldest);
+    if (status == CLOPT_OK &&
+        !choose(&found, versions, count, oldest, allowed, clml)) {
+        status = fail_version(model, versions, count, oldest, newest);
     }
     free(versions);
     return status;

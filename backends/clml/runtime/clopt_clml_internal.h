@@ -1,4 +1,4 @@
-/* What the sources for CLML share. */
+/* Declarations that the sources for CLML share. */
 #ifndef CLOPT_CLML_INTERNAL_H
 #define CLOPT_CLML_INTERNAL_H
 
@@ -14,8 +14,10 @@ typedef struct clopt_clml_interface {
     const char *(CL_API_CALL *explain)(void); /* of the reference library, else NULL */
 } clopt_clml_interface;
 
-/* Finds the newest version that the header and the device have, if it is `oldest` or newer. */
-clopt_status clopt_clml_find(clopt_model *model, int oldest, clopt_clml_interface *clml);
+/* Finds the newest version that the header and the device have, from `oldest` to `newest`; 0: to
+ * any. */
+clopt_status clopt_clml_find(clopt_model *model, int oldest, int newest,
+                             clopt_clml_interface *clml);
 
 /* clopt_fail_opencl, with what the reference library says about it. */
 clopt_status clopt_clml_fail(clopt_model *model, const clopt_clml_interface *clml,
@@ -27,29 +29,27 @@ clopt_status clopt_clml_fail(clopt_model *model, const clopt_clml_interface *clm
 #define CLOPT_CLML_VERSION(number, clml, call) \
     (((CLMLInterfaceV##number##QCOM *)(clml)->table)->call)
 
-#if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 5
-#define CLOPT_CLML_NEWEST 5
+#if CLOPT_CLML_NEWEST >= 5
 #define CLOPT_CLML_FROM_5(clml, call) CLOPT_CLML_VERSION(5, clml, call)
 #else
-#define CLOPT_CLML_NEWEST CL_QCOM_ML_OPS_H_MAJOR_VERSION
 #define CLOPT_CLML_FROM_5(clml, call) CL_INVALID_OPERATION
 #endif
 
-#if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 4
+#if CLOPT_CLML_NEWEST >= 4
 #define CLOPT_CLML_FROM_4(clml, call) \
     ((clml)->major == 4 ? CLOPT_CLML_VERSION(4, clml, call) : CLOPT_CLML_FROM_5(clml, call))
 #else
 #define CLOPT_CLML_FROM_4(clml, call) CL_INVALID_OPERATION
 #endif
 
-#if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 3
+#if CLOPT_CLML_NEWEST >= 3
 #define CLOPT_CLML_IN_3(clml, call, otherwise) \
     ((clml)->major == 3 ? CLOPT_CLML_VERSION(3, clml, call) : otherwise)
 #else
 #define CLOPT_CLML_IN_3(clml, call, otherwise) otherwise
 #endif
 
-#if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 2
+#if CLOPT_CLML_NEWEST >= 2
 #define CLOPT_CLML_IN_2(clml, call, otherwise) \
     ((clml)->major == 2 ? CLOPT_CLML_VERSION(2, clml, call) : otherwise)
 #else
@@ -76,7 +76,7 @@ typedef struct clopt_clml_request {
     const clopt_clml_interface *clml;
     cl_context context;
     cl_ml_tuningcache_qcom tuning;
-    cl_ml_tensor_qcom unused; /* what CLML takes in the place of a tensor that is not there */
+    cl_ml_tensor_qcom unused; /* CLML takes it in place of a tensor that is not there */
     const clopt_clml_operation *facts;
     const cl_ml_tensor_qcom *tensors; /* in the order of the kind; the result is the last */
 } clopt_clml_request;
@@ -93,20 +93,20 @@ struct clopt_clml_kind {
 typedef struct clopt_clml_state {
     cl_ml_tensor_qcom *tensors;
     size_t *bytes; /* of each tensor, as the device says */
-    cl_mem *own;   /* of the constants; of tensors that are larger than planned, by reference */
+    cl_mem *own;   /* of constants; of tensors larger than planned, those in `larger` */
     cl_ml_op_qcom *operations; /* NULL: a copy */
     cl_ml_tensor_mem_desc_set_qcom set;
-    cl_ml_tensor_memory_desc_qcom *bindings; /* what is in the set, or should be: */
-    int is_outdated;                         /* something has changed since it was filled */
+    cl_ml_tensor_memory_desc_qcom *bindings; /* the contents of the set, */
+    int is_outdated;                         /* which has to be filled with them again */
 } clopt_clml_state;
 
-/* All that there is of a model on the device; model->offloaded. */
+/* A model's graphs on the device; model->offloaded. */
 typedef struct clopt_clml_offload {
     clopt_clml_interface interface;
     cl_ml_tuningcache_qcom tuning;
     cl_ml_tensor_qcom unused;
     clopt_clml_state *graphs;
-    cl_mem *larger; /* by slot: a buffer in its place for tensors that it is too small for */
+    cl_mem *larger; /* by slot: a buffer for the tensors that the slot is too small for */
     clopt_offload_info info;
 } clopt_clml_offload;
 
@@ -124,7 +124,7 @@ clopt_clml_position clopt_clml_find_operation(const clopt_model *model, unsigned
 /* The number of the tensor that is an argument of an operation. */
 unsigned clopt_clml_argument(const clopt_clml_graph *graph, unsigned operation, unsigned argument);
 
-/* Asks for the sizes of all tensors and makes what does not lie in the model's memory. */
+/* Asks for the sizes of all tensors and makes the buffers outside of the model's memory. */
 clopt_status clopt_clml_make_memory(clopt_model *model, const unsigned char *weights);
 void clopt_clml_release_memory(clopt_model *model);
 

@@ -1,4 +1,4 @@
-/* The memory of tensors: the model's own plan, where what the device asks for fits into it. */
+/* The memory of tensors: a place in the model's plan if the tensor fits there, else a buffer. */
 #include "clopt_clml_internal.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ unsigned clopt_clml_argument(const clopt_clml_graph *graph, unsigned operation,
     return *tensors;
 }
 
-/* Only now: the device decides how an operation's tensors lie in memory when it creates it. */
+/* Called once all operations exist: by creating them the device chooses the layout of tensors. */
 static clopt_status ask_sizes(clopt_model *model, const clopt_clml_graph *graph,
                               clopt_clml_state *state) {
     const clopt_clml_offload *offload = model->offloaded;
@@ -30,8 +30,7 @@ static clopt_status ask_sizes(clopt_model *model, const clopt_clml_graph *graph,
             return clopt_clml_fail(model, clml, "clGetMLTensorMemorySizeQCOM", tensor->name, error);
         }
         state->bytes[i] = bytes;
-        if (bytes > tensor->bytes &&
-            tensor->descriptor.layout != CL_TENSOR_LAYOUT_OPTIMAL_QCOM) {
+        if (bytes > tensor->bytes && tensor->is_row_major) {
             return clopt_fail(model, CLOPT_DEVICE,
                               "The device wants %u bytes for %s, a row-major tensor of %zu bytes; "
                               "compile %s with the fact clml=off of its target.",

@@ -11,7 +11,7 @@ typedef cl_ml_op_properties_qcom epsilon_list[3];
  * property, and no graph with a normalisation. */
 static const cl_ml_op_properties_qcom *properties_of(const clopt_clml_request *request,
                                                      epsilon_list list) {
-#if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 3
+#if CLOPT_CLML_NEWEST >= 3
     cl_uint bits;
     memcpy(&bits, &request->facts->epsilon, sizeof bits);
     list[0] = CL_ML_BATCH_NORM_OP_EPSILON_QCOM;

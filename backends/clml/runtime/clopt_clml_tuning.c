@@ -1,4 +1,4 @@
-/* What the device found out about the fastest ways to compute operations. */
+/* The tuning cache: the fastest ways that the device found for operations. */
 #include "clopt_clml_internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a model works on: arenas, a queue, buffers and memory of the host. */
+/* Bindings of a model: arenas, a queue, buffers and memory of the host. */
 #include "clopt_internal.h"
 
 /* `memory` becomes the root `root`; the model takes over one reference to it. */
@@ -30,14 +30,23 @@ static clopt_status check_arena(clopt_model *model, const cl_mem *arenas, size_t
     return CLOPT_OK;
 }
 
+/* How many arenas do for each plan of the package. */
+static size_t most_arenas(const clopt_program *package) {
+    size_t most = 0;
+    for (const clopt_program *plan = package; plan; plan = plan->otherwise) {
+        most = plan->info->arena_count > most ? plan->info->arena_count : most;
+    }
+    return most;
+}
+
 static clopt_status check_arenas(clopt_model *model, const cl_mem *arenas, size_t count) {
     const clopt_info *info = model->program->info;
     clopt_status status = CLOPT_OK;
-    if (count != info->arena_count) {
+    if (count != info->arena_count && count != most_arenas(model->package)) {
         return clopt_fail(model, CLOPT_ARGUMENT, "%s takes %zu arenas, and %zu were given.",
                           info->name, info->arena_count, count);
     }
-    for (size_t i = 0; status == CLOPT_OK && i < count; i++) {
+    for (size_t i = 0; status == CLOPT_OK && i < info->arena_count; i++) {
         status = clopt_check_buffer(model, "an arena", arenas[i], info->arena_sizes[i]);
         if (status == CLOPT_OK) {
             status = check_arena(model, arenas, i);
@@ -132,11 +141,29 @@ static clopt_status bind(clopt_model *model, size_t index, cl_mem buffer) {
         return status;
     }
     put_root(model, (unsigned)index, buffer);
+    model->are_apart = 0;
     status = clopt_place_slots(model, (unsigned)index);
     if (status != CLOPT_OK) {
         put_root(model, (unsigned)index, NULL);
     }
     return status;
+}
+
+/* Kernels write outputs, and read some of them back; inputs they only read. */
+static clopt_status check_access(clopt_model *model, size_t index, cl_mem buffer) {
+    const clopt_info *info = model->program->info;
+    int is_output = index >= info->input_count;
+    cl_mem_flags flags = 0;
+    clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    if (is_output && (flags & CL_MEM_READ_ONLY)) {
+        return clopt_fail(model, CLOPT_BUFFER, "Kernels cannot write the buffer for the output %s.",
+                          info->tensors[index].name);
+    }
+    if (!is_output && (flags & CL_MEM_WRITE_ONLY)) {
+        return clopt_fail(model, CLOPT_BUFFER, "Kernels cannot read the buffer for the input %s.",
+                          info->tensors[index].name);
+    }
+    return CLOPT_OK;
 }
 
 clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer) {
@@ -146,6 +173,9 @@ clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer) 
     }
     const clopt_tensor *tensor = &model->program->info->tensors[index];
     status = clopt_check_buffer(model, tensor->name, buffer, tensor->bytes);
+    if (status == CLOPT_OK) {
+        status = check_access(model, index, buffer);
+    }
     if (status == CLOPT_OK) {
         status = bind(model, index, buffer);
     }

@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const BUILD_OPTIONS = "-cl-std=CL1.2";
+/* The division of a device without the second option is right as it is, or it was refused. */
+static const char *build_options(clopt_model *model) {
+    return model->program->needs & CLOPT_NEEDS_ROUNDING && clopt_has_rounding_option(model->device)
+               ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
+               : "-cl-std=CL1.2";
+}
 
 enum { LENGTH_BYTES = 8 };
 
@@ -37,7 +42,7 @@ static clopt_status build_from_source(clopt_model *model, unsigned index) {
         return clopt_fail_opencl(model, "clCreateProgramWithSource", "the kernels", error);
     }
     model->programs[index] = program;
-    error = clBuildProgram(program, 1, &model->device, BUILD_OPTIONS, NULL, NULL);
+    error = clBuildProgram(program, 1, &model->device, build_options(model), NULL, NULL);
     return error == CL_SUCCESS ? CLOPT_OK : fail_build(model, program, error);
 }
 
@@ -50,7 +55,8 @@ static int build_from_binary(clopt_model *model, unsigned index, const unsigned 
         return 0;
     }
     if (accepted != CL_SUCCESS ||
-        clBuildProgram(program, 1, &model->device, BUILD_OPTIONS, NULL, NULL) != CL_SUCCESS) {
+        clBuildProgram(program, 1, &model->device, build_options(model), NULL, NULL) !=
+            CL_SUCCESS) {
         clReleaseProgram(program);
         return 0;
     }

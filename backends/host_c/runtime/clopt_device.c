@@ -85,21 +85,34 @@ static clopt_status fail_feature(clopt_model *model, const char *feature, const 
                       model->program->info->name, feature, remedy);
 }
 
-static clopt_status check_features(clopt_model *model, const char *extensions,
-                                   const char *platform) {
+int clopt_has_rounding_option(cl_device_id device) {
+    cl_device_fp_config config = 0;
+    clGetDeviceInfo(device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof config, &config, NULL);
+    return (config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+}
+
+static int rounds_correctly(cl_device_id device) {
+    cl_device_type type = 0;
+    clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    /* Processors divide by IEEE 754, with or without the option. */
+    return (type & CL_DEVICE_TYPE_CPU) != 0 || clopt_has_rounding_option(device);
+}
+
+static clopt_status check_features(clopt_model *model, const char *extensions) {
     unsigned needs = model->program->needs;
     cl_bool images = CL_FALSE;
     clGetDeviceInfo(model->device, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
-    /* NVIDIA's compiler knows half, its list of extensions does not. */
-    int fp16 =
-        clopt_has_extension(extensions, "cl_khr_fp16") || strcmp(platform, "NVIDIA CUDA") == 0;
-    if (needs & CLOPT_NEEDS_FP16 && !fp16) {
+    if (needs & CLOPT_NEEDS_FP16 && !clopt_has_extension(extensions, "cl_khr_fp16")) {
         return fail_feature(model, "arithmetic in half precision (cl_khr_fp16)",
                             "the fact fp16=false of its target");
     }
     if (needs & CLOPT_NEEDS_FP64 && !clopt_has_extension(extensions, "cl_khr_fp64")) {
         return fail_feature(model, "arithmetic in double precision (cl_khr_fp64)",
                             "its f64 tensors cast to f32");
+    }
+    if (needs & CLOPT_NEEDS_ROUNDING && !rounds_correctly(model->device)) {
+        return fail_feature(model, "correctly rounded division",
+                            "the fact correctly_rounded_division=false of its target");
     }
     if (needs & CLOPT_NEEDS_IMAGES && !images) {
         return fail_feature(model, "images", "the fact texture=off of its target");
@@ -140,14 +153,12 @@ static clopt_status check_kernels(clopt_model *model) {
 
 clopt_status clopt_check_device(clopt_model *model) {
     char *extensions = clopt_device_text(model->device, CL_DEVICE_EXTENSIONS);
-    char *platform = clopt_platform_text(model->device, CL_PLATFORM_NAME);
     clopt_status status = CLOPT_HOST_MEMORY;
-    if (extensions && platform) {
-        status = check_features(model, extensions, platform);
+    if (extensions) {
+        status = check_features(model, extensions);
     } else {
         clopt_fail(model, status, "There is no memory to ask the device for its features.");
     }
     free(extensions);
-    free(platform);
     return status == CLOPT_OK ? check_kernels(model) : status;
 }

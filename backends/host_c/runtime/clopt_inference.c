@@ -9,6 +9,41 @@ unsigned clopt_first_arena(const clopt_model *model) {
     return (unsigned)clopt_tensor_count(model->program->info);
 }
 
+/* The buffer that `memory` is a part of, or itself, and where in it. */
+static cl_mem whole_of(cl_mem memory, size_t *start) {
+    cl_mem whole = NULL;
+    *start = 0;
+    clGetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL);
+    if (whole) {
+        clGetMemObjectInfo(memory, CL_MEM_OFFSET, sizeof *start, start, NULL);
+    }
+    return whole ? whole : memory;
+}
+
+static int share_bytes(const clopt_model *model, size_t i, size_t j) {
+    const clopt_tensor *tensors = model->program->info->tensors;
+    size_t first, second;
+    return whole_of(model->roots[i], &first) == whole_of(model->roots[j], &second) &&
+           first < second + tensors[j].bytes && second < first + tensors[i].bytes;
+}
+
+/* No output shares bytes with an input or another output: kernels may read after they wrote. */
+static clopt_status check_apart(clopt_model *model) {
+    const clopt_info *info = model->program->info;
+    for (size_t i = info->input_count; i < clopt_tensor_count(info); i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (share_bytes(model, i, j)) {
+                return clopt_fail(model, CLOPT_BUFFER,
+                                  "The output %s shares its buffer with the %s %s; bind another.",
+                                  info->tensors[i].name, j < info->input_count ? "input" : "output",
+                                  info->tensors[j].name);
+            }
+        }
+    }
+    model->are_apart = 1;
+    return CLOPT_OK;
+}
+
 clopt_status clopt_check_bound(clopt_model *model) {
     const clopt_info *info = model->program->info;
     for (size_t i = 0; i < clopt_tensor_count(info); i++) {
@@ -24,6 +59,12 @@ clopt_status clopt_check_bound(clopt_model *model) {
     }
     if (!model->is_placed) {
         return clopt_fail(model, CLOPT_UNBOUND, "A change of a binding failed; repeat it.");
+    }
+    if (!model->are_apart) {
+        clopt_status status = check_apart(model);
+        if (status != CLOPT_OK) {
+            return status;
+        }
     }
     return model->program->offload ? model->program->offload->prepare(model) : CLOPT_OK;
 }

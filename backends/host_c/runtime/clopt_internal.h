@@ -1,4 +1,4 @@
-/* What the sources of the runtime share. */
+/* Declarations that the sources of the runtime share. */
 #ifndef CLOPT_INTERNAL_H
 #define CLOPT_INTERNAL_H
 
@@ -7,7 +7,8 @@
 #define CLOPT_MESSAGE_BYTES 1024
 #define CLOPT_ALL_ROOTS ((unsigned)-1)
 
-/* What kernels get for a slot: its image if it has one, else its buffer. Both are retained. */
+/* The memory object that kernels get for a slot: its image if it has one, else its buffer. Each is
+ * retained. */
 typedef struct clopt_place {
     cl_mem buffer, image;
 } clopt_place;
@@ -15,7 +16,8 @@ typedef struct clopt_place {
 typedef struct clopt_replay clopt_replay;
 
 struct clopt_model {
-    const clopt_program *program;
+    const clopt_program *program; /* the plan that it runs */
+    const clopt_program *package; /* the first plan */
     cl_context context;
     cl_device_id device;
     cl_command_queue queue;
@@ -28,22 +30,25 @@ struct clopt_model {
     cl_mem *roots;
     clopt_place *places; /* by slot */
     int is_placed;       /* 0: kernels may have arguments that are gone, as placing failed */
+    int are_apart;       /* 0: the bindings have changed since outputs were compared with others */
     cl_mem *staging;     /* by tensor: buffers for those bound to host memory */
     void **hosts;        /* by tensor: that host memory */
-    clopt_replay *replay; /* NULL unless asked for */
-    void *offloaded;      /* what the program's offload keeps */
+    clopt_replay *replay; /* NULL unless options.replay asks for it */
+    void *offloaded;      /* the state of the program's offload */
+    int is_refused;       /* the offload could not be created */
     char message[CLOPT_MESSAGE_BYTES];
+    char reason[CLOPT_MESSAGE_BYTES]; /* why the plan before was not taken, or "" */
 };
 
-/* What the runtime wants of a vendor's library. Operations have numbers; their arguments are those
- * of the commands, as with kernels. Failures leave a message. */
+/* The functions by which the runtime uses a vendor's library. Operations have numbers, and the
+ * arguments of their commands, as kernels have. A function that fails leaves a message. */
 struct clopt_offload {
     const char *library;
 
-    /* Makes all operations; `weights` is the weights file, `tuning` what `save_tuning` gave or
-     * NULL, both for the time of the call. What was made is in model->offloaded, after a failure
-     * too. */
-    clopt_status (*create)(clopt_model *model, const unsigned char *weights,
+    /* Makes all operations by the newest version of the interface, at most `newest` unless that is
+     * 0. `weights` is the weights file, `tuning` a result of `save_tuning` or NULL; both live as
+     * long as the call. Whatever was made is in model->offloaded, after a failure too. */
+    clopt_status (*create)(clopt_model *model, int newest, const unsigned char *weights,
                            const unsigned char *tuning, size_t tuning_bytes);
     void (*destroy)(clopt_model *model);
 
@@ -57,18 +62,22 @@ struct clopt_offload {
     clopt_status (*enqueue)(clopt_model *model, cl_command_queue queue, unsigned operation,
                             cl_event *done);
 
-    /* Whether the operation can be enqueued on a recordable queue, and what replays it then. */
+    /* Whether a recordable queue takes the operation, and the function that replays it. */
     int (*is_recordable)(const clopt_model *model, unsigned operation);
     clopt_status (*replay)(clopt_model *model, void *recording);
 
     /* Finds the fastest way for an operation that has just been enqueued, so its tensors hold their
-     * data. The queue has profiling. What was found for all is malloc'd. */
+     * data. The queue has profiling. `save_tuning` returns the result for all, malloc'd. */
     clopt_status (*tune)(clopt_model *model, cl_command_queue queue, unsigned operation);
     clopt_status (*save_tuning)(clopt_model *model, unsigned char **tuning, size_t *bytes);
 
     const char *(*name_of)(const clopt_model *model, unsigned operation);
     void (*describe)(const clopt_model *model, clopt_offload_info *info);
 };
+
+/* clopt_runtime.c */
+
+const char *clopt_plan_name(const clopt_program *program);
 
 /* clopt_messages.c */
 
@@ -129,6 +138,9 @@ char *clopt_device_text(cl_device_id device, cl_device_info what);
 char *clopt_platform_text(cl_device_id device, cl_platform_info what);
 int clopt_has_extension(const char *extensions, const char *name);
 
+/* Whether a program can be built to divide and take roots of floats correctly rounded. */
+int clopt_has_rounding_option(cl_device_id device);
+
 /* Checks the queue, and that the device has what the model needs. */
 clopt_status clopt_check_queue(clopt_model *model);
 clopt_status clopt_check_device(clopt_model *model);
@@ -149,8 +161,8 @@ clopt_status clopt_make_root(clopt_model *model, unsigned root, const void *data
 /* Checks that `buffer` can be the root `root`, and puts it there. */
 clopt_status clopt_check_buffer(clopt_model *model, const char *what, cl_mem buffer, size_t bytes);
 
-/* Makes anew what lies over `root`, or over any, and sets the kernels' arguments to it; over any
- * where the last time failed. */
+/* Makes the places over `root`, or over every root, again and sets the kernels' arguments to them.
+ * After a failure it makes all of them again. */
 clopt_status clopt_place_slots(clopt_model *model, unsigned root);
 void clopt_release_places(clopt_model *model, unsigned root);
 
@@ -167,8 +179,8 @@ cl_mem clopt_create_image(const clopt_model *model, const clopt_image *image, si
 
 /* clopt_views.c */
 
-/* Which views of parts of buffers the model has, and which of these the device has: it is tried
- * out. */
+/* Which views of parts of buffers the model has, and which of these work on the device, as a test
+ * there shows. */
 unsigned clopt_needed_views(const clopt_program *program);
 unsigned clopt_working_views(const clopt_model *model);
 
@@ -197,8 +209,8 @@ void clopt_end_replay(clopt_model *model);
 /* Kernels have new arguments: the next inference is recorded anew. */
 void clopt_forget_recordings(clopt_model *model);
 
-/* Replays what was recorded from `command` on and returns where that ends; `command` itself where
- * nothing was, and the launch has to be put on the queue as ever. */
+/* Replays the recording that starts at `command` and returns the command behind it; returns
+ * `command` itself if there is none, and the caller enqueues the command. */
 unsigned clopt_replay_from(clopt_model *model, unsigned command, clopt_status *status);
 
 #endif

@@ -1,11 +1,11 @@
-/* Files that one model and one driver understand: built kernels, and what tuning found.
+/* Files that one model and one driver understand: built kernels, and results of tuning.
  *
  * All numbers are little-endian.
  *
  *   0  eight bytes that say what the file is
  *   8  u32 CRC-32 of everything from byte 16 on
  *  12  u32 bytes of the key
- *  16  the key: the model's digest, then what platform, device and driver say of themselves
+ *  16  the key: the model's digest, what platform, device and driver say of themselves, the plan
  *      the payload
  */
 #include "clopt_internal.h"
@@ -17,6 +17,12 @@
 enum { MAGIC_BYTES = 8, PREFIX_BYTES = 16 };
 
 /* malloc'd; NULL when out of memory. */
+static char *copy_of(const char *text) {
+    char *copy = malloc(strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+/* malloc'd; NULL when out of memory. */
 static unsigned char *make_key(const clopt_model *model, size_t *bytes) {
     char *texts[] = {
         clopt_platform_text(model->device, CL_PLATFORM_NAME),
@@ -24,6 +30,7 @@ static unsigned char *make_key(const clopt_model *model, size_t *bytes) {
         clopt_device_text(model->device, CL_DEVICE_NAME),
         clopt_device_text(model->device, CL_DEVICE_VERSION),
         clopt_device_text(model->device, CL_DRIVER_VERSION),
+        copy_of(clopt_plan_name(model->program)),
     };
     const size_t count = sizeof texts / sizeof *texts;
     unsigned char *key = NULL;

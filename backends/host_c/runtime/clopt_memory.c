@@ -284,11 +284,25 @@ static int lies_over(const clopt_model *model, unsigned slot, unsigned root) {
     return root == CLOPT_ALL_ROOTS || root_of(model, &model->program->slots[slot]) == root;
 }
 
+/* From the last offset to the first: NVIDIA's driver (580.159) crashes when a part of a buffer is
+ * released before another one inside of it. */
 void clopt_release_places(clopt_model *model, unsigned root) {
-    for (unsigned i = 0; i < model->program->slot_count; i++) {
-        if (lies_over(model, i, root)) {
-            release_place(&model->places[i]);
+    for (;;) {
+        clopt_place *last = NULL;
+        size_t at = 0;
+        for (unsigned i = 0; i < model->program->slot_count; i++) {
+            clopt_place *place = &model->places[i];
+            size_t offset = clopt_offset_of(model, &model->program->slots[i]);
+            int is_held = place->image != NULL || place->buffer != NULL;
+            if (is_held && lies_over(model, i, root) && (!last || offset >= at)) {
+                last = place;
+                at = offset;
+            }
         }
+        if (!last) {
+            return;
+        }
+        release_place(last);
     }
 }
 

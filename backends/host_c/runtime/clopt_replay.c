@@ -19,7 +19,8 @@
 #endif
 #endif
 
-#ifdef CL_QUEUE_RECORDABLE_QCOM
+#if defined(CL_QUEUE_RECORDABLE_QCOM) && defined(CL_DEVICE_RECORDABLE_QUEUE_MAX_SIZE)
+#define HAS_RECORDABLE_QUEUES 1
 /* Found at run time, since loaders rarely export them; what is changed at replay is never given. */
 typedef void *(CL_API_CALL *new_recording_fn)(cl_command_queue, cl_int *);
 typedef cl_int(CL_API_CALL *end_recording_fn)(void *);
@@ -53,7 +54,7 @@ struct clopt_replay {
     clEnqueueCommandBufferKHR_fn enqueue_buffer;
     clReleaseCommandBufferKHR_fn release_buffer;
 #endif
-#ifdef CL_QUEUE_RECORDABLE_QCOM
+#ifdef HAS_RECORDABLE_QUEUES
     new_recording_fn new_recording;
     end_recording_fn end_recording;
     enqueue_recording_fn enqueue_recording;
@@ -61,7 +62,7 @@ struct clopt_replay {
 #endif
 };
 
-#if defined(cl_khr_command_buffer) || defined(CL_QUEUE_RECORDABLE_QCOM)
+#if defined(cl_khr_command_buffer) || defined(HAS_RECORDABLE_QUEUES)
 
 /* ISO C has no conversion from an object pointer to a function pointer; POSIX and OpenCL do. */
 #define FIND(model, member, name) (*(void **)&(member) = find_function(model, name))
@@ -137,7 +138,7 @@ static void release_buffer(const clopt_replay *replay, void *handle) {
 
 /* Qualcomm */
 
-#ifdef CL_QUEUE_RECORDABLE_QCOM
+#ifdef HAS_RECORDABLE_QUEUES
 
 static int find_recordable_queue(const clopt_model *model, clopt_replay *replay) {
     cl_uint most = 0;
@@ -218,7 +219,7 @@ static clopt_replay_kind find_kind(const clopt_model *model, clopt_replay *repla
         replay->release = release_buffer;
     }
 #endif
-#ifdef CL_QUEUE_RECORDABLE_QCOM
+#ifdef HAS_RECORDABLE_QUEUES
     if (extensions && clopt_has_extension(extensions, "cl_qcom_recordable_queues") &&
         find_recordable_queue(model, replay)) {
         kind = CLOPT_RECORDABLE_QUEUE;

@@ -63,26 +63,34 @@ static clopt_status take_options(clopt_model *model, const clopt_options *option
 }
 
 /* The offload's operations, tuned where there is a file for it. */
-static clopt_status create_offload(clopt_model *model, const unsigned char *weights,
-                                   const char *tuning_path) {
+static clopt_status create_offload(clopt_model *model, const clopt_options *options,
+                                   const unsigned char *weights) {
+    const clopt_offload *offload = model->program->offload;
+    const char *path = options->tuning_path;
     clopt_file tuning = {0};
     size_t start = 0;
-    if (!model->program->offload) {
+    if (!offload) {
         return CLOPT_OK;
     }
-    if (!tuning_path || !clopt_open_keyed(model, tuning_path, CLOPT_TUNING, &tuning, &start)) {
-        return model->program->offload->create(model, weights, NULL, 0);
+    int is_tuned = path && clopt_open_keyed(model, path, CLOPT_TUNING, &tuning, &start);
+    clopt_status status = offload->create(model, options->offload_version, weights,
+                                          is_tuned ? tuning.data + start : NULL,
+                                          is_tuned ? tuning.bytes - start : 0);
+    if (is_tuned) {
+        clopt_file_close(&tuning);
     }
-    clopt_status status = model->program->offload->create(model, weights, tuning.data + start,
-                                                          tuning.bytes - start);
-    clopt_file_close(&tuning);
+    model->is_refused = status != CLOPT_OK;
     return status;
 }
 
-static clopt_status upload_constants(clopt_model *model, const clopt_file *file,
-                                     const char *tuning_path) {
+/* The offload comes first: a device that refuses it should not have been given the constants. */
+static clopt_status upload_constants(clopt_model *model, const clopt_options *options,
+                                     const clopt_file *file) {
     const clopt_program *program = model->program;
     clopt_status status = clopt_check_weights(model, file);
+    if (status == CLOPT_OK) {
+        status = create_offload(model, options, file->data);
+    }
     for (unsigned i = 0; status == CLOPT_OK && i < program->root_count; i++) {
         const clopt_root *root = &program->roots[i];
         if (root->kind == CLOPT_CONSTANT) {
@@ -90,7 +98,7 @@ static clopt_status upload_constants(clopt_model *model, const clopt_file *file,
             status = clopt_make_root(model, i, data);
         }
     }
-    return status == CLOPT_OK ? create_offload(model, file->data, tuning_path) : status;
+    return status;
 }
 
 static clopt_status load_weights(clopt_model *model, const clopt_options *options) {
@@ -98,11 +106,11 @@ static clopt_status load_weights(clopt_model *model, const clopt_options *option
     if (options->weights) {
         file.data = options->weights;
         file.bytes = options->weights_bytes;
-        return upload_constants(model, &file, options->tuning_path);
+        return upload_constants(model, options, &file);
     }
     clopt_status status = clopt_file_open(model, options->weights_path, &file);
     if (status == CLOPT_OK) {
-        status = upload_constants(model, &file, options->tuning_path);
+        status = upload_constants(model, options, &file);
         clopt_file_close(&file);
     }
     return status;
@@ -121,6 +129,11 @@ static clopt_status make_empty_tensors(clopt_model *model) {
 }
 
 static clopt_status set_up(clopt_model *model, const clopt_options *options) {
+    const clopt_program *program = model->program;
+    if (program->left_out) {
+        return clopt_fail(model, CLOPT_DEVICE, "%s was built without %s.", program->info->name,
+                          program->left_out);
+    }
     clopt_status status = allocate_tables(model);
     if (status == CLOPT_OK) {
         status = take_options(model, options);
@@ -153,37 +166,7 @@ static clopt_status set_up(clopt_model *model, const clopt_options *options) {
     return status;
 }
 
-static void tell(char *message, size_t message_bytes, const char *text) {
-    if (message && message_bytes > 0) {
-        snprintf(message, message_bytes, "%s", text);
-    }
-}
-
-clopt_status clopt_create(const clopt_program *program, const clopt_options *options,
-                          clopt_model **model, char *message, size_t message_bytes) {
-    tell(message, message_bytes, "");
-    if (model) {
-        *model = NULL;
-    }
-    if (!program || !options || !model) {
-        tell(message, message_bytes, "The program, the options or the model is a null pointer.");
-        return CLOPT_ARGUMENT;
-    }
-    clopt_model *made = allocate(1, sizeof *made);
-    if (!made) {
-        tell(message, message_bytes, "There is no memory for the model.");
-        return CLOPT_HOST_MEMORY;
-    }
-    made->program = program;
-    clopt_status status = set_up(made, options);
-    if (status != CLOPT_OK) {
-        tell(message, message_bytes, made->message);
-        clopt_destroy(made);
-        return status;
-    }
-    *model = made;
-    return CLOPT_OK;
-}
+/* Release */
 
 static void release_memories(cl_mem *memories, size_t count) {
     for (size_t i = 0; memories && i < count; i++) {
@@ -193,10 +176,8 @@ static void release_memories(cl_mem *memories, size_t count) {
     }
 }
 
-void clopt_destroy(clopt_model *model) {
-    if (!model) {
-        return;
-    }
+/* Releases all but the model itself. */
+static void clear(clopt_model *model) {
     const clopt_program *program = model->program;
     clopt_end_replay(model);
     if (program->offload) {
@@ -229,13 +210,102 @@ void clopt_destroy(clopt_model *model) {
     free(model->places);
     free(model->staging);
     free(model->hosts);
-    free(model);
+}
+
+void clopt_destroy(clopt_model *model) {
+    if (model) {
+        clear(model);
+        free(model);
+    }
+}
+
+/* Plans */
+
+const char *clopt_plan_name(const clopt_program *program) {
+    if (program->left_out) {
+        return program->left_out;
+    }
+    return program->offload ? program->offload->library : "kernels";
+}
+
+/* Whether the device, and not the caller, is why a plan cannot be created. */
+static int cannot_run(const clopt_model *model, clopt_status status) {
+    return status == CLOPT_DEVICE || model->is_refused;
+}
+
+/* Fills `model` by the first plan that the device can run, or by the one that the options name.
+ * After a failure it holds a message, and maybe more. */
+static clopt_status create_plan(const clopt_program *package, const clopt_options *options,
+                                clopt_model *model) {
+    const char *wanted = options->plan;
+    clopt_status status = CLOPT_ARGUMENT;
+    clopt_model empty;
+    memset(&empty, 0, sizeof empty);
+    snprintf(empty.message, sizeof empty.message, "%s has no plan called %s.", package->info->name,
+             wanted ? wanted : "");
+    *model = empty;
+    model->program = model->package = package;
+    for (const clopt_program *plan = package; plan; plan = plan->otherwise) {
+        if (wanted && strcmp(wanted, clopt_plan_name(plan)) != 0) {
+            snprintf(empty.reason, sizeof empty.reason, "The options ask for the plan %s.", wanted);
+            continue;
+        }
+        *model = empty;
+        model->program = plan;
+        model->package = package;
+        status = set_up(model, options);
+        if (status == CLOPT_OK || wanted || !plan->otherwise || !cannot_run(model, status)) {
+            break;
+        }
+        memcpy(empty.reason, model->message, sizeof empty.reason);
+        clear(model);
+    }
+    return status;
+}
+
+static void tell(char *message, size_t message_bytes, const char *text) {
+    if (message && message_bytes > 0) {
+        snprintf(message, message_bytes, "%s", text);
+    }
+}
+
+clopt_status clopt_create(const clopt_program *program, const clopt_options *options,
+                          clopt_model **model, char *message, size_t message_bytes) {
+    tell(message, message_bytes, "");
+    if (model) {
+        *model = NULL;
+    }
+    if (!program || !options || !model) {
+        tell(message, message_bytes, "The program, the options or the model is a null pointer.");
+        return CLOPT_ARGUMENT;
+    }
+    clopt_model *made = allocate(1, sizeof *made);
+    if (!made) {
+        tell(message, message_bytes, "There is no memory for the model.");
+        return CLOPT_HOST_MEMORY;
+    }
+    clopt_status status = create_plan(program, options, made);
+    if (status != CLOPT_OK) {
+        tell(message, message_bytes, made->message);
+        clear(made);
+        free(made);
+        return status;
+    }
+    *model = made;
+    return CLOPT_OK;
 }
 
 /* Questions */
 
 const clopt_info *clopt_model_info(const clopt_model *model) {
     return model ? model->program->info : NULL;
+}
+
+const char *clopt_model_plan(const clopt_model *model, const char **reason) {
+    if (reason) {
+        *reason = model && *model->reason ? model->reason : NULL;
+    }
+    return model ? clopt_plan_name(model->program) : NULL;
 }
 
 clopt_image_views clopt_model_image_views(const clopt_model *model) {

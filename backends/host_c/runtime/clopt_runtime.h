@@ -78,7 +78,7 @@ typedef struct clopt_tensor {
     size_t bytes;
 } clopt_tensor;
 
-/* What there is to know of a model before it is created. */
+/* Facts about a model that are known before it is created. */
 typedef struct clopt_info {
     const char *name;
     const char *target; /* the device it was compiled for */
@@ -86,11 +86,13 @@ typedef struct clopt_info {
     size_t output_count;
     const clopt_tensor *tensors; /* the inputs, then the outputs */
     size_t arena_count;
-    const size_t *arena_sizes; /* bytes of the buffers that hold all intermediate results */
-    size_t weights_bytes;      /* of the weights file; constants take as much on the device */
+    const size_t *arena_sizes; /* bytes of the buffers that hold all intermediate results; of a
+                                  package with two plans the larger ones, which do for both */
+    size_t weights_bytes;      /* of the weights file; the constants of one plan take as much on the
+                                  device, or less */
 } clopt_info;
 
-/* What a model runs on. Set what is not needed to zero: clopt_options options = {0}; */
+/* What a model runs on. Every field that you do not need is zero: clopt_options options = {0}; */
 typedef struct clopt_options {
     cl_context context;
     cl_device_id device;
@@ -100,8 +102,8 @@ typedef struct clopt_options {
     const void *weights;      /* ... or its contents in memory, needed during creation only */
     size_t weights_bytes;
 
-    const char *binaries_path; /* what clopt_save_binaries wrote, or NULL; where the file is absent
-                                  or was made by another driver, kernels are built from source */
+    const char *binaries_path; /* a file of clopt_save_binaries, or NULL; kernels are built from
+                                  source if it is absent or was made by another driver */
 
     const cl_mem *arenas; /* for intermediate results, see clopt_set_arena; NULL: own ones */
     size_t arena_count;
@@ -109,14 +111,22 @@ typedef struct clopt_options {
     int replay; /* not 0: record the launches at the first inference, and after each change of a
                    binding, and put them on the queue as one command, where the device can */
 
-    const char *tuning_path; /* what clopt_tune wrote, or NULL; ignored where the file is absent or
-                                was made for another model or by another driver */
+    const char *tuning_path; /* a file of clopt_tune, or NULL; it is ignored if it is absent or was
+                                made for another model or by another driver */
+
+    int offload_version; /* the newest major version of the vendor's interface to use; 0: any */
+
+    const char *plan; /* the only plan to take, see clopt_model_plan; NULL: the first that works */
 } clopt_options;
 
 typedef struct clopt_program clopt_program; /* the tables of a model, in its generated source */
 typedef struct clopt_model clopt_model;
 
 /* Builds the kernels, uploads the weights and allocates the intermediate results.
+ *
+ * A package may have two plans: one in which a vendor's library computes a part of the network, and
+ * one of kernels alone. The second is taken where the device cannot run the first: it lacks the
+ * library or a feature, or the library refuses an operation. clopt_model_plan tells.
  *
  * On failure *model is NULL, nothing is leaked, and `message`, unless it is NULL, holds a sentence
  * of at most message_bytes characters, its end included. This function may wait for the device.
@@ -136,7 +146,14 @@ const char *clopt_status_name(clopt_status status);
 /* "float32" and so on, as numpy has it. */
 const char *clopt_dtype_name(clopt_dtype dtype);
 
+/* That of the model's plan: the sizes of its arenas may be smaller than those of the package. */
 const clopt_info *clopt_model_info(const clopt_model *model);
+
+/* The plan that the model runs: "kernels", or the vendor's library that computes a part of it, such
+ * as "CLML". `reason`, unless it is NULL, becomes a sentence about why the plan before it was not
+ * taken; NULL where it is the package's first. The sentence lives as long as the model. */
+const char *clopt_model_plan(const clopt_model *model, const char **reason);
+
 clopt_image_views clopt_model_image_views(const clopt_model *model);
 
 /* How launches are put on the queue; where recording failed, one by one. */
@@ -149,15 +166,15 @@ int clopt_model_used_binaries(const clopt_model *model);
  * outputs. */
 size_t clopt_model_device_bytes(const clopt_model *model);
 
-/* What a vendor's library computes of a model. */
+/* The part of a model that a vendor's library computes. */
 typedef struct clopt_offload_info {
     const char *library; /* "CLML"; NULL: the model uses none, and all else is zero */
     int major, minor;    /* the version of its interface in use */
     size_t operations;
-    size_t tensors;        /* that the operations read and write, without the constants */
-    size_t larger_tensors; /* of these, those that the device gives more bytes than were planned: */
-    size_t larger_bytes;   /* they lie outside of the arena, in buffers of this size in all */
-    size_t constant_bytes; /* of the constants, as the device keeps them */
+    size_t tensors;        /* those that the operations read and write, without the constants */
+    size_t larger_tensors; /* those of them for which the device needs more bytes than planned: */
+    size_t larger_bytes;   /* they lie outside of the arena, in buffers of this total size */
+    size_t constant_bytes; /* the size of the constants in the device's own layout */
 } clopt_offload_info;
 
 clopt_offload_info clopt_model_offload(const clopt_model *model);
@@ -168,9 +185,10 @@ int clopt_find_tensor(const clopt_info *info, const char *name);
 /* Lets the caller's buffers hold the intermediate results from the next inference on.
  *
  * There are info->arena_count of them, each of at least info->arena_sizes[i] bytes, readable and
- * writable by kernels. Models whose inferences follow one another on one queue may share them, and
- * other commands may use them in between: nothing is kept from one inference to the next. With
- * `arenas` NULL the model allocates its own again. The model retains the buffers.
+ * writable by kernels; `info` is that of the package, or that of the model. Models whose inferences
+ * follow one another on one queue may share them, and other commands may use them in between:
+ * nothing is kept from one inference to the next. With `arenas` NULL the model allocates its own
+ * again. The model retains the buffers.
  */
 clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t arena_count);
 
@@ -179,7 +197,8 @@ clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t ar
 clopt_status clopt_set_queue(clopt_model *model, cl_command_queue queue);
 
 /* Inferences read or write `buffer` for the tensor `index` from now on. The model retains it. A
- * tensor that lies inside of a larger buffer is bound by a sub-buffer of that. */
+ * tensor that lies inside of a larger buffer is bound by a sub-buffer of that. An inference refuses
+ * an output that shares bytes with another tensor. */
 clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer);
 
 /* Each inference copies the input `index` from `data`, or the output to it, in the queue's order.
@@ -197,7 +216,7 @@ clopt_status clopt_enqueue(clopt_model *model, cl_event *done);
 /* One command of an inference. */
 typedef struct clopt_timing {
     const char *kind; /* "kernel", "copy", or the vendor's library that computes it */
-    const char *name; /* of the kernel, of the value that is copied to, of the operation */
+    const char *name; /* that of the kernel, of the copy's destination, of the operation */
     cl_ulong nanoseconds; /* on the device */
 } clopt_timing;
 

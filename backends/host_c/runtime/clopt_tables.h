@@ -1,11 +1,11 @@
-/* The tables that clopt generates for a model, and that the runtime interprets. */
+/* The tables that clopt generates for a model and that the runtime interprets. */
 #ifndef CLOPT_TABLES_H
 #define CLOPT_TABLES_H
 
 #include "clopt_runtime.h"
 
 /* A package's model and runtime belong to the same version of clopt. */
-#define CLOPT_TABLES_VERSION 2
+#define CLOPT_TABLES_VERSION 3
 
 #define CLOPT_DIGEST_BYTES 16
 
@@ -48,9 +48,9 @@ typedef struct clopt_slot {
     size_t offset, bytes;
     clopt_image image;
     size_t pitch;        /* bytes from row to row of a 2-D image over an arena */
-    unsigned over_parts; /* the views that lie over the same bytes; where the device lacks one, */
+    unsigned over_parts; /* the views that lie over the same bytes; if the device lacks one, */
     unsigned object;     /* the value lies in this root instead, */
-    size_t object_offset; /* from this byte on */
+    size_t object_offset; /* starting at this byte */
 } clopt_slot;
 
 /* A program of the device's compiler: its text as lines. */
@@ -67,7 +67,7 @@ typedef struct clopt_kernel {
 
 typedef enum clopt_command_kind { CLOPT_LAUNCH, CLOPT_COPY, CLOPT_OFFLOAD } clopt_command_kind;
 
-/* What is put on the queue. A copy has two arguments: from the first to the second. */
+/* A command on the queue. A copy has two arguments: it copies the first to the second. */
 typedef struct clopt_command {
     clopt_command_kind kind;
     unsigned kernel;
@@ -80,10 +80,15 @@ typedef struct clopt_command {
     unsigned operation; /* CLOPT_OFFLOAD: its number in the program's offload_tables */
 } clopt_command;
 
-/* What computes the commands of the kind CLOPT_OFFLOAD: a library of the device's vendor. */
+/* The library of the device's vendor that computes commands of the kind CLOPT_OFFLOAD. */
 typedef struct clopt_offload clopt_offload;
 
-enum { CLOPT_NEEDS_FP16 = 1, CLOPT_NEEDS_FP64 = 2, CLOPT_NEEDS_IMAGES = 4 };
+enum {
+    CLOPT_NEEDS_FP16 = 1,
+    CLOPT_NEEDS_FP64 = 2,
+    CLOPT_NEEDS_IMAGES = 4,
+    CLOPT_NEEDS_ROUNDING = 8 /* of divisions and square roots of floats: correctly */
+};
 
 struct clopt_program {
     const clopt_info *info;
@@ -102,6 +107,8 @@ struct clopt_program {
     unsigned command_count;
     const clopt_offload *offload; /* NULL: there are no such commands */
     const void *offload_tables;   /* the model's, as it knows them */
+    const char *left_out; /* NULL, or the library that the build of this plan was to be without */
+    const clopt_program *otherwise; /* the plan for devices that cannot run this one, or NULL */
 };
 
 #endif

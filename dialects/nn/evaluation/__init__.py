@@ -1,6 +1,6 @@
-"""What each nn operation computes, in numpy: the evaluator of constant folding and of tests.
+"""The evaluator of nn operations in numpy, for constant folding and tests.
 
-It follows the definitions word for word and cares for clarity, not for speed.
+It follows the definitions word for word, and prefers clarity to speed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ EVALUATORS: dict[type[Operation], Evaluator] = {
 
 
 def evaluate(op: Operation, operands: Sequence[Array]) -> tuple[Array, ...] | None:
-    """The results of an operation; None when it is not known, or an index is out of range."""
+    """The results of an operation; None if it has no evaluator, or for an index out of range."""
     evaluator = EVALUATORS.get(type(op))
     if evaluator is None:
         return None
@@ -61,7 +61,7 @@ def evaluate(op: Operation, operands: Sequence[Array]) -> tuple[Array, ...] | No
 def interpret(
     function: func.FuncOp, inputs: Sequence[Array], weights: nn.WeightStore | None = None
 ) -> list[Array]:
-    """What a function of nn operations returns; the reference for compiled programs."""
+    """The results of a function of nn operations: the reference for compiled programs."""
     return _run(function.body.block, inputs, weights)
 
 

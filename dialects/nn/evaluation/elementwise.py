@@ -102,7 +102,7 @@ PARAMETRIC: dict[UnaryKind, Callable[[Array, tuple[float, ...]], Array]] = {
 def _unary(op: nn.UnaryOp, operands: Sequence[Array]) -> Array:
     (x,) = operands
     if x.dtype.kind == "f":
-        # One rounding at the end, whatever the function is made of.
+        # In double precision, so that the function rounds once, at the end.
         x = x.astype(np.float64)
     kind = op.kind.data
     return PARAMETRIC[kind](x, nn.floats(op.params)) if op.params else UNARY[kind](x)

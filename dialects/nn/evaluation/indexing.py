@@ -25,7 +25,7 @@ def _grid(shape: tuple[int, ...]) -> tuple[Array, ...]:
 
 
 def _along(shape: tuple[int, ...], indices: Array, axis: int) -> tuple[Array, ...]:
-    """Where indices along an axis point: one index array per dimension."""
+    """The positions of indices along an axis: one index array per dimension."""
     _check(indices, shape[axis])
     grid = _grid(indices.shape)
     return (*grid[:axis], indices.astype(np.int64), *grid[axis + 1 :])

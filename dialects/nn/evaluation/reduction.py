@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from .. import ArgReduceKind, Array, ReduceKind, ints
 
 
 def _log_sum_exp(x: Array, axes: tuple[int, ...]) -> Array:
-    # ufunc.reduce takes several axes of reorderable functions alone, which this one is not.
+    # ufunc.reduce takes several axes only for reorderable functions, and logaddexp is none.
     for axis in axes:
         x = np.logaddexp.reduce(x, axis, keepdims=True)
     return x
@@ -23,9 +24,14 @@ def _sum(x: Array, axes: tuple[int, ...]) -> Array:
     return np.add.reduce(x, axes, dtype=x.dtype, keepdims=True)
 
 
+def _mean(x: Array, axes: tuple[int, ...]) -> Array:
+    # np.mean warns about a mean of no elements, which ONNX defines as NaN.
+    return _sum(x, axes) / np.float64(math.prod(x.shape[axis] for axis in axes))
+
+
 REDUCE: dict[ReduceKind, Callable[[Array, tuple[int, ...]], Array]] = {
     ReduceKind.SUM: _sum,
-    ReduceKind.MEAN: lambda x, axes: np.mean(x, axes, keepdims=True),
+    ReduceKind.MEAN: _mean,
     ReduceKind.MAX: lambda x, axes: np.max(x, axes, keepdims=True),
     ReduceKind.MIN: lambda x, axes: np.min(x, axes, keepdims=True),
     ReduceKind.PROD: lambda x, axes: np.multiply.reduce(x, axes, dtype=x.dtype, keepdims=True),

@@ -55,8 +55,8 @@ def _nearest(mode: NearestMode, at: Array) -> Array:
 
 
 def nearest_positions(op: nn.ResizeOp, axis: int) -> list[int] | None:
-    """Where a nearest resize reads each element of its result along an axis; None where some of it
-    may lie outside.
+    """The position that a nearest resize reads for each element of its result along an axis; None
+    if some may lie outside of x.
     """
     mode, length = op.coordinate_mode.data, nn.shape_of(op.x)[axis]
     if mode is CoordinateMode.TF_CROP_AND_RESIZE:

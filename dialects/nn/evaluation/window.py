@@ -40,7 +40,7 @@ def _taps(
     dilations: Sequence[int],
     sizes: Sequence[int],
 ) -> Iterator[tuple[tuple[int, ...], Array]]:
-    """For each position in the window, the elements of x that all windows see there."""
+    """For each position in the window, the elements of x that the windows read there."""
     for at in product(*map(range, kernel)):
         index = [
             slice(p * d, p * d + (n - 1) * s + 1, s)
@@ -85,7 +85,7 @@ def _conv_transpose(op: nn.ConvTransposeOp, operands: Sequence[Array]) -> Array:
 
 
 def _windows(op: nn.PoolOp | nn.MaxPoolIndicesOp, x: Array, value: float) -> Array:
-    """The elements each window sees, stacked in the first dimension."""
+    """The elements that each window reads, stacked in the first dimension."""
     kernel, strides, dilations = ints(op.kernel), ints(op.strides), ints(op.dilations)
     padded = _padded(x, ints(op.pads), value, strides)
     sizes = nn.shape_of(op.result)[2:]

@@ -23,56 +23,57 @@ class Filter(NamedTuple):
 
     def weights(self, length: int, size: int, scale: float) -> Array:
         """[size, length]: what each input element contributes to each output element."""
-        matrix = np.zeros((size, length))
+        rows = np.arange(size)[:, None]
+        at = SOURCES[self.coordinates](rows, length, size, scale)
         shrink = min(scale, 1.0)
-        radius = 1 if self.mode == "linear" else 2
-        first = math.floor(-radius / shrink) + 1
-        for row in range(size):
-            at = SOURCES[self.coordinates](row, length, size, scale)
-            # An element exactly at the position counts as the left one of its two neighbours.
-            base = math.ceil(at) - 1
-            places = np.arange(base + first, base + 2 - first)
-            taps = np.array([self.tap(abs(shrink * (place - at))) for place in places])
-            taps /= taps.sum()
-            if self.exclude_outside:
-                taps[(places < 0) | (places >= length)] = 0
-                taps /= taps.sum()
-            np.add.at(matrix[row], np.clip(places, 0, length - 1), taps)
+        first = math.floor(-self.radius / shrink) + 1
+        # An element exactly at the position counts as the left one of its two neighbours.
+        places = np.ceil(at).astype(np.int64) - 1 + np.arange(first, 2 - first)
+        taps = self.taps(abs(shrink * (places - at)))
+        taps /= taps.sum(1, keepdims=True)
+        if self.exclude_outside:
+            taps[(places < 0) | (places >= length)] = 0
+            taps /= taps.sum(1, keepdims=True)
+        matrix = np.zeros((size, length))
+        np.add.at(matrix, (rows, np.clip(places, 0, length - 1)), taps)
         return matrix
 
-    def tap(self, distance: float) -> float:
-        """The unscaled weight of an element at a distance."""
+    @property
+    def radius(self) -> int:
+        """The reach of the kernel from its centre, before it is stretched to shrink an image."""
+        return 1 if self.mode == "linear" else 2
+
+    def taps(self, distance: Array) -> Array:
+        """The unscaled weights of elements at distances."""
         if self.mode == "linear":
-            return max(0.0, 1 - distance)
+            return np.maximum(0.0, 1 - distance)
         a = self.cubic_a
-        if distance <= 1:
-            return (a + 2) * distance**3 - (a + 3) * distance**2 + 1
-        if distance < 2:
-            return a * distance**3 - 5 * a * distance**2 + 8 * a * distance - 4 * a
-        return 0.0
+        near = (a + 2) * distance**3 - (a + 3) * distance**2 + 1
+        far = a * distance**3 - 5 * a * distance**2 + 8 * a * distance - 4 * a
+        return np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
 
 
-def _half_pixel(row: int, length: int, size: int, scale: float) -> float:
-    return (row + 0.5) / scale - 0.5
+def _half_pixel(rows: Array, length: int, size: int, scale: float) -> Array:
+    return (rows + 0.5) / scale - 0.5
 
 
-def _symmetric(row: int, length: int, size: int, scale: float) -> float:
-    return length / 2 * (1 - size / (scale * length)) + _half_pixel(row, length, size, scale)
+def _symmetric(rows: Array, length: int, size: int, scale: float) -> Array:
+    return length / 2 * (1 - size / (scale * length)) + _half_pixel(rows, length, size, scale)
 
 
-def _pytorch(row: int, length: int, size: int, scale: float) -> float:
-    return -0.5 if scale * length == 1 else _half_pixel(row, length, size, scale)
+def _pytorch(rows: Array, length: int, size: int, scale: float) -> Array:
+    return rows * 0.0 - 0.5 if scale * length == 1 else _half_pixel(rows, length, size, scale)
 
 
-def _align_corners(row: int, length: int, size: int, scale: float) -> float:
-    return 0.0 if scale * length == 1 else row * (length - 1) / (scale * length - 1)
+def _align_corners(rows: Array, length: int, size: int, scale: float) -> Array:
+    return rows * 0.0 if scale * length == 1 else rows * (length - 1) / (scale * length - 1)
 
 
-def _asymmetric(row: int, length: int, size: int, scale: float) -> float:
-    return row / scale
+def _asymmetric(rows: Array, length: int, size: int, scale: float) -> Array:
+    return rows / scale
 
 
-SOURCES: dict[str, Callable[[int, int, int, float], float]] = {
+SOURCES: dict[str, Callable[[Array, int, int, float], Array]] = {
     "align_corners": _align_corners,
     "asymmetric": _asymmetric,
     "half_pixel": _half_pixel,
@@ -88,6 +89,9 @@ def resize_axis(
     """Resample one dimension."""
     shape = shape_of(x)
     before, length, after = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+    # Each row of the matrix is the sum of this many taps; taps outside of x fall on the border.
+    taps = 2 * math.ceil(filter.radius / min(scale, 1.0))
+    builder.reserve(size, length + taps)
     weights = filter.weights(length, size, scale).astype(dtype_of_value(x))
     product = builder.matmul(builder.constant(weights), builder.reshape(x, (before, length, after)))
     return builder.reshape(product, (*shape[:axis], size, *shape[axis + 1 :]))

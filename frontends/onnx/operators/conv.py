@@ -56,9 +56,18 @@ def import_conv_transpose(node: NodeContext) -> SSAValue:
                 sizes, kernel, strides, dilations, extra, wanted, strict=True
             )
         ]
+        if node.integers("output_shape") is None and min(excess) < 0:
+            # The text and the reference of ONNX fill up, at different ends; its shape inference
+            # and onnxruntime do not.
+            full = [m + t for m, t in zip(wanted, excess, strict=True)]
+            node.refuse(
+                f"{auto_pad} wants the size {list(wanted)}, but the kernel reaches only {full}; "
+                "give output_shape."
+            )
         # A result larger than the full one is padded at the end.
         extra = tuple(e + max(-t, 0) for e, t in zip(extra, excess, strict=True))
-        pads = split_pads([max(t, 0) for t in excess], end_larger=auto_pad != "SAME_LOWER")
+        # The text before opset 11 had the two cases swapped, against its own words on auto_pad.
+        pads = split_pads([max(t, 0) for t in excess], end_larger=auto_pad == "SAME_UPPER")
     elif auto_pad == "VALID":
         pads = (0,) * (2 * rank)
     return node.add(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import shape_of
+from ....printable import printable
 from ..builder import Builder
 from ..node import NodeContext, Table
 
@@ -44,13 +45,14 @@ def import_einsum(node: NodeContext) -> SSAValue:
 
 def parse(node: NodeContext, equation: str, ranks: Sequence[int]) -> tuple[Sequence[str], str]:
     """The labels of each operand and of the result; an ellipsis becomes digits."""
+    shown = printable(equation)
     left, arrow, output = equation.replace(" ", "").partition("->")
     inputs = left.split(",")
     if len(inputs) != len(ranks):
-        node.refuse(f"'{equation}' has {len(inputs)} terms for {len(ranks)} inputs.")
+        node.refuse(f"'{shown}' has {len(inputs)} terms for {len(ranks)} inputs.")
     extra = {r - len(s.replace("...", "")) for s, r in zip(inputs, ranks, strict=True) if "." in s}
     if len(extra) > 1 or not extra <= set(range(10)):
-        node.refuse(f"the ellipses of '{equation}' stand for different ranks.")
+        node.refuse(f"the ellipses of '{shown}' stand for different ranks.")
     digits = "0123456789"[: max(extra, default=0)]
     inputs = [s.replace("...", digits) for s in inputs]
     if not arrow:
@@ -60,9 +62,9 @@ def parse(node: NodeContext, equation: str, ranks: Sequence[int]) -> tuple[Seque
     output = output.replace("...", digits)
     for labels, rank in zip(inputs, ranks, strict=True):
         if len(labels) != rank or not all(c.isalpha() or c in digits for c in labels):
-            node.refuse(f"the term '{labels}' of '{equation}' does not fit rank {rank}.")
+            node.refuse(f"the term '{printable(labels)}' of '{shown}' does not fit rank {rank}.")
     if len(set(output)) != len(output):
-        node.refuse(f"the result of '{equation}' repeats an index.")
+        node.refuse(f"the result of '{shown}' repeats an index.")
     return inputs, output
 
 

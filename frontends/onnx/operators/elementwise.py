@@ -148,6 +148,9 @@ def import_identity(node: NodeContext) -> SSAValue:
 def _keep_mask(node: NodeContext, like_input: bool) -> Sequence[SSAValue]:
     x = node.input(0)
     dtype = dtype_of_value(x) if like_input else np.dtype(np.bool_)
+    if not node.wants(1):
+        return [x]
+    node.builder.reserve(*node.shape())
     return [x, node.builder.constant(np.ones(node.shape(), dtype))]
 
 

@@ -12,19 +12,18 @@ from xdsl.ir import SSAValue
 from ..builder import Builder, dtype_of_value
 from ..node import NodeContext, Table
 
-MAX_GENERATED = 1 << 26
-"""Elements of the largest tensor that is computed at import (a causal mask of 8192 by 8192)."""
-
 
 def zeros(builder: Builder, shape: Sequence[int], like: SSAValue) -> SSAValue:
     """A constant of zeros of the element type of `like`."""
+    builder.reserve(*shape)
     return builder.constant(np.zeros(tuple(shape), dtype_of_value(like)))
 
 
-def checked_shape(node: NodeContext, shape: Sequence[int]) -> tuple[int, ...]:
-    """The shape of a tensor to generate; refuses absurd ones."""
-    if min(shape, default=0) < 0 or math.prod(shape) > MAX_GENERATED:
+def checked_shape(node: NodeContext, shape: Sequence[int], itemsize: int = 8) -> tuple[int, ...]:
+    """The shape of a tensor to generate; refuses one that is too large."""
+    if min(shape, default=0) < 0:
         node.refuse(f"cannot generate a tensor of shape {list(shape)}.")
+    node.builder.reserve(*(max(n, 1) for n in shape), itemsize=itemsize)
     return tuple(shape)
 
 
@@ -45,12 +44,12 @@ def import_constant(node: NodeContext) -> SSAValue:
 
 def import_constant_of_shape(node: NodeContext) -> SSAValue:
     """ConstantOfShape: one value everywhere, by default the float zero."""
-    shape = checked_shape(node, node.constant_ints(0, "shape"))
     value = node.tensor("value")
     if value is None:
         value = np.zeros(1, np.float32)
     if value.size != 1:
         node.refuse(f"its value must have one element but has {value.size}.")
+    shape = checked_shape(node, node.constant_ints(0, "shape"), value.itemsize)
     return node.builder.constant(np.full(shape, value.reshape(-1)[0], value.dtype))
 
 
@@ -76,6 +75,8 @@ def import_range(node: NodeContext) -> SSAValue:
     start, limit, delta = (np.array(part, wide) for part in parts)
     if delta == 0:
         node.refuse("its delta is zero.")
+    if not np.isfinite([start, limit, delta]).all():
+        node.refuse("its start, limit and delta must be finite.")
     if dtype.kind == "f":
         count = math.ceil((float(limit) - float(start)) / float(delta))
     else:

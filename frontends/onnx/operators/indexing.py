@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import shape_of
+from ..builder import array_size
 from ..node import NodeContext, Table
 
 REDUCTIONS = ("none", "add", "mul", "max", "min")
@@ -35,13 +36,23 @@ def import_scatter_elements(node: NodeContext) -> SSAValue:
     axis = node.axis(node.integer("axis", 0), node.rank())
     reduction = node.choice("reduction", "none", REDUCTIONS)
     x, indices, updates = node.input(0), node.input(1), node.input(2)
-    return node.add(nn.ScatterElementsOp(x, indices, updates, axis, reduction))
+    return _scattered(node, nn.ScatterElementsOp(x, indices, updates, axis, reduction))
 
 
 def import_scatter_nd(node: NodeContext) -> SSAValue:
     """ScatterND; reductions came with opsets 16 and 18."""
     reduction = node.choice("reduction", "none", REDUCTIONS)
-    return node.add(nn.ScatterNDOp(node.input(0), node.input(1), node.input(2), reduction))
+    x, indices, updates = node.input(0), node.input(1), node.input(2)
+    return _scattered(node, nn.ScatterNDOp(x, indices, updates, reduction))
+
+
+def _scattered(node: NodeContext, op: nn.ScatterElementsOp | nn.ScatterNDOp) -> SSAValue:
+    """The result of a scatter, which is its first operand if there are no updates."""
+    x, updates = op.x, op.updates
+    if array_size(updates):
+        return node.add(op)
+    op.erase()  # passes expect all uses of x to be in a block
+    return x
 
 
 def import_one_hot(node: NodeContext) -> SSAValue:
@@ -57,8 +68,8 @@ def import_one_hot(node: NodeContext) -> SSAValue:
     )
     shape = list(node.shape())
     shape.insert(axis, 1)
-    places = np.arange(depth).reshape([-1 if i == axis else 1 for i in range(rank)])
-    hits = builder.compare("eq", builder.reshape(wrapped, shape), builder.constant(places))
+    places = builder.positions(depth, axis, rank)
+    hits = builder.compare("eq", builder.reshape(wrapped, shape), places)
     off, on = (builder.reshape(builder.slice(node.input(2), 0, i, 1), ()) for i in range(2))
     return builder.where(hits, on, off)
 
@@ -71,8 +82,7 @@ def import_reverse_sequence(node: NodeContext) -> SSAValue:
         node.refuse("time_axis and batch_axis must be 0 and 1.")
     length_shape = [shape[i] if i == batch else 1 for i in range(len(shape))]
     lengths = builder.reshape(builder.cast(node.input(1), i64), length_shape)
-    steps = np.arange(shape[time]).reshape([-1 if i == time else 1 for i in range(len(shape))])
-    step = builder.constant(steps)
+    step = builder.positions(shape[time], time, len(shape))
     mirrored = builder.binary("sub", builder.binary("sub", lengths, 1), step)
     index = builder.where(builder.compare("lt", step, lengths), mirrored, step)
     return node.add(nn.GatherElementsOp(node.input(0), builder.expand(index, shape), time))
@@ -107,8 +117,7 @@ def import_tensor_scatter(node: NodeContext) -> SSAValue:
     axis = node.axis(node.integer("axis", -2), node.rank())
     circular = node.choice("mode", "linear", ("linear", "circular")) == "circular"
     shape = shape_of(update)
-    steps = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
-    index = builder.constant(steps)
+    index = builder.positions(shape[axis], axis, len(shape))
     if (start := node.optional(2)) is not None:
         starts = builder.reshape(builder.cast(start, i64), (shape[0], *[1] * (len(shape) - 1)))
         index = builder.binary("add", index, starts)

@@ -133,6 +133,20 @@ def import_instance_norm(node: NodeContext) -> SSAValue:
     return node.add(nn.GroupNormOp(x, scale, bias, node.shape()[1], node.real("epsilon", 1e-5)))
 
 
+def import_mean_variance_norm(node: NodeContext) -> SSAValue:
+    """MeanVarianceNormalization: x less its mean, over its deviation.
+
+    ONNX's function subtracts the square of the mean from the mean of the squares, which cancels.
+    """
+    builder, x = node.builder, node.input(0)
+    given = node.integers("axes")
+    axes = [node.axis(a, node.rank()) for a in ((0, 2, 3) if given is None else given)]
+    centered = builder.binary("sub", x, builder.reduce("mean", x, axes))
+    variance = builder.reduce("mean", builder.binary("mul", centered, centered), axes)
+    deviation = builder.binary("add", builder.unary("sqrt", variance), 1e-9)
+    return builder.binary("div", centered, deviation)
+
+
 def import_lp_norm(node: NodeContext) -> SSAValue:
     """LpNormalization; a norm of zero gives zeros."""
     builder, x, p = node.builder, node.input(0), node.integer("p", 2)
@@ -175,6 +189,7 @@ TABLE: Table = {
     "LRN": {1: import_lrn},
     "LayerNormalization": {1: import_layer_norm},
     "LpNormalization": {1: import_lp_norm},
+    "MeanVarianceNormalization": {9: import_mean_variance_norm},
     "RMSNormalization": {23: import_rms_norm},
     "SimplifiedLayerNormalization": {1: import_rms_norm},
 }

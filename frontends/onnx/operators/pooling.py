@@ -119,6 +119,8 @@ def import_max_unpool(node: NodeContext) -> SSAValue:
             node.shape()[2:], strides, kernel, pads[:rank], pads[rank:], strict=True
         )
     ]
+    if min(sizes) < 0:
+        node.refuse("its pads are larger than the result.")
     shape = (*node.shape()[:2], *sizes)
     builder, size = node.builder, math.prod(shape)
     flat = nn.ScatterElementsOp(

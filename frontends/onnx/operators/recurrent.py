@@ -138,8 +138,8 @@ class Unrolling:
         self.activations = [
             functions[i : i + per_direction] for i in range(0, total, per_direction)
         ]
-        if not 1 <= self.time * len(self.backward) <= MAX_STEPS:
-            node.refuse(f"runs over {self.time} steps; 1 to {MAX_STEPS} can be unrolled.")
+        if self.time * len(self.backward) > MAX_STEPS:
+            node.refuse(f"runs over {self.time} steps; up to {MAX_STEPS} can be unrolled.")
         self.lengths = self._lengths()
 
     def _time_first(self, value: SSAValue) -> SSAValue:
@@ -222,6 +222,8 @@ class Unrolling:
                 )
                 output = b.where(live, following[0], zeros(b, size, following[0]))
             outputs[t] = b.reshape(output, (1, *size))
+        if not outputs:
+            return zeros(b, (0, *size), share), state
         return b.concat([outputs[t] for t in steps], 0), state
 
     def results(self) -> Results:

@@ -57,6 +57,7 @@ def _no_elements(node: NodeContext, kind: str, axes: Sequence[int]) -> SSAValue:
     if dtype.kind in "iu":
         lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
     shape = [1 if i in axes else n for i, n in enumerate(node.shape())]
+    node.builder.reserve(*shape)
     return node.builder.constant(np.full(shape, lowest if kind == "max" else highest, dtype))
 
 
@@ -129,8 +130,7 @@ def hardmax(builder: Builder, x: SSAValue, axis: int) -> SSAValue:
     """One at the first maximum of an axis, zero elsewhere."""
     shape = shape_of(x)
     winner = builder.add(nn.ArgReduceOp(x, "max", axis, keepdims=True))
-    places = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
-    hits = builder.compare("eq", winner, builder.constant(places))
+    hits = builder.compare("eq", winner, builder.positions(shape[axis], axis, len(shape)))
     return builder.cast(hits, tensor_type(x).element_type)
 
 

@@ -37,7 +37,7 @@ def _old_resize(node: NodeContext, scales: Sequence[float]) -> SSAValue:
     """
     mode = node.choice("mode", "nearest", ("nearest", "linear", "bilinear"))
     shape = node.shape()
-    if len(scales) != len(shape) or min(scales, default=1) <= 0:
+    if len(scales) != len(shape) or not all(0 < scale < math.inf for scale in scales):
         node.refuse(f"scales {list(scales)} must be {len(shape)} positive numbers.")
     if mode == "nearest" and min(scales, default=1) < 1:
         node.refuse("shrinks to the nearest element, which opset 11 defined; convert the model.")
@@ -79,19 +79,19 @@ def import_resize(node: NodeContext) -> SSAValue:
     wanted = [int(n) for n in _optional(node, 3, "sizes", len(axes))]
     if bool(part) == bool(wanted):
         node.refuse("needs either scales or sizes.")
-    if 0 in shape:
-        node.refuse("cannot resize a tensor without elements.")
     if wanted:
-        part = [n / shape[axis] for axis, n in zip(axes, wanted, strict=True)]
+        # A dimension without elements keeps none, whatever its scale is.
+        part = [n / (shape[axis] or 1) for axis, n in zip(axes, wanted, strict=True)]
         if policy != "stretch":
             scale = min(part) if policy == "not_larger" else max(part)
             part = [scale] * len(axes)
             # Half rounds up, not to even.
             wanted = [math.floor(scale * shape[axis] + 0.5) for axis in axes]
     for i, axis in enumerate(axes):
-        scales[axis] = part[i]
+        scales[axis] = part[i] or 1.0
         sizes[axis] = wanted[i] if wanted else math.floor(part[i] * shape[axis])
-    if min(sizes, default=1) < 1 or min(scales, default=1) <= 0:
+    fits = all((m > 0) == (n > 0) for m, n in zip(sizes, shape, strict=True))
+    if not fits or min(scales, default=1) <= 0:
         node.refuse(f"cannot resize to the shape {sizes}.")
     coordinates = node.choice("coordinate_transformation_mode", "half_pixel", COORDINATE_MODES)
     nearest_mode = node.choice("nearest_mode", "round_prefer_floor", NEAREST_MODES)
@@ -101,19 +101,24 @@ def import_resize(node: NodeContext) -> SSAValue:
     if node.flag("antialias"):
         return _antialiased(node, mode, coordinates, scales, sizes)
     roi = _region(node, axes) if coordinates == "tf_crop_and_resize" else None
-    op = nn.ResizeOp(
-        node.input(0),
-        sizes,
-        mode,
-        coordinate_mode=coordinates,
-        nearest_mode=nearest_mode,
-        cubic_coeff_a=node.real("cubic_coeff_a", -0.75),
-        exclude_outside=node.flag("exclude_outside"),
-        extrapolation_value=node.real("extrapolation_value", 0.0),
-        scales=scales,
-        roi=roi,
+    cubic_coeff_a, exclude_outside = node.real("cubic_coeff_a", -0.75), node.flag("exclude_outside")
+    extrapolation_value = node.real("extrapolation_value", 0.0)
+    if set(scales) == {1.0} and roi is None:
+        return node.input(0)
+    return node.add(
+        nn.ResizeOp(
+            node.input(0),
+            sizes,
+            mode,
+            coordinate_mode=coordinates,
+            nearest_mode=nearest_mode,
+            cubic_coeff_a=cubic_coeff_a,
+            exclude_outside=exclude_outside,
+            extrapolation_value=extrapolation_value,
+            scales=scales,
+            roi=roi,
+        )
     )
-    return node.input(0) if set(scales) == {1.0} and roi is None else node.add(op)
 
 
 def _check_corners(node: NodeContext, scales: Sequence[float], sizes: Sequence[int]) -> None:
@@ -151,6 +156,8 @@ def _optional(node: NodeContext, index: int, what: str, length: int) -> Sequence
         return ()
     if array.size != length:
         node.refuse(f"its {what} have {array.size} entries, they need {length}.")
+    if not np.isfinite(array).all():
+        node.refuse(f"its {what} must be finite but are {array.reshape(-1).tolist()}.")
     return array.reshape(-1).tolist()
 
 

@@ -255,6 +255,7 @@ def import_trilu(node: NodeContext) -> SSAValue:
     node.check_rank(0, 2)
     k = node.constant_int(1, "diagonal", 0)
     upper, builder, x = node.flag("upper", True), node.builder, node.input(0)
+    builder.reserve(*node.shape()[-2:])
     ones = np.ones(node.shape()[-2:], np.bool_)
     mask = builder.constant(np.triu(ones, k) if upper else np.tril(ones, k))
     zero = builder.constant(np.zeros((), dtype_of_value(x)))

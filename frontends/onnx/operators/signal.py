@@ -90,6 +90,7 @@ def import_stft(node: NodeContext) -> SSAValue:
     length = node.constant_int(3, "frame length", length)
     if step < 1 or not 1 <= length <= total:
         node.refuse(f"cannot take frames of {length} every {step} of {total} samples.")
+    builder.reserve((total - length) // step + 1, length)
     starts = np.arange(0, total - length + 1, step)
     frames = builder.gather(x, builder.constant(starts[:, None] + np.arange(length)), 1)
     if window is not None:

@@ -42,6 +42,7 @@ def import_col2im(node: NodeContext) -> SSAValue:
     if math.prod(counts) != blocks:
         node.refuse(f"has {blocks} blocks, the image has {math.prod(counts)}.")
     channels, builder = rows // size, node.builder
+    builder.reserve(rows, size)
     kernel = np.tile(np.eye(size), (channels, 1)).reshape(rows, 1, *block)
     return node.add(
         nn.ConvTransposeOp(
@@ -64,6 +65,9 @@ def _kernel_positions(
     stride = read_lengths(node, "strides", rank, 1)[axis]
     dilation = read_lengths(node, "dilations", rank, 1)[axis]
     pad = read_lengths(node, "pads", 2 * rank, 0)[axis]
+    node.builder.reserve(len(kernel), *kernel)
+    node.builder.reserve(len(kernel), *out)
+    node.builder.reserve(*kernel, *out)
     element = np.indices(kernel)[axis].reshape(-1, 1) * dilation
     return element + np.indices(out)[axis].reshape(1, -1) * stride - pad
 

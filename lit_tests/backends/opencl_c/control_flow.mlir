@@ -2,7 +2,7 @@
 
 // Bound loops are work-item indices; more work-items than iterations need a guard.
 tir.func @grid(%x: memref<5x7xf32>, %y: memref<5x7xf32>)
-    attributes {outputs = array<i64: 1>, global_size = array<i64: 8, 5>, local_size = array<i64: 8>} {
+    attributes {outputs = array<i64: 1>, global_size = array<i64: 8, 5>, local_size = array<i64: 8, 1>} {
   tir.for global_y %i = 0 to 5 {
     tir.for global_x %j = 0 to 7 {
       %v = memref.load %x[%i, %j] : memref<5x7xf32>
@@ -14,6 +14,7 @@ tir.func @grid(%x: memref<5x7xf32>, %y: memref<5x7xf32>)
 
 // CHECK: __attribute__((reqd_work_group_size(8, 1, 1)))
 // CHECK-NEXT: __kernel void grid(__global const float *restrict x, __global float *restrict y) {
+// CHECK-NEXT:     // Build with -cl-fp32-correctly-rounded-divide-sqrt where the device takes it.
 // CHECK-NEXT:     const int i = get_global_id(1);
 // CHECK-NEXT:     const int j = get_global_id(0);
 // CHECK-NEXT:     if (j < 7) {
@@ -104,6 +105,7 @@ tir.func @statement(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = 
 }
 
 // CHECK: __kernel void statement(__global const float *restrict x, __global float *restrict y) {
+// CHECK-NEXT:     // Build with -cl-fp32-correctly-rounded-divide-sqrt where the device takes it.
 // CHECK-NEXT:     for (int i = 0; i < 8; i++) {
 // CHECK-NEXT:         const float v = x[i];
 // CHECK-NEXT:         const int positive = v > 0.0f;

@@ -19,6 +19,7 @@ tir.func @precedence(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs =
 
 // CHECK: #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 // CHECK: __kernel void precedence(__global const float *restrict x, __global float *restrict y) {
+// CHECK-NEXT:     // Build with -cl-fp32-correctly-rounded-divide-sqrt where the device takes it.
 // CHECK-NEXT:     const int i = get_global_id(0);
 // CHECK-NEXT:     const float v = x[i];
 // CHECK-NEXT:     const float n = -(1.0f / (1.0f - (v + 0.33333334f) * v));

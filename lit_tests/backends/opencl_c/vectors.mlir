@@ -79,6 +79,7 @@ tir.func @uniform(%x: memref<8xf32>, %s: memref<1xf32>, %y: memref<8xf32>)
 // CHECK-NEXT:     __global const float *restrict x,
 // CHECK-NEXT:     __global const float *restrict s,
 // CHECK-NEXT:     __global float *restrict y) {
+// CHECK-NEXT:     // Build with -cl-fp32-correctly-rounded-divide-sqrt where the device takes it.
 // CHECK-NEXT:     const float scale = s[0];
 // CHECK-NEXT:     vstore8(pow(vload8(0, x) * sqrt(scale), (float8)(scale)), 0, y);
 // CHECK-NEXT: }

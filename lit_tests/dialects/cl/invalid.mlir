@@ -358,3 +358,29 @@ builtin.module attributes {cl.target = #cl.target<"phone", {max_work_group_size 
     cl.return
   }
 }
+
+// -----
+
+// A constant is checked like every other argument, also where the kernel asks for another layout.
+builtin.module {
+  tir.func @scale(%w: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, constants = array<i64: 0>, layouts = {"0" = affine_map<(d0) -> (d0 floordiv 2, d0 mod 2)>}} {
+  }
+  // expected-error@+1 {{cl.enqueue_kernel @scale: the arguments (memref<8xf32>, memref<4xf32>) do not match the kernel's parameters (memref<4xf32>, memref<4xf32>)}}
+  cl.program @main(%y: memref<4xf32> {cl.name = "y"}) inputs 0 {
+    %w = cl.constant "w_0" : memref<8xf32>
+    cl.enqueue_kernel @scale(%w, %y) : memref<8xf32>, memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  tir.func @scale(%w: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, constants = array<i64: 0>} {
+  }
+  // expected-error@+1 {{cl.enqueue_kernel @scale binds %x to parameter 0, which the kernel lists in its constants; bind a cl.constant}}
+  cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
+    cl.enqueue_kernel @scale(%x, %y) : memref<4xf32>, memref<4xf32>
+    cl.return
+  }
+}

@@ -124,3 +124,23 @@ tir.func @type(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array
 // expected-error@+1 {{Expected `global`, `local`, `private`, `constant`, or `texture`}}
 tir.func @scope(%x: memref<4xf32, #tir.scope<remote>>) attributes {outputs = array<i64>} {
 }
+
+// -----
+
+tir.func @variable() attributes {outputs = array<i64>} {
+  // expected-error@+1 {{a loop has one variable of type index}}
+  "tir.for"() <{kind = #tir.loop<serial>, extent = 4 : i64}> ({
+  ^bb0(%i: i32):
+  }) : () -> ()
+}
+
+// -----
+
+tir.func @kinds() attributes {outputs = array<i64>} {
+  tir.for serial %i = 0 to 4 {
+    // expected-error@+1 {{'magic' is neither spatial nor reduce}}
+    "tir.block"(%i) <{label = "b", map = affine_map<(d0) -> (d0)>, extents = array<i64: 4>, kinds = ["magic"], init = []}> ({
+    ^bb0(%v: index):
+    }) : (index) -> ()
+  }
+}

@@ -1,14 +1,14 @@
 // RUN: clopt %s | clopt | filecheck %s
 // RUN: clopt %s --print-op-generic | clopt | filecheck %s
 
-// A kernel before tir-lower-blocks: blocks with their own iteration variables. `tile` is no property.
-// CHECK:      tir.func @sums(%x: memref<8x20xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, comment = "nodes: sum", tile = {rows = 4 : i64}} {
+// A kernel before tir-lower-blocks: blocks with their own iteration variables.
+// CHECK:      tir.func @sums(%x: memref<8x20xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, comment = "nodes: sum", tile = {row = 0 : i64, rows = 4 : i64, col = 1 : i64, vectors = 2 : i64, width = 8 : i64}} {
 // CHECK-NEXT:   tir.for global_x %i = 0 to 8 {
 // CHECK-NEXT:     tir.for serial %ko = 0 to 3 {
 // CHECK-NEXT:       tir.for unrolled %ki = 0 to 8 {
 // CHECK-NEXT:         tir.block "sum" (%vi: spatial 8, %vk: reduce 20) = affine_map<(d0, d1, d2) -> (d0, ((d1 * 8) + d2))> (%i, %ko, %ki) init [0.000000e+00 : f32] {
 // CHECK-NEXT:           %a = memref.load %x[%vi, %vk] : memref<8x20xf32>
-tir.func @sums(%x: memref<8x20xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, comment = "nodes: sum", tile = {rows = 4 : i64}} {
+tir.func @sums(%x: memref<8x20xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, comment = "nodes: sum", tile = {row = 0 : i64, rows = 4 : i64, col = 1 : i64, vectors = 2 : i64, width = 8 : i64}} {
   tir.for global_x %i = 0 to 8 {
     tir.for serial %ko = 0 to 3 {
       tir.for unrolled %ki = 0 to 8 {

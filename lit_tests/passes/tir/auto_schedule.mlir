@@ -20,9 +20,9 @@ module attributes {cl.target = #cl.target<"cpu", {}>} {
 // -----
 
 // A convolution: each work-item keeps a tile of accumulators, the reduction runs outside of it.
-// The weights of the tile's channels stand together.
+// The weights of the tile's channels shall stand together.
 // CHECK-LABEL: tir.func @conv_0
-// CHECK-SAME: %w: memref<1x8x3x3x4xf32>
+// CHECK-SAME: %w: memref<4x8x3x3xf32>
 // CHECK-SAME: layouts = {"1" = affine_map<(d0, d1, d2, d3) -> ((d0 floordiv 4), d1, d2, d3, (d0 mod 4))>}
 // CHECK-NEXT: memref.alloca() : memref<1x4x16x16xf32, #tir.scope<private>>
 // CHECK:      tir.for global_x %i2 = 0 to 16 {

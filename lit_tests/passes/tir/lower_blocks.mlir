@@ -525,29 +525,44 @@ tir.func @groups(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>
 
 // -----
 
-// expected-error@unknown {{@axes: loops are bound to both global_x and group_x}}
-tir.func @axes(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["bind mm.i group_x", "bind out.i global_x", "set_scope t private"]} {
-  %t = memref.alloca() : memref<8x16xf32>
-  tir.for parallel %i = 0 to 8 {
-    tir.for parallel %j = 0 to 16 {
-      tir.for serial %k = 0 to 4 {
-        tir.block "mm" (%vi: spatial 8, %vj: spatial 16, %vk: reduce 4) = affine_map<(d0, d1, d2) -> (d0, d1, d2)> (%i, %j, %k) init [0.0 : f32] {
-          %p = memref.load %a[%vi, %vk] : memref<8x4xf32>
-          %q = memref.load %b[%vk, %vj] : memref<4x16xf32>
-          %old = memref.load %t[%vi, %vj] : memref<8x16xf32>
-          %pq = arith.mulf %p, %q : f32
-          %new = arith.addf %old, %pq : f32
-          memref.store %new, %t[%vi, %vj] : memref<8x16xf32>
-        }
-      }
+// Both work-items would add to the one sum of their group.
+// expected-error@unknown {{@shared, block 'sum': it accumulates in local memory, and several work-items along local_x would update the same element; keep the result in private memory, or compute it outside of loop 'j'}}
+tir.func @shared(%x: memref<4xf32>, %y: memref<2xf32>) attributes {outputs = array<i64: 1>, schedule = ["bind out.j local_x", "compute_at sum out.j", "set_scope t local"]} {
+  %t = memref.alloca() : memref<1xf32>
+  tir.for serial %k = 0 to 4 {
+    tir.block "sum" (%s: spatial 1, %r: reduce 4) = affine_map<(d0) -> (0, d0)> (%k) init [0.0 : f32] {
+      %a = memref.load %x[%r] : memref<4xf32>
+      %b = memref.load %t[%s] : memref<1xf32>
+      %c = arith.addf %a, %b : f32
+      memref.store %c, %t[%s] : memref<1xf32>
     }
   }
-  tir.for parallel %i = 0 to 8 {
-    tir.for parallel %j = 0 to 16 {
-      tir.block "out" (%vi: spatial 8, %vj: spatial 16) = affine_map<(d0, d1) -> (d0, d1)> (%i, %j) {
-        %r = memref.load %t[%vi, %vj] : memref<8x16xf32>
-        %s = arith.negf %r : f32
-        memref.store %s, %y[%vi, %vj] : memref<8x16xf32>
+  tir.for parallel %j = 0 to 2 {
+    tir.block "out" (%v: spatial 2) = affine_map<(d0) -> (d0)> (%j) {
+      %z = arith.constant 0 : index
+      %a = memref.load %t[%z] : memref<1xf32>
+      memref.store %a, %y[%v] : memref<2xf32>
+    }
+  }
+}
+
+// -----
+
+// One work-item along z computes 'out'; 'fill' has several in the loop that it shares with it.
+// expected-error@unknown {{@again, block 'out': one work-item along group_z computes it, but it shares a loop with a stage that is bound to group_z; bind the loop that they share}}
+tir.func @again(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>} {
+  %t = memref.alloca() : memref<4xf32, #tir.scope<private>>
+  tir.for parallel %once = 0 to 1 {
+    tir.for group_z %i = 0 to 4 {
+      tir.block "fill" (%v: spatial 4) = affine_map<(d0) -> (d0)> (%i) {
+        %a = memref.load %x[%v] : memref<4xf32>
+        memref.store %a, %t[%v] : memref<4xf32, #tir.scope<private>>
+      }
+    }
+    tir.for local_x %j = 0 to 4 {
+      tir.block "out" (%v: spatial 4) = affine_map<(d0) -> (d0)> (%j) {
+        %a = memref.load %t[%v] : memref<4xf32, #tir.scope<private>>
+        memref.store %a, %y[%v] : memref<4xf32>
       }
     }
   }

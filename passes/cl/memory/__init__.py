@@ -1,4 +1,4 @@
-"""Where tensors lie in memory, and in which order commands need least of it: on numbers alone."""
+"""Planning of offsets and of the order of commands, on plain numbers without any IR."""
 
 from .order import Step, order
 from .plan import plan

@@ -1,4 +1,4 @@
-"""One tensor after the other into a gap between those that are there.
+"""Greedy planning: places one tensor after the other into a gap between the placed ones.
 
 "Greedy by size for offset calculation" of Pisarchyk and Lee, Efficient Memory Management for Deep
 Neural Net Inference (arXiv:2001.03288), with several orders and two ways to choose the gap.
@@ -30,27 +30,27 @@ Order = Callable[[Sequence[Tensor]], list[int]]
 
 
 def by_size(tensors: Sequence[Tensor]) -> list[int]:
-    """The largest first, of these the longest living."""
+    """Largest first; of equal sizes the longest living."""
     return _sorted(tensors, lambda t: (-t.size, t.first - t.last, t.first))
 
 
 def by_area(tensors: Sequence[Tensor]) -> list[int]:
-    """The largest product of bytes and commands first."""
+    """Largest product of bytes and commands first."""
     return _sorted(tensors, lambda t: (-t.size * (t.last - t.first + 1), -t.size, t.first))
 
 
 def by_life(tensors: Sequence[Tensor]) -> list[int]:
-    """The longest living first, of these the largest."""
+    """Longest living first; of equal lives the largest."""
     return _sorted(tensors, lambda t: (t.first - t.last, -t.size, t.first))
 
 
 def by_start(tensors: Sequence[Tensor]) -> list[int]:
-    """In the order in which they are needed, of these the longest living."""
+    """Earliest first; of equal starts the longest living."""
     return _sorted(tensors, lambda t: (t.first, -t.last, -t.size))
 
 
 def by_breadth(tensors: Sequence[Tensor]) -> list[int]:
-    """Those live where the most bytes are live first, of these the largest."""
+    """First the tensors that are live when most bytes are live; of these the largest."""
     if not tensors:
         return []
     times = np.unique([t.first for t in tensors])
@@ -60,7 +60,7 @@ def by_breadth(tensors: Sequence[Tensor]) -> list[int]:
     sizes = np.array([t.size for t in tensors], np.int64)
     np.add.at(changes, begin, sizes)
     np.add.at(changes, end, -sizes)
-    # The most that is live at once during each tensor: a table of maxima over powers of two.
+    # The most bytes live during each tensor's life, by a table of maxima over powers of two.
     tables = [np.cumsum(changes)]
     while 2 ** len(tables) <= len(times):
         half = 2 ** (len(tables) - 1)
@@ -89,9 +89,9 @@ def _sorted(tensors: Sequence[Tensor], key: Callable[[Tensor], tuple[int, ...]])
 
 
 class Placer:
-    """Places the same tensors in one order after the other.
+    """Places the same tensors in different orders.
 
-    Takes time in proportion to the pairs of tensors that are live at once.
+    Takes time proportional to the pairs of tensors that are live at once.
     """
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
@@ -205,14 +205,14 @@ class _Shelf:
 
 
 def pairs(tensors: Sequence[Tensor]) -> int:
-    """How many pairs are live at once."""
+    """The number of pairs that are live at once."""
     n = len(tensors)
     before = np.searchsorted(np.sort([t.last for t in tensors]), [t.first for t in tensors])
     return n * (n - 1) // 2 - int(before.sum())
 
 
 def neighbours(tensors: Sequence[Tensor]) -> list[list[int]]:
-    """For each tensor those that are live with it."""
+    """For each tensor the tensors that are live at the same time."""
     found: list[list[int]] = [[] for _ in tensors]
     live: list[int] = []
     for i in sorted(range(len(tensors)), key=lambda i: tensors[i].first):

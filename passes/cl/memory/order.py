@@ -1,11 +1,11 @@
-"""Another order of independent steps, when it lowers the peak.
+"""Reorders independent steps if that lowers the peak of live bytes.
 
 Finding an order of least peak is hard in general (Sethi, Complete Register Allocation Problems,
-SIAM Journal on Computing 4, 1975). But where all paths run through one step the order falls into
-parts, and only the parts with the highest peak matter. A small part is ordered exactly, by the sets
-of steps that can be done first, as in Ahn et al., Ordering Chaos: Memory-Aware Scheduling of
-Irregularly Wired Neural Networks for Edge Devices (MLSys 2020); a large one by taking the step that
-frees most.
+SIAM Journal on Computing 4, 1975). But a step through which all paths run divides the order into
+parts, and only the parts with the highest peak matter. A small part is ordered exactly, by a search
+over sets of steps that can come first, as in Ahn et al., Ordering Chaos: Memory-Aware Scheduling of
+Irregularly Wired Neural Networks for Edge Devices (MLSys 2020). A large part is ordered greedily,
+by the step that frees most.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from heapq import heapify, heappop, heappush
 EXACT_STEPS = 64
 """Parts with more steps are not ordered exactly."""
 EXACT_SETS = 20_000
-"""Sets of steps that the exact orders of all parts may look at together."""
+"""The most sets of steps that the exact searches of all parts visit together."""
 PARTS = 50
-"""At most so many parts are ordered anew."""
+"""The most parts that are reordered."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Step:
 
 
 def order(steps: Sequence[Step], sizes: Sequence[int], kept: Iterable[int] = ()) -> list[int]:
-    """The indices of `steps` in an order with a lower peak; as they are when nothing is gained.
+    """The indices of `steps` in an order with a lower peak, or as given where no order has one.
 
     `sizes[t]`: bytes of tensor `t`. It is live from its first step, or from the start if it is read
     before it is written, to its last, or to the end if it is `kept`. A step stays after all earlier
@@ -57,11 +57,16 @@ def order(steps: Sequence[Step], sizes: Sequence[int], kept: Iterable[int] = ())
             break
         orders[i] = better
         heappush(worst, (-part.peak(better), i))
+    reached = max((graph.part(part).peak(part) for part in orders), default=0)
+    for i, given in enumerate(map(sorted, orders)):
+        # Another part needs as much as this one did, so its new order gains nothing.
+        if graph.part(given).peak(given) <= reached:
+            orders[i] = given
     return [step for part in orders for step in part]
 
 
 class _Graph:
-    """What depends on what, and who uses which tensor."""
+    """The dependences between steps, and the users of each tensor."""
 
     def __init__(self, steps: Sequence[Step], sizes: Sequence[int], kept: frozenset[int]) -> None:
         self.sizes = sizes
@@ -116,7 +121,7 @@ class _Graph:
 
 
 def _dependences(steps: Sequence[Step], tensors: int) -> list[list[int]]:
-    """For each step earlier ones that must come before it; others follow from these."""
+    """For each step the earlier steps that it depends on directly; the rest is transitive."""
     writer: list[int | None] = [None] * tensors
     readers: list[list[int]] = [[] for _ in range(tensors)]
     result: list[list[int]] = []
@@ -138,7 +143,7 @@ def _dependences(steps: Sequence[Step], tensors: int) -> list[list[int]]:
 
 
 class _Part:
-    """Some successive steps that no other step comes between; sets of them are bits of a number."""
+    """Successive steps that stay together; a set of them is an integer with one bit each."""
 
     def __init__(self, graph: _Graph, steps: list[int]) -> None:
         self.steps = steps
@@ -174,7 +179,7 @@ class _Part:
         return peak
 
     def _born(self, step: int, left: dict[int, int]) -> int:
-        """Bytes of the tensors that a step is the first to use."""
+        """The bytes of tensors whose first use is a step."""
         return sum(
             self.sizes[t]
             for t in self.tensors[step]
@@ -182,7 +187,7 @@ class _Part:
         )
 
     def better(self, peak: int, sets: int) -> tuple[list[int] | None, int]:
-        """An order with less than this peak, and how many sets were looked at."""
+        """An order with a lower peak, None if none was found, and the number of visited sets."""
         looked_at = 0
         found = min((self._greedy(latest) for latest in (False, True)), key=self._peak)
         if len(self.steps) <= EXACT_STEPS:
@@ -193,8 +198,8 @@ class _Part:
         return [self.steps[i] for i in found], looked_at
 
     def _greedy(self, latest: bool) -> list[int]:
-        """Of the steps that can be done, that which leaves least live, or the `latest` to become
-        so; of equal ones the first."""
+        """Of the possible steps takes the one that leaves least live, or the one that became
+        possible `latest`; of equal ones the first."""
         left = {t: len(users) for t, users in self.users.items()}
         waits = [len(before) for before in self.before]
         done: list[int] = []
@@ -236,10 +241,10 @@ class _Part:
         return done
 
     def _exact(self, below: int, sets: int) -> tuple[list[int] | None, int]:
-        """An order of least peak if that is `below`, and how many sets were looked at.
+        """An order of least peak if that is `below`, and the number of visited sets.
 
-        From set to set along the lowest peaks: the first way to the whole set is the best. None
-        also when there are too many sets to look at.
+        The search goes from set to set by lowest peak, so its first way to the whole set is the
+        best. The order is None, too, if there are too many sets to visit.
         """
         count = len(self.steps)
         needs = [sum(1 << j for j in before) for before in self.before]

@@ -1,11 +1,12 @@
-"""A search for a plan that stays below a number of bytes.
+"""A search for a plan within a number of bytes.
 
 It stacks boxes from the bottom up, as the search of Moffitt (MiniMalloc: A Lightweight Memory
 Allocator for Hardware-Accelerated Machine Learning, ASPLOS 2023) does: any plan can be pushed down
-until each tensor lies on the ground or on another, and be built in the order of its offsets. So a
-state is a skyline. Its lowest niche either gets a box that fits between its walls or stays empty up
-to the lower wall, as long as what is still to come has room above. Instead of one state at a time,
-the search keeps the best few hundred after each box (a beam) and computes them together in arrays.
+until each tensor lies on the ground or on another, and then be built in the order of its offsets.
+So a state is a skyline. Its lowest niche either gets a box that fits between its walls, or stays
+empty up to the lower wall, as long as the remaining boxes have room above. Instead of one state at
+a time, the search keeps the best few hundred after each box (a beam) and computes them together in
+arrays.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ WALL = 1 << 40
 SCALE = 1 << 20
 """Scores are whole numbers: sums of floats differ between processors."""
 RAISES = 7
-"""At most so often in a row may a niche stay empty."""
+"""The most times in a row that a niche may stay empty."""
 NARROWEST = 48
 """States that the first beams keep."""
 ROUNDS = 8
@@ -32,19 +33,19 @@ ROUNDS = 8
 BROAD = 500
 """States of more boxes and sections count as several."""
 LAYER = 40
-"""What a layer of the beam costs besides its states, in states."""
+"""The fixed cost of a layer of the beam, in states."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """What makes one state better than another with as many boxes."""
+    """The criteria by which states with equally many boxes are ranked."""
 
     chained: bool
     """Tensors of equal size that follow one another get one offset."""
     siblings: int
     """States with one parent that a beam takes before others, as all would end alike; 0: any."""
     early: str
-    """Boxes that should lie low: weight by "life", its "square" or "root", or by "area"."""
+    """The weight of boxes that should lie low: "life", its "square" or "root", or "area"."""
     rough: int
     """Weight of steps in the skyline."""
 
@@ -107,7 +108,7 @@ class Niche(NamedTuple):
     end: Ints
     floor: Ints
     left: Ints
-    """Height of the wall; WALL where nothing to come crosses it."""
+    """Height of the wall; WALL if no remaining box crosses it."""
     right: Ints
 
 
@@ -132,7 +133,7 @@ class Beam:
         self.height_keys = random.integers(1, 1 << 40, len(sections))
         self.states = 0
         self.complete = True
-        """No state was dropped: what is not found is not there."""
+        """Whether no state was dropped, so that a failure proves that there is no stack."""
 
     def _weights(self) -> Ints:
         life = (self.boxes.end - self.boxes.begin) / len(self.sections)
@@ -145,7 +146,7 @@ class Beam:
         return (weights[self.style.early] * SCALE).astype(np.int64)
 
     def run(self, width: int) -> list[int] | None:
-        """Offsets of the boxes in units, or None; `states` counts what it cost."""
+        """Offsets of the boxes in units, or None; `states` counts the cost."""
         state = self._start()
         history: list[tuple[Ints, Ints, Ints]] = []
         for _ in self.boxes.boxes:
@@ -162,7 +163,7 @@ class Beam:
         return offsets
 
     def blame(self) -> Ints:
-        """Scores for boxes that should have come earlier: those left over where it got stuck."""
+        """Scores for boxes that should come earlier: those that remained where it got stuck."""
         state, niche = self.stuck
         inside = (self.sections >= niche.begin[:, None]) & (self.sections < niche.end[:, None])
         covered = self.covered > 0
@@ -182,7 +183,7 @@ class Beam:
         )
 
     def _layer(self, state: State, width: int) -> tuple[State, Ints, Ints] | None:
-        """The best states with one more box, that box and its offset; None when there is none."""
+        """The best states with one more box, that box and its offset; None if there are none."""
         self.states += LAYER
         state = state._replace(parent=np.arange(len(state.key)))
         sources: list[State] = []
@@ -218,8 +219,8 @@ class Beam:
         return self._best(self._place(merged, box, floor), box, floor, width)
 
     def _niche(self, state: State) -> Niche:
-        # From the first live section up to the first boundary that nothing crosses: where time
-        # falls into parts that share no box any more, one part after the other.
+        # From the first live section up to the first boundary that no box crosses: parts of time
+        # that share no box are filled one after the other.
         first = (state.rest > 0).argmax(1)[:, None]
         last = ((state.crossing == 0) & (self.sections >= first)).argmax(1)[:, None]
         live = (self.sections >= first) & (self.sections <= last)
@@ -235,7 +236,7 @@ class Beam:
         return Niche(begin, end, floor, left, right)
 
     def _new_steps(self, niche: Niche, row: Ints, box: Ints) -> Ints:
-        """By how much the steps at both ends of a box grow, as a score."""
+        """The growth of the steps at both ends of a box, as a score."""
         floor = niche.floor[row]
         top = floor + self.boxes.sizes[box]
         total = np.zeros(len(row), np.int64)
@@ -251,7 +252,7 @@ class Beam:
         return self.style.rough * steps * SCALE // self.capacity
 
     def _raised(self, state: State, niche: Niche) -> State:
-        """Those states in which the niche may stay empty up to its lower wall, and does."""
+        """The states whose niche may stay empty up to its lower wall, with the niche filled up."""
         wall = np.minimum(niche.left, niche.right)
         inside = (self.sections >= niche.begin[:, None]) & (self.sections < niche.end[:, None])
         most = np.where(inside, state.rest, 0).max(1)
@@ -281,7 +282,7 @@ class Beam:
         )
 
     def _best(self, state: State, box: Ints, floor: Ints, width: int) -> tuple[State, Ints, Ints]:
-        """The `width` best of different states, at first few of each parent."""
+        """The `width` best distinct states, of which few of each parent come first."""
         skyline = state.key + np.where(state.rest > 0, state.heights, 0) @ self.height_keys
         _, different = np.unique(skyline, return_index=True)
         different.sort()
@@ -296,7 +297,7 @@ class Beam:
 
 
 def _mixed(rows: Ints, parents: Ints, siblings: int) -> Ints:
-    """First, in their order, so many rows of each parent, then the others."""
+    """The rows in their order, but the first `siblings` of each parent before all others."""
     by_parent = np.argsort(parents[rows], kind="stable")
     ordered = parents[rows][by_parent]
     rank = np.empty(len(rows), np.int64)
@@ -305,7 +306,7 @@ def _mixed(rows: Ints, parents: Ints, siblings: int) -> Ints:
 
 
 def _settled(heights: Ints, rest: Ints, crossing: Ints) -> Ints:
-    """Skylines in which a section is as high as its neighbour if all its boxes cover that, too."""
+    """Raise a section to its neighbour's height if all of its boxes cover the neighbour, too."""
     shared = crossing[:, :-1]
     rightwards = np.ones(heights.shape, np.bool_)
     rightwards[:, 1:] = (rest[:, 1:] != shared) | (shared == 0)
@@ -316,13 +317,13 @@ def _settled(heights: Ints, rest: Ints, crossing: Ints) -> Ints:
 
 
 def _highest_so_far(heights: Ints, anew: Bools) -> Ints:
-    """The running maximum of each row, starting anew where told."""
+    """The running maximum of each row, restarted at the positions `anew`."""
     lift = np.cumsum(anew, 1) * WALL
     return np.maximum.accumulate(heights + lift, 1) - lift
 
 
 def least_stack(tensors: Sequence[Tensor]) -> tuple[int, int]:
-    """Bytes that no stack of these can stay below, and those of which all stacks are multiples."""
+    """A lower bound on the bytes of any stack, and the unit of which all stacks are multiples."""
     boxes = boxes_of(tensors, chained=False)
     return boxes.least, boxes.unit
 
@@ -330,10 +331,10 @@ def least_stack(tensors: Sequence[Tensor]) -> tuple[int, int]:
 def stack(tensors: Sequence[Tensor], limit: int, effort: int) -> tuple[list[int] | None, int]:
     """Offsets at which all tensors end at or below `limit` bytes, or None; the effort spent.
 
-    Runs one style after the other, again and again, then with wider beams, until `effort` states
-    are visited or there is proof that there is no such stack. What was left over where a beam got
-    stuck comes earlier in the next of its style (Joslin and Clements, "Squeaky Wheel" Optimization,
-    JAIR 10, 1999).
+    Runs one style after the other, repeatedly, then with wider beams, until `effort` states are
+    visited or it is proved that there is no such stack. The boxes that remained where a beam got
+    stuck come earlier in the next beam of its style (Joslin and Clements, "Squeaky Wheel"
+    Optimization, JAIR 10, 1999).
     """
     variants = {chained: boxes_of(tensors, chained) for chained in (True, False)}
     count, sections = variants[False].shape

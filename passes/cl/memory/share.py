@@ -1,4 +1,4 @@
-"""Whole buffers that tensors take turns in, for devices where nothing may lie inside of one."""
+"""Sharing of whole buffers in turns, for devices without parts of buffers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .tensors import Plan, Tensor, lower_bound
 
 
 def share(tensors: Sequence[Tensor]) -> Plan:
-    """Every tensor at the start of an arena: the smallest that holds it and is free while it lives.
+    """Put every tensor at the start of the smallest arena that holds it and is free in its life.
 
     Greedy by size (Pisarchyk and Lee 2020, arXiv:2001.03288, "shared objects"): the largest tensor
     comes first, so that no arena ever has to grow.
@@ -20,7 +20,7 @@ def share(tensors: Sequence[Tensor]) -> Plan:
     largest_first = sorted(range(len(tensors)), key=lambda i: (-tensors[i].size, tensors[i].first))
     for i in largest_first:
         tensor = tensors[i]
-        # Arenas were made from the largest on, so the last one that is free fits tightest.
+        # Arenas are in falling order of size, so the last free one fits tightest.
         arena = next((a for a in reversed(range(len(sizes))) if _is_free(taken[a], tensor)), None)
         if arena is None:
             arena = len(sizes)
@@ -35,7 +35,7 @@ def share(tensors: Sequence[Tensor]) -> Plan:
 
 
 def _is_free(turns: Sequence[tuple[int, int]], tensor: Tensor) -> bool:
-    """Whether nothing in an arena is needed while `tensor` is."""
+    """Whether no tensor of an arena is live together with `tensor`."""
     after = bisect(turns, (tensor.first, tensor.last))
     before_ends = after == 0 or turns[after - 1][1] < tensor.first
     return before_ends and (after == len(turns) or tensor.last < turns[after][0])

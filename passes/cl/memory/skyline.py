@@ -30,7 +30,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Boxes:
-    """What is to be stacked: boxes over sections, 0 up to `len(totals)`.
+    """The boxes to be stacked over the sections 0 to `len(totals) - 1`.
 
     A section is a span of commands in which a largest set of tensors is live; two tensors are live
     at once exactly when they share a section. Box `i` covers the sections from `begin[i]` up to
@@ -38,7 +38,7 @@ class Boxes:
     """
 
     tensors: int
-    """How many tensors the boxes are made of, with those that have no bytes."""
+    """The number of tensors, including those without bytes."""
     boxes: tuple[Box, ...]
     unit: int
     begin: Ints
@@ -49,12 +49,12 @@ class Boxes:
 
     @property
     def least(self) -> int:
-        """Bytes that no stack can stay below."""
+        """A lower bound on the bytes of any stack."""
         return int(self.totals.max()) * self.unit
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many boxes and sections there are."""
+        """The numbers of boxes and sections."""
         return len(self.boxes), len(self.totals)
 
     def offsets(self, of_boxes: Sequence[int]) -> list[int]:
@@ -67,10 +67,10 @@ class Boxes:
 
 
 def boxes_of(tensors: Sequence[Tensor], chained: bool) -> Boxes:
-    """Boxes for tensors with bytes; `chained` puts those of equal size that follow one another
+    """Boxes for tensors with bytes; `chained` puts tensors of equal size that follow one another
     into one box.
 
-    All get the largest alignment, so that a stack of them is a plan.
+    All boxes get the largest alignment, so that a stack of them is a plan.
     """
     alignment = max(tensor.alignment for tensor in tensors)
     rounded = [align(tensor.size, alignment) for tensor in tensors]
@@ -94,9 +94,9 @@ def boxes_of(tensors: Sequence[Tensor], chained: bool) -> Boxes:
 
 
 def _sections(boxes: Sequence[Box]) -> tuple[Ints, Ints]:
-    """The first section of each box, and that after its last.
+    """The first section of each box, and one past its last.
 
-    A section starts at the last first command before some box ends.
+    A section starts at the last start of a box before another box ends.
     """
     firsts = {box.first for box in boxes}
     ends = {box.last + 1 for box in boxes}
@@ -114,7 +114,7 @@ def _sections(boxes: Sequence[Box]) -> tuple[Ints, Ints]:
 
 
 def _chain(boxes: Sequence[Box], begin: Ints, end: Ints) -> list[Box]:
-    """Each box joined with one of equal size that begins in the section after its last."""
+    """Join each box with one of equal size that begins in the section after its last."""
     beginning: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for i in reversed(range(len(boxes))):
         beginning[int(begin[i]), boxes[i].size].append(i)

@@ -1,4 +1,4 @@
-"""What a memory planner is given and what it answers, and the least that any plan needs."""
+"""Input and output of the memory planner, and lower bounds on any plan."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Tensor:
-    """Bytes that are needed from one command to another.
+    """Memory that is needed from one command to another.
 
     `size`: bytes. `first`, `last`: indices of commands in queue order, both inclusive, so that two
-    tensors may share bytes when one's `last` is less than the other's `first`. `alignment`: bytes,
-    a power of two that the offset is a multiple of.
+    tensors may share bytes if one's `last` is less than the other's `first`. `alignment`: bytes, a
+    power of two that divides the offset.
     """
 
     size: int
@@ -30,13 +30,13 @@ class Tensor:
             raise ValueError(f"an alignment is a power of two, not {self.alignment}")
 
     def meets(self, other: Tensor) -> bool:
-        """Are both needed by some command?"""
+        """Whether some command needs both."""
         return self.first <= other.last and other.first <= self.last
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Where each tensor lies. `offsets[i]` and `arenas[i]` belong to the i-th tensor planned."""
+    """The place of each tensor: `offsets[i]` in arena `arenas[i]` for the i-th tensor."""
 
     offsets: tuple[int, ...]
     """Bytes from the start of the arena."""
@@ -50,7 +50,7 @@ class Plan:
 
     @property
     def bytes(self) -> int:
-        """Of all arenas together."""
+        """The bytes of all arenas together."""
         return sum(self.sizes)
 
 
@@ -65,16 +65,16 @@ def lower_bound(tensors: Sequence[Tensor]) -> int:
         return 0
     times = np.array([[t.first, t.last + 1] for t in tensors]).ravel()
     changes = np.array([[t.size, -t.size] for t in tensors], np.int64).ravel()
-    # At equal times the dead leave before the new come.
+    # At equal times dead tensors leave before new ones come.
     order = np.lexsort((changes, times))
     return int(np.cumsum(changes[order]).max())
 
 
 def aligned_bound(tensors: Sequence[Tensor]) -> int:
-    """Like `lower_bound`, but no less than what alignment makes unavoidable.
+    """Like `lower_bound`, plus the padding that alignment makes unavoidable.
 
-    All offsets are multiples of the smallest alignment, so every live tensor but the topmost takes
-    its size rounded up.
+    All offsets are multiples of the smallest alignment, so every live tensor except the topmost
+    takes its size rounded up.
     """
     unit = min((t.alignment for t in tensors), default=1)
     if unit == 1:

@@ -1,4 +1,4 @@
-"""Activation functions that exporters spell out, recognised as one elementwise function."""
+"""Recognises activation functions that exporters spell out as chains of operations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..rewriting import factors, is_near, replace, splat_of
 
 
 def _unary(value: SSAValue, kind: UnaryKind) -> nn.UnaryOp | None:
-    """The operation that computes a value, if it is this function."""
+    """The operation that computes a value, if it is of this kind."""
     owner = value.owner
     return owner if isinstance(owner, nn.UnaryOp) and owner.kind.data is kind else None
 
@@ -44,7 +44,7 @@ def _divided(value: SSAValue, divisor: float) -> SSAValue | None:
 
 
 def _without(values: list[SSAValue], constant: float) -> list[SSAValue] | None:
-    """The factors less the one that is `constant`; None if none is."""
+    """The factors without the one that is `constant`, None if there is none."""
     for i, value in enumerate(values):
         if is_near(value, constant):
             return values[:i] + values[i + 1 :]
@@ -52,7 +52,7 @@ def _without(values: list[SSAValue], constant: float) -> list[SSAValue] | None:
 
 
 class Gelu(RewritePattern):
-    """x * 0.5 * (1 + erf(x / sqrt(2))), its factors in any order, or tanh in place of erf."""
+    """x * 0.5 * (1 + erf(x / sqrt(2))) with its factors in any order, or with tanh for erf."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
@@ -77,7 +77,7 @@ class Gelu(RewritePattern):
 
 
 def _cubic_argument(value: SSAValue) -> SSAValue | None:
-    """The x of sqrt(2/pi) * (x + 0.044715 * x**3), also with x taken out of the sum."""
+    """The x of sqrt(2/pi) * (x + 0.044715 * x**3), also in the form x * (1 + 0.044715 * x**2)."""
     rest = _without(list(factors(value)), math.sqrt(2 / math.pi)) or []
     if len(rest) == 1 and isinstance(add := rest[0].owner, nn.BinaryOp):
         is_sum = add.kind.data is BinaryKind.ADD
@@ -138,7 +138,7 @@ def _gated(x: SSAValue, gate: nn.UnaryOp) -> nn.UnaryOp | None:
 
 
 class HardSigmoid(RewritePattern):
-    """clip(x + 3, 0, 6) / 6 is hard_sigmoid; a product with x in the dividend hard_swish."""
+    """clip(x + 3, 0, 6) / 6 is hard_sigmoid, x * clip(x + 3, 0, 6) / 6 is hard_swish."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:

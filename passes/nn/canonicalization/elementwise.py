@@ -38,7 +38,7 @@ COMMUTATIVE = {
     BinaryKind.BIT_OR,
     BinaryKind.BIT_XOR,
 }
-"""Functions whose operands may change places."""
+"""Functions whose operands can be swapped."""
 
 RIGHT_NEUTRAL: dict[BinaryKind, Number] = {
     BinaryKind.ADD: 0,
@@ -54,14 +54,14 @@ RIGHT_NEUTRAL: dict[BinaryKind, Number] = {
     BinaryKind.SHL: 0,
     BinaryKind.SHR: 0,
 }
-"""The right operand that leaves the left one as it is."""
+"""The right operand that leaves the left one unchanged."""
 
 POWERS: dict[Number, UnaryKind] = {
     0.5: UnaryKind.SQRT,
     -0.5: UnaryKind.RSQRT,
     -1: UnaryKind.RECIPROCAL,
 }
-"""Powers that have a function of their own."""
+"""Exponents for which there is a unary function."""
 
 
 class UnaryOfUnary(RewritePattern):
@@ -95,7 +95,7 @@ class ReluOfClip(RewritePattern):
 
 
 class ClipOfClip(RewritePattern):
-    """Two clips are one; a relu before counts as clip(x, 0).
+    """Two clips make one; a relu before a clip counts as clip(x, 0).
 
     min(max(min(max(x, l), h), m), k) = min(max(x, max(l, m)), min(max(h, m), k)).
     """
@@ -126,7 +126,7 @@ def _tighter(
 
 
 class SimpleClip(RewritePattern):
-    """A clip without bounds is its operand, one at zero alone is a relu."""
+    """A clip without finite bounds is its operand, one with only the bound max(x, 0) is a relu."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ClipOp, rewriter: PatternRewriter, /) -> None:
@@ -143,7 +143,7 @@ class SimpleClip(RewritePattern):
 
 
 class ConstantToTheRight(RewritePattern):
-    """A commutative function's constant is its right operand."""
+    """The constant of a commutative function becomes its right operand."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
@@ -153,7 +153,7 @@ class ConstantToTheRight(RewritePattern):
 
 
 class NeutralOperand(RewritePattern):
-    """x + 0, x * 1 and their like are x, if the constant does not broadcast x."""
+    """x + 0, x * 1 and the like are x, if the constant does not broadcast x."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
@@ -163,7 +163,7 @@ class NeutralOperand(RewritePattern):
 
 
 class SimplePower(RewritePattern):
-    """x ** 2 is x * x, x ** 3 is x * x * x, and some powers are functions of their own."""
+    """x ** 2 is x * x, x ** 3 is x * x * x, and some powers are unary functions."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
@@ -171,11 +171,11 @@ class SimplePower(RewritePattern):
             return
         exponent = splat_of(op.b)
         is_float = nn.is_float(nn.tensor_type(op.a).element_type)
-        square = nn.BinaryOp(op.a, op.a, BinaryKind.MUL)
-        if exponent == 2:
-            replace(rewriter, op, square)
-        elif exponent == 3:
-            replace(rewriter, op, square, nn.BinaryOp(square.result, op.a, BinaryKind.MUL))
+        if exponent in (2, 3):
+            powers = [nn.BinaryOp(op.a, op.a, BinaryKind.MUL)]
+            if exponent == 3:
+                powers.append(nn.BinaryOp(powers[0].result, op.a, BinaryKind.MUL))
+            replace(rewriter, op, *powers)
         elif exponent in POWERS and is_float:
             replace(rewriter, op, nn.UnaryOp(op.a, POWERS[exponent]))
 
@@ -219,7 +219,7 @@ class PreluToLeakyRelu(RewritePattern):
 
 
 class CastToSame(RewritePattern):
-    """A cast to the type the operand has is the operand."""
+    """A cast to the operand's own type is the operand."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.CastOp, rewriter: PatternRewriter, /) -> None:
@@ -228,7 +228,7 @@ class CastToSame(RewritePattern):
 
 
 class WhereOfConstant(RewritePattern):
-    """A choice whose condition is one constant is the chosen operand."""
+    """A where with a constant condition is the chosen operand."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.WhereOp, rewriter: PatternRewriter, /) -> None:

@@ -1,4 +1,4 @@
-"""Transposes that a matrix multiplication does itself."""
+"""Transposes that become flags of a matrix multiplication."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..rewriting import replace
 
 
 def _untransposed(value: SSAValue) -> SSAValue | None:
-    """What a value swaps the last two dimensions of."""
+    """The operand of which a value is the transpose in the last two dimensions, else None."""
     owner = value.owner
     if not isinstance(owner, nn.TransposeOp):
         return None

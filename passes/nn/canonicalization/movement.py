@@ -31,7 +31,7 @@ class SimpleSlice(RewritePattern):
 
 
 class SimplePad(RewritePattern):
-    """A pad by nothing is its operand, two constant pads with one value are one."""
+    """A pad by nothing is its operand; two constant pads with the same value make one."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.PadOp, rewriter: PatternRewriter, /) -> None:
@@ -55,7 +55,7 @@ class SimplePad(RewritePattern):
 
 
 class SimpleConcat(RewritePattern):
-    """Empty operands vanish, a concat of concats along the same axis is one."""
+    """Empty operands vanish; concats of concats along one axis make one concat."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConcatOp, rewriter: PatternRewriter, /) -> None:
@@ -86,7 +86,8 @@ class GatherToSlice(RewritePattern):
         (axis,) = ints(op.axis)
         if array is None or not array.size or array.ndim > 1:
             return
-        index = np.where(array < 0, array + shape[axis], array).astype(np.int64).reshape(-1)
+        given = array.astype(np.int64).reshape(-1)
+        index = np.where(given < 0, given + shape[axis], given)
         steps = np.diff(index)
         step = int(steps[0]) if steps.size else 1
         inside = 0 <= index.min() and index.max() < shape[axis]

@@ -1,4 +1,4 @@
-"""Normalisations that exporters spell out, recognised as one operation each."""
+"""Recognises normalisations that exporters spell out as chains of operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..rewriting import replace, splat_of
 
 @dataclass
 class _Normalized:
-    """x divided by the root of the mean of its squares (`centred`: of x minus its mean)."""
+    """d over the root of the mean of d * d, where d is x, or x minus its mean if `centred`."""
 
     x: SSAValue
     axis: int
@@ -28,7 +28,7 @@ def _binary(value: SSAValue, kind: BinaryKind) -> nn.BinaryOp | None:
 
 
 def _mean(value: SSAValue) -> nn.ReduceOp | None:
-    """The mean over trailing dimensions that a value is."""
+    """The operation that computes a value, if it is a mean over trailing dimensions."""
     owner = value.owner
     if not isinstance(owner, nn.ReduceOp) or owner.kind.data is not ReduceKind.MEAN:
         return None
@@ -51,7 +51,7 @@ def _divided_by_root(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
 
 
 def _normalized(value: SSAValue) -> _Normalized | None:
-    """Read d / sqrt(mean(d * d) + epsilon), where d may be x - mean(x)."""
+    """Match d / sqrt(mean(d * d) + epsilon), where d may be x - mean(x)."""
     if (parts := _divided_by_root(value)) is None:
         return None
     d, variance = parts
@@ -86,7 +86,7 @@ class ScaledNorm(RewritePattern):
 
 
 class ShiftedNorm(RewritePattern):
-    """A layer_norm without bias plus a tensor of the normalised shape has that as its bias."""
+    """A tensor of the normalised shape, added to a layer_norm without bias, becomes its bias."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:

@@ -16,11 +16,11 @@ UNIT_REDUCTIONS = {
     ReduceKind.MIN,
     ReduceKind.PROD,
 }
-"""Reductions that leave a single element as it is."""
+"""Reductions that leave a single element unchanged."""
 
 
 class SimpleReshape(RewritePattern):
-    """A reshape to the same shape is its operand, of a reshape it is one reshape."""
+    """A reshape to the same shape is its operand; two reshapes make one."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ReshapeOp, rewriter: PatternRewriter, /) -> None:
@@ -48,7 +48,7 @@ class SimpleTranspose(RewritePattern):
 
 
 class SimpleExpand(RewritePattern):
-    """An expand that repeats nothing is a reshape or its operand, two are one."""
+    """An expand that repeats nothing is its operand or a reshape of it; two expands make one."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ExpandOp, rewriter: PatternRewriter, /) -> None:

@@ -1,4 +1,4 @@
-"""What legalisations build CLML commands with: for a trial, or for a graph."""
+"""The interface by which legalisations build CLML commands, for a trial or for a graph."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ....dialects.nn import Array
 T = TypeVar("T")
 
 Transform: TypeAlias = Callable[[Array], Array]
-"""From an array as nn has it to the same numbers as CLML wants them."""
+"""Rearranges the numbers of an nn array for CLML."""
 
 
 def require(condition: bool, sentence: str) -> None:
-    """Raise a VerifyException, the reason why an operation is left to kernels."""
+    """Raise a VerifyException, whose sentence says why an operation stays with kernels."""
     if not condition:
         raise VerifyException(sentence)
 
 
 def given(value: T | None, sentence: str) -> T:
-    """A value that is there; a VerifyException otherwise."""
+    """The value, which must not be None; raises a VerifyException otherwise."""
     if value is None:
         raise VerifyException(sentence)
     return value
 
 
 def sizes_of(shape: Sequence[int]) -> Shape:
-    """The four sizes of a tensor of nn: those it has, then ones."""
+    """The four sizes of an nn tensor: its own, then ones."""
     require(len(shape) <= 4, f"CLML tensors have four dimensions, not {len(shape)}")
     require(len(shape) > 0, "CLML tensors have at least one dimension")
     n, c, h, w = (*shape, 1, 1, 1, 1)[:4]
@@ -41,39 +41,39 @@ def sizes_of(shape: Sequence[int]) -> Shape:
 
 
 def plane(values: Sequence[int], fill: int) -> tuple[int, ...]:
-    """Spatial properties of H and W; those of one dimension are H's, W gets `fill`."""
+    """Spatial properties for H and W; one dimension is H, and W gets `fill`."""
     require(len(values) in (1, 2), f"CLML has windows of two dimensions, not {len(values)}")
     return (*values, fill)[:2]
 
 
 def borders(pads: Sequence[int]) -> tuple[int, int, int, int]:
-    """All begins, then all ends, of one or two dimensions, as top, left, bottom, right."""
+    """Pads of one or two dimensions, all begins before all ends, as top, left, bottom, right."""
     half = len(pads) // 2
     (top, left), (bottom, right) = plane(pads[:half], 0), plane(pads[half:], 0)
     return top, left, bottom, right
 
 
 class Builder(ABC):
-    """Adds commands, and gives them what nn values are among CLML's tensors.
+    """Adds commands, and maps nn values to CLML tensors.
 
-    Each method raises a VerifyException, one sentence, for what CLML does not compute.
+    Each method raises a VerifyException, one sentence, if CLML cannot compute its argument.
     """
 
     version: int
-    """The version of CLML that there is."""
+    """The version of CLML on the target."""
 
     @abstractmethod
     def read(
         self, value: SSAValue, layout: Layout = Layout.OPTIMAL, sizes: Shape | None = None
     ) -> SSAValue:
-        """The tensor of an nn value in a layout, copied to it once if need be.
+        """The tensor of an nn value in a layout, copied to it at most once.
 
-        Only what is read from outside of a graph can have other `sizes` than its own.
+        Only a value from outside of the graph can have `sizes` other than its own.
         """
 
     @abstractmethod
     def common_layout(self, values: Sequence[SSAValue]) -> Layout:
-        """The layout, optimal or NCHW, in which reading all of these takes the fewest copies."""
+        """The layout, optimal or NCHW, in which reading all values takes the fewest copies."""
 
     @abstractmethod
     def weight(
@@ -91,24 +91,22 @@ class Builder(ABC):
 
     @abstractmethod
     def add(self, command: MLOp) -> SSAValue:
-        """Add a command; its result."""
+        """Add a command; return its result."""
 
     def like(self, value: SSAValue, sizes: Shape, layout: Layout | None = None) -> MLTensorType:
-        """The type of a computed tensor with the elements of a tensor, and its layout if none is
-        given.
-        """
+        """The type of a computed tensor with the element type and default layout of `value`."""
         source = clml.ml_tensor(value)
         return MLTensorType(sizes, source.element_type, layout or source.layout)
 
     def shaped(self, value: SSAValue, sizes: Shape) -> SSAValue:
-        """A tensor under these sizes, which takes a command unless it has them."""
+        """The tensor with these sizes, which takes a command unless it has them."""
         if clml.ml_tensor(value).get_shape() == sizes:
             return value
         return self.add(clml.ReshapeOp(value, self.like(value, sizes)))
 
 
 def require_constant(value: SSAValue) -> None:
-    """Refuse what is computed at the place of weights."""
+    """Refuse weights, biases and statistics that are computed."""
     require(
         isinstance(value.owner, nn.ConstantOp),
         "weights, biases and statistics are constants, but one of them is computed",

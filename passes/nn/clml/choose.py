@@ -1,4 +1,4 @@
-"""Mode `auto`: which matches go to CLML, decided together with the layouts of our kernels."""
+"""Mode `auto`: chooses the matches for CLML together with the layouts of our kernels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .offers import Offers, is_opaque
 from .regions import Region, form_regions
 
 _ROUNDS = 4
-"""How often copies between regions that cannot be one are charged, and the choice made again."""
+"""The most rounds of charging the copies between regions that cannot be one, and solving again."""
 
 
 def choose_matches(
@@ -32,17 +32,17 @@ def choose_matches(
     reasons: dict[Operation, str],
     explain: bool = False,
 ) -> list[Match]:
-    """Those of the legal matches that CLML computes where the network then costs least.
+    """The legal matches that CLML computes in the cheapest choice for the network.
 
-    The others get `reasons`; with `explain` these say by how much if the choice is sure to be the
-    best, and the costs of each region are printed to stderr.
+    The others get `reasons`. With `explain`, the reasons say by how much kernels are cheaper if the
+    choice is proved to be the best, and the costs of each region are printed to stderr.
     """
     chooser = Chooser(function, target, legal)
     chosen = chooser.matches
     kept = {op for match in chosen for op in match.ops}
     for match in legal:
         if kept.isdisjoint(match.ops):
-            # Where the search is long, one for each reason is too long.
+            # Each reason takes a search of its own, too many if one search is long.
             search = explain and chooser.solution.exact
             reason = chooser.reason(match) if search else "our kernels cost less by the model"
             reasons |= dict.fromkeys(match.ops, reason)
@@ -54,9 +54,9 @@ def choose_matches(
 class Chooser:
     """The choice for one function, on a target that has CLML.
 
-    What the problem gives CLML cannot always be one region: a kernel of ours may stand between two
-    parts. Then the copies between these are charged and the problem is solved again; the best of
-    some rounds by what it costs with its copies is taken.
+    The operations that the problem gives to CLML cannot always be one region, since one of our
+    kernels may lie between two parts. The copies between such parts are then charged, and the
+    problem is solved again. Of all rounds the cheapest choice, copies included, is taken.
     """
 
     def __init__(self, function: func.FuncOp, target: cl.Target, legal: Sequence[Match]):
@@ -72,10 +72,10 @@ class Chooser:
             self.offers.exports,
         )
         self.kernels_only = self.problem.solve(dict.fromkeys(self.problem.variables, False))
-        """The best without CLML."""
+        """The cheapest choice without CLML."""
         self.solution, self.extra = self._solve()
         self.matches = self._matches_of(self.solution)
-        """What CLML computes, in program order."""
+        """The matches that CLML computes, in program order."""
 
     @property
     def cost(self) -> float:
@@ -83,14 +83,14 @@ class Chooser:
         return self.solution.cost + self.extra
 
     def _solve(self) -> tuple[Solution, float]:
-        """The best choice, and what the copies between its regions cost besides."""
+        """The cheapest choice, and the additional cost of copies between its regions."""
         best, best_extra = self.kernels_only, 0.0
         charges: dict[tuple[SSAValue, SSAValue], float] = {}
         for _ in range(_ROUNDS):
             solution = self.problem.solve(charges=charges)
             regions = form_regions(self.function, self._matches_of(solution))
             cuts = dict(self._cuts(regions))
-            # The charges are no costs, but a way to find others.
+            # Charges only steer the search to other choices; they are not costs.
             cost = self.problem.cost_of(solution)
             extra = self._copies(regions) - self.problem.copies_of(solution)
             if cost + extra < (best.cost + best_extra) * (1 - 1e-9):
@@ -106,8 +106,8 @@ class Chooser:
         return [match for match in self.offers.legal if taken.issuperset(match.ops)]
 
     def _cuts(self, regions: Sequence[Region]) -> Iterator[tuple[tuple[SSAValue, SSAValue], float]]:
-        """The results of two kernels, maybe the same, of which one region computes the first for
-        another, which computes the second; and what the copy between them costs.
+        """Pairs of results that two regions compute, the second from the first, and the cost of the
+        copy between them. A kernel may appear on both sides.
         """
         home = {op for region in regions for match in region.matches for op in match.ops}
         for region in regions:
@@ -120,12 +120,12 @@ class Chooser:
                         )
 
     def _match(self, value: SSAValue) -> Match:
-        """What computes a value in a region."""
+        """The match that computes a value."""
         assert isinstance(value.owner, Operation)
         return self.offers.match_of[value.owner]
 
     def _copies(self, regions: Iterable[Region]) -> float:
-        """What the copies between plain buffers and the opaque tensors of regions cost."""
+        """The cost of copies between plain buffers and the opaque tensors of regions."""
         total = 0.0
         for region in regions:
             read = {v for match in region.matches if is_opaque(match) for v in match.inputs}
@@ -134,7 +134,7 @@ class Chooser:
         return total
 
     def reason(self, match: Match) -> str:
-        """Why a legal match stays with our kernels: by how much that is cheaper."""
+        """The reason why a legal match stays with our kernels: the cost that this saves."""
         if match.is_view:
             return "a reshape outside of graphs is a view of memory"
         forced = dict.fromkeys(self._results_of([match]), True)
@@ -144,10 +144,10 @@ class Chooser:
         return f"our kernels cost {more:.1f} us less by the model"
 
     def print_costs(self) -> None:
-        """The costs of each region and of the function, to stderr.
+        """Print the costs of each region and of the function to stderr.
 
-        What our kernels would cost in a region's place is by how much the best choice without it is
-        dearer: layouts and other regions may change, too.
+        The cost of our kernels in a region's place comes from the cheapest choice without the
+        region, in which layouts and other regions may differ, too.
         """
         rows: list[list[str]] = []
         for region in form_regions(self.function, self.matches):
@@ -166,13 +166,13 @@ class Chooser:
         )
 
     def _results_of(self, matches: Iterable[Match]) -> list[SSAValue]:
-        """The results of the kernels that some matches are parts of, where there are offers."""
+        """The results of kernels with offers that contain some of the matches."""
         ops = {op for match in matches for op in match.ops}
         tables = (self.offers.whole, self.offers.parts)
         pairs = (pair for table in tables for pair in table.items())
         return [value for value, offer in pairs if not ops.isdisjoint(offer.ops)]
 
     def _time_in_clml(self, region: Region) -> float:
-        """The commands of a region, and the copies of what goes in and out."""
+        """The cost of a region's commands, and of the copies of its inputs and outputs."""
         commands = [command for match in region.matches for command in match.commands]
         return sum(map(self.offers.costs.command, commands)) + self._copies([region])

@@ -1,4 +1,4 @@
-"""Convolutions, with the batch normalisation and the activation behind them, for CLML."""
+"""Legalisation of convolutions with the batch normalisation and activation after them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .builder import Builder, borders, plane, require, require_constant, sizes_o
 
 
 def activation_of(op: Operation) -> Activation | None:
-    """What CLML calls the function of an operation, if it can fuse it with a convolution."""
+    """CLML's name for the function of an operation that it can fuse with a convolution."""
     match op:
         case nn.UnaryOp() if op.kind.data is nn.UnaryKind.RELU:
             return Activation.RELU
@@ -47,7 +47,7 @@ class _Convolution:
 
 
 def convolution(ops: Sequence[Operation], builder: Builder) -> SSAValue:
-    """`nn.conv`: ordinary or depthwise, and what follows it."""
+    """`nn.conv`, ordinary or depthwise, and the operations fused with it."""
     conv = ops[0]
     assert isinstance(conv, nn.ConvOp)
     require_constant(conv.w)
@@ -125,7 +125,7 @@ def _bias(b: SSAValue | None, channels: int, builder: Builder) -> SSAValue | Non
 
 
 def _with_tail(conv: _Convolution, tail: Sequence[Operation], builder: Builder) -> SSAValue:
-    """The command that computes a convolution and what follows it."""
+    """The command that computes a convolution and the operations fused with it."""
     norm = next((op for op in tail if isinstance(op, nn.BatchNormOp)), None)
     function = activation_of(tail[-1]) if tail else None
     result = builder.like(conv.x, conv.sizes)

@@ -1,9 +1,9 @@
-"""What commands of CLML cost, in microseconds: an analytical model over the facts of the target.
+"""The cost of CLML commands in microseconds: an analytical model over the facts of the target.
 
     launch + multiply-adds / rate + bytes / bandwidth
 
-The rate is that of the kind of command, times the compute units; bytes are all elements read and
-written once, constants too. `benchmarks/clml_costs.py` measures the facts on a device.
+The rate depends on the kind of command and on the compute units. The bytes count each element that
+is read or written once, constants included. `benchmarks/clml_costs.py` measures the facts.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ RATES = (
     "clml_depthwise_mads_per_nanosecond",
     "clml_matmul_mads_per_nanosecond",
 )
-"""The facts that say how many multiply-adds a compute unit does in a nanosecond."""
+"""The facts that give the multiply-adds of a compute unit per nanosecond."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """What a command has to do."""
+    """The work of a command."""
 
     terms: int
     """Multiply-adds."""
     rate: str
-    """The fact that says how fast: one of RATES."""
+    """The fact that gives their rate: one of RATES."""
     bytes: int
-    """Of all it reads and writes."""
+    """The bytes of all tensors that it reads and writes."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ class CommandCosts:
     target: cl.Target
 
     def command(self, op: Operation) -> float:
-        """One command."""
+        """The time of one command."""
         return self.time(load_of(op))
 
     def copy(self, size: int) -> float:
-        """A copy of a tensor of `size` bytes into another layout."""
+        """The time of a copy of a tensor of `size` bytes into another layout."""
         return self.time(Load(0, RATES[0], 2 * size))
 
     def time(self, load: Load) -> float:
-        """A command with so much to do."""
+        """The time of a command with this work."""
         target = self.target
         rate = 1e3 * getattr(target, load.rate) * target.compute_units
         moved = load.bytes / (1e3 * target.clml_bandwidth)
@@ -59,7 +59,7 @@ class CommandCosts:
 
 
 def load_of(op: Operation) -> Load:
-    """What a command has to do."""
+    """The work of a command."""
     rate, terms = RATES[0], 0
     match op:
         case clml.Convolution():
@@ -85,7 +85,7 @@ def _bytes(value: SSAValue) -> int:
 
 
 def _convolution_terms(op: clml.Convolution) -> int:
-    """Each tap of each filter, at every place of the result, of the input where transposed."""
+    """Each tap of each filter, once per position of the result (transposed: of the input)."""
     weight = prod(ml_tensor(op.w).get_shape())
     is_transposed = op.mode.data is clml.ConvMode.TRANSPOSE
     _, _, h, w = ml_tensor(op.x if is_transposed else op.result).get_shape()

@@ -1,4 +1,4 @@
-"""Functions of single elements for CLML, which broadcasts nothing."""
+"""Legalisation of functions of single elements; CLML does not broadcast."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BINARY = {
 
 
 def activation(ops: Sequence[Operation], builder: Builder) -> SSAValue:
-    """`nn.unary`, where CLML has the function; silu is a product with the sigmoid."""
+    """`nn.unary`, if CLML has the function; silu becomes a product with the sigmoid."""
     (op,) = ops
     assert isinstance(op, nn.UnaryOp)
     function = given(
@@ -46,7 +46,7 @@ def activation(ops: Sequence[Operation], builder: Builder) -> SSAValue:
 
 
 def clip(ops: Sequence[Operation], builder: Builder) -> SSAValue:
-    """`nn.clip`: relu and relu6 where the bounds are theirs."""
+    """`nn.clip`; one with the bounds of relu or relu6 becomes that activation."""
     (op,) = ops
     assert isinstance(op, nn.ClipOp)
     x = builder.read(op.x, builder.common_layout([op.x]))
@@ -61,7 +61,7 @@ def clip(ops: Sequence[Operation], builder: Builder) -> SSAValue:
 
 
 def binary(ops: Sequence[Operation], builder: Builder) -> SSAValue:
-    """`nn.binary` of two tensors; constants are broadcast when the model is compiled."""
+    """`nn.binary` of two tensors; constants are broadcast at compile time."""
     (op,) = ops
     assert isinstance(op, nn.BinaryOp)
     kind = given(
@@ -93,13 +93,13 @@ def binary(ops: Sequence[Operation], builder: Builder) -> SSAValue:
 
 
 def computed_of(a: SSAValue, b: SSAValue) -> SSAValue:
-    """One of two tensors that is no parameter."""
+    """The one of two tensors that is not a parameter."""
     return b if clml.ml_tensor(a).usage is clml.Usage.PARAMETER else a
 
 
 def per_channel(op: Operation) -> SSAValue | None:
-    """The constant that a binary operation applies to each channel of its other operand: a factor
-    or what is added or subtracted.
+    """The constant, per channel or for all, that an operation multiplies its other operand with,
+    adds to it or subtracts from it; None for any other operation.
     """
     if not isinstance(op, nn.BinaryOp) or len(shape_of(op.result)) < 2:
         return None
@@ -118,7 +118,7 @@ def per_channel(op: Operation) -> SSAValue | None:
 
 
 def is_shift(op: Operation, scale: Operation) -> bool:
-    """Whether an operation adds a constant per channel to what is a product with one."""
+    """Whether `op` adds a constant per channel to `scale`, a product with such a constant."""
     if not isinstance(op, nn.BinaryOp) or not isinstance(scale, nn.BinaryOp):
         return False
     kinds = (nn.BinaryKind.ADD, nn.BinaryKind.SUB)
@@ -128,8 +128,8 @@ def is_shift(op: Operation, scale: Operation) -> bool:
 
 
 def scale_and_shift(ops: Sequence[Operation], builder: Builder) -> SSAValue:
-    """A product with a constant per channel and a sum, or one of both: a batch normalisation of
-    mean 0 and variance 1, whose constants are small.
+    """A scale and a shift per channel, or one of both, as a batch normalisation of mean 0 and
+    variance 1. Its constants are vectors; those of binary commands would be whole tensors.
     """
     first = ops[0]
     assert isinstance(first, nn.BinaryOp)

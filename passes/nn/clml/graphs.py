@@ -1,4 +1,4 @@
-"""Write a region as a graph of CLML, and put a call in its place."""
+"""Writes a region as a CLML graph, and puts a call in its place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Writer(Builder):
         self.block = Block()
         self.weights = weights
         self.arguments: list[SSAValue] = []
-        """The nn values that the arguments of the graph stand for."""
+        """The nn values that become the arguments of the graph."""
         self._forms: dict[tuple[SSAValue, Shape], _Forms] = {}
         self._of_tensor: dict[SSAValue, _Forms] = {}
         self._parameters: dict[tuple[str, MLTensorType], SSAValue] = {}
@@ -43,7 +43,7 @@ class _Writer(Builder):
             return self.weight(value, type.get_shape(), layout)
         forms = self._forms.get((value, type.get_shape()))
         if forms is None:
-            # It was not defined here, so it comes from outside: maybe from another graph by now.
+            # The value is not computed here, so it comes from outside, perhaps from another graph.
             forms = self._argument(value, tensor_type(value, Layout.NCHW, sizes))
         if layout not in forms:
             copy = clml.CopyOp(next(iter(forms.values())), type)
@@ -61,7 +61,7 @@ class _Writer(Builder):
         return forms
 
     def define(self, value: SSAValue, tensor: SSAValue) -> None:
-        """Say which tensor is an nn value."""
+        """Record the tensor that holds an nn value."""
         layout = clml.ml_tensor(tensor).layout
         forms = self._of_tensor.setdefault(tensor, {layout: tensor})
         self._forms[value, clml.ml_tensor(tensor).get_shape()] = forms
@@ -109,7 +109,7 @@ class _Writer(Builder):
         return command.results[0]
 
     def result(self, value: SSAValue) -> SSAValue:
-        """The plain memory of a value that others read."""
+        """The plain tensor of a value that leaves the graph."""
         shape = next(shape for known, shape in self._forms if known is value)
         return self.read(value, Layout.NCHW, shape)
 
@@ -117,8 +117,8 @@ class _Writer(Builder):
 def outline(region: Region, name: str, weights: Weights) -> tuple[clml.GraphOp, clml.CallOp]:
     """The graph of a region, and the call that takes the place of its operations.
 
-    The region's operations are erased; the call and what it needs to give values their shapes are
-    not inserted anywhere yet, but for the first operation's place.
+    The region's operations are erased. The call stands in the place of the last one, followed by
+    reshapes of results to the shapes that their users expect; the graph is not inserted yet.
     """
     writer = _Writer(weights)
     for match in region.matches:
@@ -143,8 +143,8 @@ def outline(region: Region, name: str, weights: Weights) -> tuple[clml.GraphOp, 
 def _annotate(
     block: Block, before: Operation | None, source: Operation, own: Arithmetic | None
 ) -> None:
-    """Give the operations behind `before` the location of the nn operation they are from, and an
-    arithmetic of their `own` to those that add up.
+    """Give the operations after `before` the location of their nn operation, and their `own`
+    arithmetic to those that add up.
     """
     op = block.last_op
     while op is not None and op is not before:
@@ -177,9 +177,9 @@ def _replace(region: Region, call: clml.CallOp, numbers: Iterable[tuple[SSAValue
 
 
 def sort_block(function: func.FuncOp) -> None:
-    """Bring the operations of a function into an order in which values are computed before use.
+    """Sort the operations of a function so that each value is computed before its uses.
 
-    They stay as they are as far as that allows; those with effects stay in their order.
+    The order changes as little as possible; operations with effects keep their relative order.
     """
     block = function.body.block
     ops = list(block.ops)

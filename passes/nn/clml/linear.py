@@ -1,4 +1,4 @@
-"""Matrix products for CLML: fully connected layers, or products of row-major matrices."""
+"""Legalisation of matrix products: fully connected layers, or products of row-major matrices."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def is_bias(op: Operation, product: Operation) -> bool:
 
 
 def _matrix(value: SSAValue, transposed: bool) -> tuple[int, int]:
-    """Rows and columns of an operand, once it is transposed."""
+    """Rows and columns of an operand after its transposition."""
     *batch, rows, columns = shape_of(value)
     require(prod(batch) == 1, f"CLML multiplies two matrices, not batches of {prod(batch)}")
     return (columns, rows) if transposed else (rows, columns)
 
 
 def fully_connected(ops: Sequence[Operation], builder: Builder) -> SSAValue:
-    """`nn.matmul` of one row by constants, and the bias behind it."""
+    """`nn.matmul` of one row by constants, with the bias added to it."""
     op = ops[0]
     assert isinstance(op, nn.MatmulOp)
     rows, k = _matrix(op.a, op.transpose_a is not None)
@@ -59,7 +59,7 @@ def fully_connected(ops: Sequence[Operation], builder: Builder) -> SSAValue:
 
 
 def _gemm_sizes(op: nn.MatmulOp) -> tuple[Shape, Shape, Shape]:
-    """Those that CLML wants for a, b and the product."""
+    """The sizes that CLML expects of a, b and the product."""
     m, k = _matrix(op.a, op.transpose_a is not None)
     _, n = _matrix(op.b, op.transpose_b is not None)
     a: Shape = (m, k, 1, 1) if op.transpose_a is None else (k, m, 1, 1)
@@ -68,10 +68,10 @@ def _gemm_sizes(op: nn.MatmulOp) -> tuple[Shape, Shape, Shape]:
 
 
 def is_alone(ops: Sequence[Operation]) -> bool:
-    """Whether a product has a graph of its own.
+    """Whether a product must be the only match of its graph.
 
-    CLML has no batches, and matrices are one to all but the product itself. As it takes and gives
-    row-major memory, that costs no copies.
+    Other commands take a batch of 1, but a matrix product takes rows where they have the batch. It
+    reads and writes row-major memory, so its own graph costs no copies.
     """
     op = ops[0]
     assert isinstance(op, nn.MatmulOp)

@@ -1,4 +1,4 @@
-"""Which operations CLML can compute, alone or together, and why it cannot compute the others."""
+"""Finds the operations that CLML can compute, alone or together, and says why not the others."""
 
 from __future__ import annotations
 
@@ -21,44 +21,44 @@ from .patterns import PATTERNS, Pattern
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """nn operations that CLML can compute together; legal, as its commands were verified."""
+    """nn operations that CLML can compute together; legal, since its commands were verified."""
 
     pattern: Pattern
     """The row of the table."""
     ops: tuple[Operation, ...]
     """In program order, each the only reader of the one before; the last gives the result."""
     inputs: tuple[SSAValue, ...]
-    """The nn values that it reads, but constants."""
+    """The nn values that it reads, without constants."""
     commands: tuple[MLOp, ...]
-    """The clml operations that compute it, detached, without copies between layouts; none for a
-    reshape that only renames."""
+    """The clml operations that compute it, detached, without copies between layouts. A reshape that
+    moves nothing has none."""
     arithmetic: Arithmetic
-    """That of commands which add up."""
+    """The arithmetic of commands that add up."""
     is_view: bool = False
     """Whether it is a reshape."""
     needs_producer: bool = False
     """Whether its input must be computed in the same graph."""
     is_alone: bool = False
-    """Whether it has a graph of its own; the sizes of its tensors are known to nobody else."""
+    """Whether it must be the only match of its graph, since its tensors have other sizes there."""
 
     @property
     def result(self) -> SSAValue:
-        """The nn value it computes."""
+        """The nn value that it computes."""
         return self.ops[-1].results[0]
 
 
 @dataclass
 class Matches:
-    """What of a function CLML can compute."""
+    """The parts of a function that CLML can compute."""
 
     legal: list[Match] = field(default_factory=list[Match])
     """In program order; no operation is in two."""
     reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
-    """One sentence for each other operation but constants and `func.return`."""
+    """One sentence for each other operation, except constants and `func.return`."""
 
 
 class _Trial(Builder):
-    """Builds detached commands on made-up tensors, to see whether the verifiers take them."""
+    """Builds detached commands on made-up tensors, so that verifiers can judge them."""
 
     def __init__(self, version: int, weights: Weights) -> None:
         self.version = version
@@ -145,7 +145,7 @@ def _match(op: Operation, version: int, weights: Weights) -> Match | str:
 
 
 def _chains(op: Operation, pattern: Pattern) -> Iterator[tuple[Operation, ...]]:
-    """An operation with as much of what follows as a pattern takes, then with less of it."""
+    """The chains of operations that a pattern takes from `op` on, longest first."""
     ops = [op]
     for tail in pattern.tails:
         users = [use.operation for use in ops[-1].results[0].uses]
@@ -184,7 +184,7 @@ def _try(
 
 
 def _arithmetic(ops: Sequence[Operation]) -> Arithmetic:
-    """What nn adds up in float is not added up in half."""
+    """The arithmetic of a match: sums that nn keeps in float are never kept in half."""
     if nn.tensor_type(ops[0].results[0]).element_type == f32:
         return Arithmetic.FP32
     match ops[0]:

@@ -1,4 +1,4 @@
-"""Operations that move or resample elements, for CLML."""
+"""Legalisation of operations that move or resample elements."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .builder import Builder, given, require, sizes_of
 _PADS = {
     nn.PadMode.CONSTANT: PadMode.CONSTANT,
     nn.PadMode.REFLECT: PadMode.REFLECT,
-    # What CLML has beside the border is the border itself for one element, and only for one.
+    # A mirror next to the border repeats the border element: EDGE, for pads of one element only.
     nn.PadMode.EDGE: PadMode.SYMMETRIC,
 }
 _CORNERS = {CoordinateMode.ALIGN_CORNERS: True, CoordinateMode.ASYMMETRIC: False}
 
 
 def reshape(ops: Sequence[Operation], builder: Builder) -> SSAValue:
-    """`nn.reshape`; nothing at all where only ones at the end come or go."""
+    """`nn.reshape`; it takes no command if only trailing ones appear or disappear."""
     (op,) = ops
     assert isinstance(op, nn.ReshapeOp)
     x = builder.read(op.x, builder.common_layout([op.x]))
@@ -77,8 +77,8 @@ def depth_to_space(ops: Sequence[Operation], builder: Builder) -> SSAValue:
 
 
 def resize(ops: Sequence[Operation], builder: Builder) -> SSAValue:
-    """`nn.resize` of H and W: linear, with aligned corners or without half a pixel's offset, or
-    each element as a block of itself.
+    """`nn.resize` of H and W: linear with aligned corners or asymmetric coordinates, or nearest if
+    each element becomes a square of copies.
     """
     (op,) = ops
     assert isinstance(op, nn.ResizeOp)
@@ -107,8 +107,8 @@ def resize(ops: Sequence[Operation], builder: Builder) -> SSAValue:
 
 
 def _repeat(op: nn.ResizeOp, builder: Builder) -> SSAValue:
-    """A nearest resize that makes a square of each element: the channels as often as that has
-    elements, and these to the plane.
+    """A nearest resize that makes a square of each element: the channels concatenated with
+    themselves once per element of the square, then moved to the plane.
     """
     n, c, h, w = sizes_of(shape_of(op.x))
     sizes = sizes_of(shape_of(op.result))
@@ -125,6 +125,6 @@ def _repeat(op: nn.ResizeOp, builder: Builder) -> SSAValue:
 
 
 def _is_repeated(op: nn.ResizeOp, axis: int, block: int) -> bool:
-    """Whether each element comes `block` times along an axis."""
+    """Whether the resize repeats each element `block` times along an axis."""
     positions = nearest_positions(op, axis)
     return positions is not None and all(p == i // block for i, p in enumerate(positions))

@@ -1,4 +1,4 @@
-"""What CLML would do of the kernels that we would make: all of one, or its first operations."""
+"""The parts of our kernels that CLML can compute instead: whole ones, or first operations."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .matching import Match
 
 @dataclass
 class Offers:
-    """The offers for `works`, and the costs of copies of what they read and write."""
+    """CLML's offers for `works`, and the costs of copies of their operands and results."""
 
     costs: CommandCosts
     legal: Sequence[Match]
     works: Iterable[Work]
     whole: dict[SSAValue, Offer] = field(default_factory=dict[SSAValue, Offer])
-    """By the result of a kernel."""
+    """Offers for whole kernels, by their results."""
     parts: dict[SSAValue, Offer] = field(default_factory=dict[SSAValue, Offer])
-    """Of its first operations, where CLML cannot compute all."""
+    """Offers for the first operations of kernels of which CLML cannot compute all."""
     imports: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
-    """Copies from a plain buffer to an opaque tensor."""
+    """The microseconds of a copy from a plain buffer to an opaque tensor."""
     exports: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
-    """Copies from an opaque tensor to a plain buffer."""
+    """The microseconds of a copy from an opaque tensor to a plain buffer."""
 
     def __post_init__(self) -> None:
         self.match_of = {op: match for match in self.legal for op in match.ops}
@@ -43,7 +43,7 @@ class Offers:
         self._price_copies()
 
     def _offer(self, ops: Sequence[Operation], result: SSAValue) -> Offer:
-        """All of `ops`: a match counts where it ends."""
+        """The offer for all of `ops`; the time of a match counts at its last operation."""
         inside = set(ops)
         time = 0.0
         opaque: set[SSAValue] = set()
@@ -65,7 +65,7 @@ class Offers:
         )
 
     def _first_part(self, work: Work) -> Offer | None:
-        """The most operations of a kernel with one result for the rest of it."""
+        """The offer for as many first operations of a kernel as leave it one value to read."""
         inside = set(work.ops)
         part: list[Match] = []
         done: set[Operation] = set()
@@ -99,7 +99,7 @@ class Offers:
             for value in (*offer.opaque_reads, offer.result):
                 self.imports[value] = self.exports[value] = self.copy(value)
         for match in self.legal:
-            # Within a match there is nothing to copy, and some commands read no copies.
+            # A value inside of a match has no tensor to copy, and some commands read no copies.
             inner = self.imports.keys() & _inner(match)
             self.exports |= dict.fromkeys(inner, FORBIDDEN)
             self.imports |= dict.fromkeys(inner, FORBIDDEN)
@@ -109,7 +109,7 @@ class Offers:
 
 
 def _inner(match: Match) -> set[SSAValue]:
-    """What one operation of a match gives another."""
+    """The values that operations of a match pass to each other."""
     return {op.results[0] for op in match.ops[:-1]}
 
 
@@ -124,7 +124,7 @@ def is_opaque(match: Match) -> bool:
 
 
 def _crossing(ops: Sequence[Operation]) -> list[SSAValue]:
-    """What others read of the results of `ops`."""
+    """The results of `ops` that other operations read."""
     inside = set(ops)
     return [
         value

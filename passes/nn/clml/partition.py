@@ -1,4 +1,4 @@
-"""One function and its graphs."""
+"""Partitions one function into CLML graphs and remaining operations."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from .regions import Region, form_regions
 
 @dataclass(frozen=True)
 class Node:
-    """What became of one operation."""
+    """The placement of one operation."""
 
     name: str
-    """That of the model's node."""
+    """The name of the model's node."""
     operation: str
     """`conv`, `pool max`."""
     graph: str = ""
-    """The graph that computes it; empty where none does."""
+    """The graph that computes it; empty if none does."""
     note: str = ""
-    """By which command, or why not."""
+    """The commands that compute it, or the reason why none does."""
     is_view: bool = False
     """Whether it is a reshape outside of graphs, which takes no time anywhere."""
 
 
 @dataclass(frozen=True)
 class Partition:
-    """What became of a function."""
+    """The graphs of a function, and the placement of its operations."""
 
     nodes: tuple[Node, ...]
     graphs: tuple[clml.GraphOp, ...]
 
     @property
     def offloaded(self) -> int:
-        """How many operations graphs compute."""
+        """The number of operations in graphs."""
         return sum(bool(node.graph) for node in self.nodes)
 
     @property
     def copies(self) -> int:
-        """How many commands only change layouts."""
+        """The number of commands that only change layouts."""
         commands = [command for graph in self.graphs for command in graph.commands]
         return sum(isinstance(command, clml.CopyOp) for command in commands)
 
@@ -62,9 +62,9 @@ def partition(
     minimum: int = 1,
     explain: bool = False,
 ) -> Partition:
-    """Move operations of a function to graphs of its module as `target.clml` says.
+    """Move operations of a function to graphs of its module, by the mode `target.clml`.
 
-    `weights` are those of the module, and get what CLML wants in another order.
+    Constants that CLML takes in another order are added to `weights`, the module's store.
     """
     matches = find_matches(function, target, weights)
     reasons = dict(matches.reasons)

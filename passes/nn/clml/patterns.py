@@ -1,4 +1,4 @@
-"""The table of patterns: what CLML computes, operation by operation, and what joins it behind."""
+"""The table of patterns: the operations that CLML computes, and those that it fuses after them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from . import convolution, elementwise, linear, movement, pooling
 from .builder import Builder
 
 Build: TypeAlias = Callable[[Sequence[Operation], Builder], SSAValue]
-"""Adds the commands for the operations of a match; the tensor of the last one's result."""
+"""Adds the commands for the operations of a match; returns the tensor of the last one's result."""
 
 Tail: TypeAlias = Callable[[Operation, Operation], bool]
-"""Whether the first operation, the only reader of the second, can be computed together with it."""
+"""Whether the first operation, the only reader of the second, can join it in a command."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Pattern:
     root: type[Operation]
     build: Build
     tails: tuple[Tail, ...] = ()
-    """In this order; any of them may be missing."""
+    """Operations that may follow, in this order; any of them may be missing."""
     needs_producer: Callable[[Sequence[Operation]], bool] = lambda ops: False
-    """Whether its input must be computed in the same graph."""
+    """Whether the match's input must be computed in the same graph."""
     is_alone: Callable[[Sequence[Operation]], bool] = lambda ops: False
-    """Whether it has a graph of its own."""
+    """Whether the match must be the only one of its graph."""
 
 
 def _is_norm(op: Operation, before: Operation) -> bool:
@@ -72,5 +72,5 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("depth_to_space", nn.DepthToSpaceOp, movement.depth_to_space),
     Pattern("resize", nn.ResizeOp, movement.resize),
 )
-"""Of rows with the same root, the first that is legal counts, with as long a tail as is legal. The
-reason of the last is told where none is."""
+"""Of rows with the same root, the first legal one counts, with the longest legal tail. If none is
+legal, the user is told the reason of the last."""

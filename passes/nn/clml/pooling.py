@@ -1,4 +1,4 @@
-"""Pools and reductions of the plane for CLML, which pools whole windows without their padding."""
+"""Legalisation of pools and reductions of the plane; CLML pools whole windows, without padding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REDUCTIONS = {nn.ReduceKind.MAX: PoolKind.MAX, nn.ReduceKind.MEAN: PoolKind.AVE
 
 
 def pads_first(ops: Sequence[Operation]) -> bool:
-    """Whether an average counts its padding: then zeros are padded before, and counted."""
+    """Whether an average counts its padding: then a pad command adds zeros, which are counted."""
     pool = ops[0]
     return (
         isinstance(pool, nn.PoolOp)
@@ -29,8 +29,8 @@ def pads_first(ops: Sequence[Operation]) -> bool:
 def pool(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     """`nn.pool`.
 
-    The last window of `ceil_mode` reaches beyond the padding; more padding there is the same, as
-    neither a maximum nor an average sees any.
+    The last window of `ceil_mode` reaches beyond the padding. More padding there changes nothing,
+    since neither a maximum nor an average counts it.
     """
     (op,) = ops
     assert isinstance(op, nn.PoolOp)

@@ -1,4 +1,4 @@
-"""Grow legal matches into regions: each becomes one graph of CLML and one call."""
+"""Grows legal matches into regions, each of which becomes one CLML graph and one call."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Region:
     matches: tuple[Match, ...]
     """In program order."""
     arithmetic: clml.Arithmetic
-    """The most common one of the commands that add up; the others have their own."""
+    """The most common arithmetic of commands that add up; the others have their own."""
     inputs: tuple[SSAValue, ...]
-    """The nn values that it reads and does not compute, but constants; in order of first use."""
+    """The nn values that it reads from outside, without constants, in order of first use."""
     outputs: tuple[SSAValue, ...]
-    """The nn values it computes that others read."""
+    """The nn values that it computes for others."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class _Cluster:
     matches: list[Match] = field(default_factory=list[Match])
 
     def may_join(self, other: _Cluster) -> bool:
-        """Whether both can be one node: nothing is between them, and both may be with others."""
+        """Whether both can be one node: no unit is between them, and neither must be alone."""
         if any(match.is_alone for match in (*self.matches, *other.matches)):
             return False
         both = self.bits | other.bits
@@ -54,7 +54,7 @@ class _Cluster:
 
 
 class _Clusters:
-    """The function as a graph of units: a match is one, every other operation is one."""
+    """The function as a graph of units: each match is one, and each other operation."""
 
     def __init__(self, function: func.FuncOp, matches: Sequence[Match]) -> None:
         self.unit_of: dict[Operation, int] = {}
@@ -71,10 +71,10 @@ class _Clusters:
             self.clusters[self.unit_of[match.ops[0]]].matches = [match]
         self._close(ops)
         self.home = list(range(len(self.clusters)))
-        """Where each unit's cluster is now."""
+        """The index of each unit's current cluster."""
 
     def _close(self, ops: Sequence[Operation]) -> None:
-        """Who reaches whom."""
+        """Compute the transitive closure: the units before and after each."""
         edges = sorted(set(self._edges(ops)))
         preceding: dict[int, set[int]] = {}
         for source, sink in edges:
@@ -97,17 +97,17 @@ class _Clusters:
                 if source is not None and source != sink:
                     yield source, sink
             if not is_side_effect_free(op):
-                # What has effects stays in its order.
+                # Operations with effects keep their order.
                 if impure is not None:
                     yield self.unit_of[impure], sink
                 impure = op
 
     def cluster(self, unit: int) -> _Cluster:
-        """The cluster a unit is in now."""
+        """The current cluster of a unit."""
         return self.clusters[self.home[unit]]
 
     def join(self, a: int, b: int) -> bool:
-        """Make the clusters of two units one, if that closes no cycle; whether they are one now."""
+        """Join the clusters of two units unless that closes a cycle; return if they are one."""
         a, b = sorted((self.home[a], self.home[b]))
         if a == b:
             return True
@@ -139,12 +139,14 @@ def form_regions(
     minimum: int = 1,
     reasons: dict[Operation, str] | None = None,
 ) -> list[Region]:
-    """The regions of `matches`: convex, and no two of them that touch could be one; as what touches
-    shares a tensor, a region has one element type. In program order of their first operations.
+    """The regions of `matches`, in program order of their first operations.
 
-    A region computes at least `minimum` matches that are more than views. What is in no region
-    is explained in `reasons`. A region is convex if no path leaves and enters it again; contracted
-    to calls, the function has no cycle.
+    Regions are convex: no path leaves one and enters it again, so that with calls in their places
+    the function has no cycle. They are maximal: no two that touch could be one. Since matches that
+    touch share a tensor, a region has one element type.
+
+    A region has at least `minimum` matches that are more than views. `reasons` get a sentence for
+    each operation of a match that is in no region.
     """
     reasons = {} if reasons is None else reasons
     remaining = list(matches)
@@ -175,7 +177,7 @@ def form_regions(
 
 
 def _grow(function: func.FuncOp, matches: Sequence[Match]) -> list[list[Match]]:
-    """Join what touches, in program order, until nothing more can be joined."""
+    """Join matches that touch, in program order, until no more can be joined."""
     clusters = _Clusters(function, matches)
     pairs = list(_touching(matches, clusters.unit_of))
     while True:
@@ -191,8 +193,8 @@ def _grow(function: func.FuncOp, matches: Sequence[Match]) -> list[list[Match]]:
 
 
 def _touching(matches: Sequence[Match], unit_of: dict[Operation, int]) -> Iterator[tuple[int, int]]:
-    """Units of matches of which one reads the other, or both read the same: then one graph copies
-    it once.
+    """Pairs of units of which one reads the other, or which read the same value: one graph would
+    copy it once.
     """
     home = {op: unit_of[op] for match in matches for op in match.ops}
     readers: dict[SSAValue, int] = {}
@@ -208,7 +210,7 @@ def _touching(matches: Sequence[Match], unit_of: dict[Operation, int]) -> Iterat
 
 
 def _without_border_views(group: Sequence[Match], reasons: dict[Operation, str]) -> list[Match]:
-    """The group less the reshapes at its border: outside they are views, inside commands."""
+    """The group without reshapes at its border, which are views outside and commands inside."""
     kept = list(group)
     while True:
         inside = {op for match in kept for op in match.ops}
@@ -247,7 +249,7 @@ def _region(group: Sequence[Match]) -> Region:
 
 
 def _common_arithmetic(group: Sequence[Match]) -> clml.Arithmetic:
-    """With which the fewest commands need one of their own; of several the most accurate."""
+    """The arithmetic that leaves the fewest commands with their own; of several the best."""
     counts = Counter(
         match.arithmetic
         for match in group

@@ -1,4 +1,4 @@
-"""What a partition did, for people: a table on stderr."""
+"""A table on stderr that shows people the partition of a function."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .partition import Partition
 
 
 def print_partition(function: str, partition: Partition) -> None:
-    """Each operation with its graph and command, or with the reason why it has none; the sums."""
+    """Print each operation with its graph and command, or the reason why it has none, and a sum."""
     rows = [[n.name, n.operation, n.graph or "-", n.note] for n in partition.nodes]
     print_table(
         f"CLML in {function}",

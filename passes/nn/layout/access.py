@@ -1,9 +1,9 @@
 """How a kernel reads its operands when it computes four elements of its result at once.
 
-The four lanes are neighbours along one axis of the result. Walking from the result back through the
-operations of the kernel says what they are in each operand: neighbours along an axis of it, the
-same element, or four elements apart. Whole texels can be used in the first case, and along axes
-that a loop in the kernel walks.
+The four lanes are neighbours along one axis of the result. A walk from the result back through the
+operations of the kernel finds the elements that the lanes read of each operand: neighbours along
+one of its axes, one element for all, or four unrelated elements. The kernel can use whole texels in
+the first case, and along axes that one of its loops walks.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects import nn
 from .candidates import LANES
 
+# A tile of 4 columns by 4 lanes by 3 taps loads 24 elements for 192 multiply-adds; a tile of 16
+# columns of a matrix product has the same ratio.
 TILE = 8
-"""Multiply-adds for each element that a tile of a contraction loads: 4 columns by 4 lanes by 3 taps
-take 24 elements for 192, and so does a tile of 16 columns of a matrix product."""
+"""Multiply-adds for each element that a tile of a contraction loads."""
 
 _TAPS = {nn.ResizeMode.NEAREST: 1, nn.ResizeMode.LINEAR: 4, nn.ResizeMode.CUBIC: 16}
 
@@ -35,16 +36,16 @@ class Access:
     same: bool = False
     """Whether all lanes read the same element."""
     walked: frozenset[int] = frozenset()
-    """Axes that a loop over terms walks, for the same lanes."""
+    """Axes that a loop over terms of the reduction walks while the lanes stay."""
     guarded: bool = False
-    """Whether reads may be outside, and mean zero."""
+    """Whether reads may fall outside of the operand, where they give zero."""
 
     def apart(self) -> Access:
-        """The same reads without any order."""
+        """The same reads when the lanes read unrelated elements."""
         return Access(self.reads, None, False, frozenset(), self.guarded)
 
     def joined(self, other: Access) -> Access:
-        """Both reads of one value."""
+        """The reads of one value by two operands of the kernel."""
         reads, guarded = self.reads + other.reads, self.guarded or other.guarded
         walked = self.walked & other.walked
         if (self.axis, self.same) == (other.axis, other.same):
@@ -79,9 +80,10 @@ def operand_accesses(
 def _moved(
     access: Access, place: Callable[[int], int | None], reads: float | None = None
 ) -> Access:
-    """The access when axis i of the result is axis `place(i)` of the operand, None if none is.
+    """The access when axis i of the result is axis `place(i)` of the operand.
 
-    Lanes along an axis that is nowhere in the operand are apart; see `_broadcast` for the same.
+    `place` gives None for an axis that the operand lacks. Lanes along such an axis read unrelated
+    elements; `_broadcast` handles operands in which they read the same one.
     """
     axis = None if access.axis is None else place(access.axis)
     walked = {place(i) for i in access.walked}
@@ -114,7 +116,7 @@ def _elementwise(op: Operation, access: Access) -> list[Access]:
 
 
 def _channelwise(op: Operation, access: Access) -> list[Access]:
-    """x, then parameters with one element for each channel."""
+    """Reads of x, then of parameters that hold one element for each channel."""
     by_channel = access.axis == 1
     parameter = Access(access.reads, 0 if by_channel else None, not by_channel)
     return [access, *(parameter for _ in op.operands[1:])]
@@ -126,12 +128,13 @@ def _conv(op: nn.ConvOp, access: Access) -> list[Access]:
     guarded = any(nn.ints(op.pads))
     inside = inputs % LANES == 0 and outputs // groups % LANES == 0
     if access.axis != 1:
+        # Neighbouring results along other axes share neither weights nor whole texels.
         x = Access(terms / 2, guarded=guarded)
         return [x, Access(terms / 2), *(access.apart() for _ in op.operands[2:])]
     if groups == 1 or inside:
         x = Access(terms / TILE, None, True, frozenset({1}), guarded)
     elif inputs == 1 and outputs == groups:
-        # Columns of a row share taps.
+        # Depthwise: a tile's columns share taps, so it loads half of the terms.
         x = Access(terms / 2, 1, guarded=guarded)
     else:
         x = Access(terms / 2, guarded=guarded)
@@ -147,7 +150,7 @@ def _matmul(op: nn.MatmulOp, access: Access) -> list[Access]:
     a_last, b_last = (len(shape) - 1 for shape in shapes)
     a_walked = a_last - 1 if op.transpose_a is not None else a_last
     b_own, b_walked = (b_last - 1, b_last) if op.transpose_b is not None else (b_last, b_last - 1)
-    # An element of a serves all lanes; these are neighbours in b.
+    # One element of a serves all lanes, which are neighbours in b.
     a = Access(terms / TILE, same=True, walked=frozenset({a_walked}))
     return [a, Access(terms / TILE, b_own, walked=frozenset({b_walked}))]
 
@@ -160,7 +163,7 @@ def _pool(op: nn.PoolOp | nn.MaxPoolIndicesOp, access: Access) -> list[Access]:
 
 
 def _over(op: Operation, access: Access, axes: Sequence[int], kept: bool) -> Access:
-    """A reduction of x over `axes`."""
+    """The access of x by a reduction over `axes`; `kept` keeps them with extent 1."""
     shape = nn.shape_of(op.operands[0])
     axes = [axis % len(shape) for axis in axes]
     left = [i for i in range(len(shape)) if kept or i not in axes]
@@ -179,7 +182,7 @@ def _arg_reduce(op: nn.ArgReduceOp, access: Access) -> list[Access]:
 
 
 def _normalized(axes: Callable[[Any, int], Sequence[int]], passes: int) -> Step:
-    """x is read `passes` times over the normalised axes; parameters are broadcast."""
+    """The kernel reads x `passes` times over the normalised axes and broadcasts parameters."""
 
     def step(op: Operation, access: Access) -> list[Access]:
         full = nn.shape_of(op.results[0])
@@ -320,4 +323,4 @@ STEPS: dict[type[Operation], Step] = {
     nn.SpaceToDepthOp: _space_to_depth,
     nn.ConcatOp: _concat,
 }
-"""For each operation the reads of its operands, given those of its result."""
+"""Per operation: the accesses of its operands, given the access of its result."""

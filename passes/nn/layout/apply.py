@@ -1,4 +1,4 @@
-"""Putting layouts into a function: types of results, `nn.relayout` before who wants another."""
+"""Writes chosen layouts into a function: into result types, and as `nn.relayout` in between."""
 
 from __future__ import annotations
 
@@ -26,14 +26,17 @@ def retype(value: SSAValue, layout: LayoutAttr | None) -> SSAValue:
 
 @dataclass
 class Transforms:
-    """The `nn.relayout`s that were made: one for each value and layout."""
+    """The `nn.relayout`s made so far, one for each value and layout."""
 
     made: dict[tuple[SSAValue, LayoutAttr | None], SSAValue] = field(
         default_factory=dict[tuple[SSAValue, "LayoutAttr | None"], SSAValue]
     )
 
     def get(self, value: SSAValue, layout: LayoutAttr | None, before: Operation) -> SSAValue:
-        """A value in a layout, for `before`; operations must ask in program order."""
+        """The value in `layout`, for use by `before`.
+
+        A transform stands before its first user, so operations must ask in program order.
+        """
         if nn.layout_of(value) == layout:
             return value
         if (value, layout) not in self.made:
@@ -47,7 +50,7 @@ class Transforms:
 
 
 def insert_transforms(block: Block, wanted: dict[Operation, Layouts]) -> None:
-    """Let every operation find its operands in the layouts it wants: plain ones if none is said."""
+    """Give every operation its operands in the `wanted` layouts, plain where it names none."""
     transforms = Transforms()
     for op in list(block.ops):
         layouts = wanted.get(op) or [None] * len(op.operands)
@@ -56,12 +59,13 @@ def insert_transforms(block: Block, wanted: dict[Operation, Layouts]) -> None:
 
 
 def place_constants(regions: Iterable[nn.FusedOp], target: cl.Target) -> list[str]:
-    """Give the constants of regions the layouts that suit those of their other operands.
+    """Give the constants of regions the layouts that suit the other operands' layouts.
 
-    The remarks say where that is not the first choice.
+    Returns remarks on constants that could not have the first choice.
     """
     transforms = Transforms()
     remarks: list[str] = []
+    # Networks repeat their regions: equal ones share one answer.
     known: dict[object, dict[int, Candidate]] = {}
     for fused in regions:
         constants = [nn.constant_of(value) for value in fused.inputs]
@@ -80,7 +84,7 @@ def _constant_layouts(
     target: cl.Target,
     known: dict[object, dict[int, Candidate]],
 ) -> dict[int, Candidate]:
-    """The layouts of the operands that are constants; `known` are those of equal regions."""
+    """The layouts of the constant operands by position; `known` caches them for equal regions."""
     work = work_of_region(fused)
     packed = {
         arg: packed_axis(nn.layout_of(value))
@@ -100,7 +104,10 @@ def _constant_layouts(
 
 
 def spare_images(fused: nn.FusedOp, target: cl.Target) -> str:
-    """Let a kernel read no more images than the device allows, the rest from buffers; a remark."""
+    """Move operands from images to packed buffers until the device's limit on images holds.
+
+    Returns a remark, empty if the kernel is within the limit.
+    """
     images = [i for i, value in enumerate(fused.inputs) if is_texture(nn.layout_of(value))]
     excess = images[target.max_read_images :]
     transforms = Transforms()

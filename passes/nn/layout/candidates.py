@@ -1,4 +1,4 @@
-"""The layouts a value may have: plain, or packed by four, in a buffer or an image that fits."""
+"""The layouts that a value may have: plain, or packed by four in a buffer or a fitting image."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
 
 LANES = tir.TEXEL
-"""Elements of a block: a texel."""
+"""Elements of a block: those of one texel."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A layout, None for the plain one, and why it is not the first choice, if it is not."""
+    """A layout, None for the plain one; `remark` says why the first choice was not possible."""
 
     layout: LayoutAttr | None
     remark: str = ""
@@ -28,7 +28,7 @@ class Candidate:
 
     @property
     def is_texture(self) -> bool:
-        """Whether it is an image."""
+        """Whether the value lies in an image."""
         return is_texture(self.layout)
 
 
@@ -36,22 +36,22 @@ PLAIN = Candidate(None)
 
 
 def packed_axis(layout: LayoutAttr | None) -> int | None:
-    """The axis whose elements share texels: the one divided last."""
+    """The axis whose elements share a texel: the one that the layout divides last."""
     return None if layout is None else layout.blocks[-1][0]
 
 
 def is_texture(layout: LayoutAttr | None) -> bool:
-    """Whether a layout is that of an image."""
+    """Whether a tensor with this layout lies in an image."""
     return layout is not None and isinstance(layout.memory, tir.ScopeAttr)
 
 
 def candidates(
     type_: nn.Tensor, target: cl.Target, axes: Sequence[int] | None = None
 ) -> list[Candidate]:
-    """What a value between kernels may be, best memories first.
+    """The candidates for a value between kernels, best memory first.
 
-    Packed is one of `axes`; without them channels or the last axis, what contractions walk. With
-    `texture="prefer"` there are no buffers for what fits an image.
+    A packed candidate packs one of `axes`; by default channels or the last axis, since contractions
+    walk those. `texture="prefer"` drops the buffers of a value that fits an image.
     """
     shape = type_.get_shape()
     if 0 in shape or not tir.is_texel_type(type_.element_type):
@@ -70,7 +70,7 @@ def candidates(
 
 
 def packable_axes(shape: Sequence[int]) -> list[int]:
-    """The axes worth packing: channels and the last one, where they have more than one element."""
+    """The axes worth packing: channels and the last axis, if they have more than one element."""
     rank = len(shape)
     axes = dict.fromkeys([1, rank - 1] if rank > 2 else [rank - 1])
     return [axis for axis in axes if rank > 1 and shape[axis] > 1]
@@ -79,10 +79,10 @@ def packable_axes(shape: Sequence[int]) -> list[int]:
 def texture_for(
     type_: nn.Tensor, blocks: Sequence[tuple[int, int]], row: int, target: cl.Target
 ) -> Candidate:
-    """The first image that holds a tensor with these blocks, else a packed buffer.
+    """The first kind of image that holds a tensor with these blocks, else a packed buffer.
 
-    In order: an image whose columns are axis `row` and those after it, other ways to cut rows from
-    columns, an array of images, an image over a buffer.
+    It tries, in this order: a 2-D image whose columns are axis `row` and the axes after it, 2-D
+    images that cut rows from columns elsewhere, an array of images, an image over a buffer.
     """
     shape = LayoutAttr(blocks).physical_shape(type_.get_shape())
     if not _has_format(type_, target):
@@ -106,7 +106,7 @@ def _has_format(type_: nn.Tensor, target: cl.Target) -> bool:
 
 
 def _separators(axes: int, row: int) -> Iterator[tuple[int, ...]]:
-    """Ways to cut `axes` axes before the texel into coordinates, best first."""
+    """The ways to cut `axes` axes before the texel into coordinates, best first."""
     cuts = [cut for cut in range(axes - 1, 0, -1)]
     if 0 < row < axes:
         yield (row,)
@@ -116,7 +116,7 @@ def _separators(axes: int, row: int) -> Iterator[tuple[int, ...]]:
 
 
 def _refusal(image: tir.Image, target: cl.Target) -> str:
-    """Why the device has no such image, with numbers; empty if it has."""
+    """The reason, with numbers, why the device cannot have such an image; empty if it can."""
     if not target.images:
         return f"{target.name} has no images"
     if image.kind is tir.ImageKind.Buffer:

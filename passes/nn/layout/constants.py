@@ -1,4 +1,4 @@
-"""The layouts of constants: what their kernels want, arranged when the model is compiled."""
+"""The layouts of constants: each kernel gets the one it wants, arranged at compile time."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .kernels import Work, contraction_lane
 
 @dataclass(frozen=True)
 class ConstantLayouts:
-    """The constants of one kernel, given the layouts of the rest."""
+    """The layouts of one kernel's constants, given those of its other operands."""
 
     work: Work
     lane: int | None
-    """The axis of the result whose elements are computed side by side."""
+    """The axis of the result along which the kernel computes four elements at once."""
     packed: dict[SSAValue, int | None]
-    """For each operand that is no constant, its packed axis."""
+    """The packed axis of each operand that is not constant."""
     target: cl.Target
 
     def of(self, value: SSAValue) -> Candidate:
-        """The layout of an operand that is a constant."""
+        """The layout of a constant operand."""
         type_ = nn.tensor_type(value)
         if self.lane is None or 0 in type_.get_shape() or not tir.is_texel_type(type_.element_type):
             return PLAIN
@@ -43,7 +43,7 @@ class ConstantLayouts:
                 return Candidate(LayoutAttr([(axis, LANES)]))
 
     def _conv_weights(self, op: nn.ConvOp, access: Access) -> Candidate:
-        """[O, I, K1..]: four outputs a texel, after four inputs where the input is packed."""
+        """Weights [O, I, K1..]: texels of four outputs, in blocks of four inputs if x is packed."""
         type_ = nn.tensor_type(op.w)
         outputs, inputs = type_.get_shape()[:2]
         groups = op.groups.value.data
@@ -56,13 +56,13 @@ class ConstantLayouts:
         return self._weights(type_, blocks, 1)
 
     def _weights(self, type_: nn.Tensor, blocks: Sequence[tuple[int, int]], row: int) -> Candidate:
-        """Weights in blocks, in an image where the device likes that."""
+        """Weights in blocks, in an image on devices that read weights faster from there."""
         if not self.target.weight_images:
             return Candidate(LayoutAttr(blocks))
         return texture_for(type_, blocks, row, self.target)
 
     def _matmul_weights(self, op: nn.MatmulOp, access: Access) -> Candidate:
-        """[.., K, N]: four columns a texel, after four rows where these are whole texels of a."""
+        """Weights [.., K, N]: texels of four columns, in blocks of four rows if a has those."""
         type_ = nn.tensor_type(op.b)
         shape = type_.get_shape()
         last = len(shape) - 1
@@ -79,8 +79,8 @@ class ConstantLayouts:
 def lane_of(work: Work, result: LayoutAttr | None) -> int | None:
     """The axis of the result along which a kernel computes four elements at once.
 
-    A contraction that reads texels computes along its own channels or columns even if its result is
-    plain.
+    A packed result decides. A contraction with a plain result still computes along its channels or
+    columns, since its operands may be texels.
     """
     if result is not None:
         return packed_axis(result)

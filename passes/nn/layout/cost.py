@@ -1,13 +1,13 @@
-"""What layouts cost, in microseconds: an analytical model over the facts of the target.
+"""The cost of layouts in microseconds: an analytical model over the facts of the target.
 
-A kernel's time is a sum, so that costs belong to values and to pairs of them:
+A kernel's time is a sum, so that each cost belongs to one value or to a pair of values:
 
     (multiply-adds + (loads + stores) * access_cost) / rate + bytes / bandwidth
 
-`rate` is multiply-adds per microsecond: those of a compute unit times the units. One load or store
-moves four elements where these lie together, else one; an image takes `image_cost` times as long to
-read as a buffer, and a guard around the reads of a buffer `GUARD` times. A layout transform is a
-kernel of its own: a launch, and all elements read and written.
+`rate` is the multiply-adds per microsecond of all compute units. One load or store moves four
+elements if they are adjacent, else one. A read from an image takes `image_cost` times as long as
+one from a buffer, a guarded read from a buffer `GUARD` times. A layout transform is a separate
+kernel: it costs a launch, and reads and writes all elements.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from .access import Access
 from .candidates import LANES, is_texture, packed_axis
 from .kernels import Work
 
+# The kernel compares an index and selects between the element and zero.
 GUARD = 1.25
-"""Reads that may be outside, from a buffer: an index is compared and selected."""
+"""Factor of a buffer read that may fall outside."""
 
+# The elements of such a texel are terms of one lane: the kernel adds them up one after the other.
 HORIZONTAL = 1.25
-"""Reads of texels whose elements are added up, per read: they are terms of one lane."""
+"""Factor of reading a texel that lies along the reduction."""
 
+# A texel brings an element's neighbours along, but they belong to other columns of the result.
 UNSHARED = 4.0
-"""Reads by a contraction of texels that lie across its terms, per read: neighbours of an element
-come with it, but belong to other columns.
-"""
+"""Factor of a contraction's reads of texels that lie across its terms."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,13 @@ class CostModel:
         return 1e3 * self.target.mads_per_nanosecond * self.target.compute_units
 
     def traffic(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
-        """Moving the tensor between memory and the device, tails included."""
+        """The time to move the tensor between memory and the device, tails included."""
         return bytes_of(type_, layout) / (1e3 * self.target.bandwidth)
 
     def write(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
-        """Writing the result of a kernel."""
+        """The time to write the result of a kernel."""
         if layout is None:
+            # A plain result is sometimes stored by whole vectors and sometimes element by element.
             stores = nn.count(type_.get_shape()) / 2
         else:
             stores = prod(layout.padded_shape(type_.get_shape())) / LANES
@@ -61,7 +63,7 @@ class CostModel:
     def transform(
         self, type_: nn.Tensor, source: LayoutAttr | None, target: LayoutAttr | None
     ) -> float:
-        """A kernel that copies a tensor into another layout; nothing to the same."""
+        """The time of a kernel that copies a tensor into another layout; 0 for the same."""
         if source == target:
             return 0.0
         count = nn.count(type_.get_shape())
@@ -77,10 +79,10 @@ class CostModel:
         layout: LayoutAttr | None,
         result: LayoutAttr | None,
     ) -> float:
-        """Reading an operand that lies in `layout`, in a kernel that writes its result in `result`.
+        """The time to read an operand in `layout` by a kernel that writes its result in `result`.
 
-        For the operand of a contraction it includes the multiply-adds, which tails make more; for
-        that of a view everything: between plain buffers it is nothing.
+        A contraction's first operand also bears its multiply-adds, since they grow with the tails.
+        The operand of a view bears the whole kernel, and nothing if both sides are plain buffers.
         """
         if work.is_view and layout is None and result is None:
             return 0.0
@@ -91,7 +93,7 @@ class CostModel:
         else:
             rank = len(nn.shape_of(work.result))
             last = max(rank - 1, 0)
-            # Along channels, each of four lanes is stored by itself.
+            # The result is plain: lanes along channels are stored one by one.
             scattered = nn.count(nn.shape_of(work.result)) * self.target.access_cost
             loads = min(
                 self._loads(work.access(value, axis), type_, layout)
@@ -104,13 +106,13 @@ class CostModel:
         return time + self._multiply(work, value, layout, result)
 
     def _load(self, layout: LayoutAttr | None, guarded: bool = False) -> float:
-        """One load, in multiply-adds."""
+        """The cost of one load, in multiply-adds."""
         if is_texture(layout):
             return self.target.access_cost * self.target.image_cost
         return self.target.access_cost * (GUARD if guarded else 1.0)
 
     def _loads(self, access: Access, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
-        """The loads of an operand, in multiply-adds."""
+        """The cost of all loads of an operand, in multiply-adds."""
         packed = packed_axis(layout)
         side = len(type_.get_shape()) - 1 if packed is None else packed
         loads = access.reads
@@ -129,7 +131,7 @@ class CostModel:
         layout: LayoutAttr | None,
         result: LayoutAttr | None,
     ) -> float:
-        """The multiply-adds of the contraction whose first operand is `value`."""
+        """The time of the multiply-adds, if `value` is the contraction's first operand."""
         op = work.contraction
         if op is None or op.operands[0] is not value:
             return 0.0
@@ -154,12 +156,12 @@ def _padded(extent: int) -> int:
 
 
 def _terms(op: Operation) -> tuple[float, int, int]:
-    """The multiply-adds of a contraction, and the extents that packing pads: terms and results."""
+    """A contraction's multiply-adds, and the two extents that packing pads: terms and results."""
     count = nn.count(nn.shape_of(op.results[0]))
     match op:
         case nn.ConvOp():
             outputs, inputs, *taps = nn.shape_of(op.w)
-            # In groups, texels are as full as the whole tensor's.
+            # The blocks of all groups together are as full as those of the whole tensor.
             inner = inputs if op.groups.value.data == 1 else LANES
             return count * inputs * prod(taps), inner, outputs
         case nn.MatmulOp():

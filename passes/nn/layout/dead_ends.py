@@ -1,8 +1,9 @@
-"""Candidates that a cheapest choice can do without, found before the search.
+"""Dead-end elimination: drops candidates that a cheapest choice does not need, before the search.
 
-A candidate is a dead end if another one of its variable is no dearer whatever the neighbours are
-(Goldstein, "Efficient rotamer elimination applied to protein side-chains and related spin glasses",
-1994). Without dead ends tables of elimination are smaller by the power of the neighbours.
+A candidate is a dead end if another candidate of its variable costs no more for any choice of the
+neighbours (Goldstein, "Efficient rotamer elimination applied to protein side-chains and related
+spin glasses", 1994). The tables of bucket elimination have one axis for each neighbour, so each
+dropped candidate shrinks all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .solver import Problem, Solution, Table, solve
 
 
 def solve_pruned(problem: Problem) -> Solution:
-    """The cheapest choice, as `solve` finds it among what is no dead end."""
+    """The cheapest choice, which `solve` finds among the candidates that are no dead ends."""
     kept = _living(problem)
     small = Problem(
         [costs[kept[i]] for i, costs in enumerate(problem.costs)],
@@ -27,7 +28,7 @@ def solve_pruned(problem: Problem) -> Solution:
 
 
 def _living(problem: Problem) -> list[list[int]]:
-    """The candidates of each variable that are left, walking until nothing changes."""
+    """The candidates of each variable that survive, found by a work list until a fixpoint."""
     around = problem.neighbours()
     kept = [list(range(len(costs))) for costs in problem.costs]
     waiting = dict.fromkeys(range(len(kept)))
@@ -43,9 +44,10 @@ def _living(problem: Problem) -> list[list[int]]:
 
 
 def _undominated(costs: Table, tables: Sequence[Table]) -> list[int]:
-    """The candidates without a better one; of equals the first.
+    """The candidates that no other one dominates; of equal candidates the first.
 
-    `excess[a, b]` is the least that a costs more than b, over all choices of the neighbours.
+    `excess[a, b]` is the least difference, over all choices of the neighbours, by which a costs
+    more than b.
     """
     if len(costs) == 1:
         return [0]

@@ -1,4 +1,4 @@
-"""What was chosen and why, for people: tables on stderr."""
+"""Tables on stderr that show people which layouts were chosen, and why."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ from .solver import Solution
 
 @dataclass(frozen=True)
 class Transform:
-    """A copy of a tensor into another layout that is left in a module."""
+    """A copy of a tensor into another layout that remains in a module."""
 
     name: str
     shape: tuple[int, ...]
     source: str
     target: str
     bytes: int
-    """What it reads and writes, tails included."""
+    """The bytes it reads and writes, tails included."""
 
 
 def layout_transforms(module: ModuleOp) -> list[Transform]:
     """The copies that only change layouts, in program order.
 
-    These are `nn.relayout`s of what is computed, and kernels that only reshape: between packed
-    layouts that moves elements, too. Constants are arranged when the model is compiled.
+    These are `nn.relayout`s of computed values, and kernels that only reshape, since a reshape
+    between packed layouts moves elements. Constants do not count: they are arranged at compile
+    time.
     """
     found: list[Transform] = []
     for op in module.walk():
@@ -75,14 +76,14 @@ def layout_text(layout: LayoutAttr | None) -> str:
 
 
 def name_of(value: SSAValue) -> str:
-    """The node that computes a value, else the value's own name."""
+    """The value's name, else that of the node that computes it."""
     owner = value.owner
     named = node_name(owner) if isinstance(owner, Operation) else ""
     return value.name_hint or named or "?"
 
 
 def print_choices(problem: LayoutProblem, solution: Solution) -> None:
-    """The chosen layout of each value, the next best one, and the sums."""
+    """Print the chosen layout of each value, the next best one, and the total cost."""
     around = problem.problem.neighbours()
     rows: list[list[str]] = []
     for variable in problem.variables.values():
@@ -116,7 +117,7 @@ def _row(variable: Variable, costs: Sequence[float], choice: int) -> list[str]:
 
 
 def print_transforms(module: ModuleOp) -> None:
-    """The layout transforms that are left, and the bytes they move."""
+    """Print the remaining layout transforms and the bytes that they move."""
     found = layout_transforms(module)
     rows = [
         [t.name, "x".join(map(str, t.shape)), t.source, t.target, f"{t.bytes:,}"] for t in found
@@ -133,7 +134,7 @@ def print_transforms(module: ModuleOp) -> None:
 def print_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str
 ) -> None:
-    """Columns as wide as their cells, numbers to the right."""
+    """Print columns as wide as their cells, with numbers aligned to the right."""
     widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
     lines = [title]
     for row in (columns, *rows):

@@ -1,7 +1,7 @@
-"""What shares a kernel where values lie in texels: the same as elsewhere but for what moves lanes.
+"""The fusion policy for values in texels: as for plain values, except for operations on lanes.
 
-Padding stays inside of convolutions and pools: outside of an image is zero. Reshapes are kernels,
-or parts of them: under another shape the elements of a texel may be others.
+Padding stays inside of convolutions and pools, because a read outside of an image gives zero.
+Reshapes are kernels or parts of kernels, because a texel of the new shape may hold other elements.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from ....dialects import nn
-from ..fuse import ROLES, Group, Policy, Role
+from ..fuse import Group, Policy
+from ..roles import ROLES, Role
 
 _MOVES_LANES = (
     nn.TransposeOp,

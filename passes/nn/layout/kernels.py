@@ -9,7 +9,8 @@ from functools import cached_property
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn
-from ..fuse import Group, Role, is_literal, role_of
+from ..fuse import Group, is_literal
+from ..roles import Role, role_of
 from ..structure import structure
 from .access import Access, operand_accesses
 
@@ -36,7 +37,7 @@ class Work:
 
     ops: Sequence[Operation]
     inputs: Sequence[SSAValue]
-    """What it reads, as `ops` name it: operands outside of a group, arguments of a region."""
+    """The values that `ops` read: operands from outside of a group, or arguments of a region."""
     result: SSAValue
     contraction: Operation | None = None
     _accesses: dict[int, dict[SSAValue, Access]] = field(
@@ -44,12 +45,12 @@ class Work:
     )
 
     def number_of(self, operand: SSAValue) -> int:
-        """Which of its inputs an operand is."""
+        """The position of an operand among the inputs."""
         return self._numbers[operand]
 
     @cached_property
     def key(self) -> object:
-        """Equal for kernels that differ in their operands and names only."""
+        """A key that is equal for kernels which differ only in operands and names."""
         rows, number = structure(self.inputs, self.ops)
         return rows, number[self.result]
 
@@ -59,26 +60,26 @@ class Work:
 
     @property
     def is_view(self) -> bool:
-        """Whether it does nothing to plain tensors but give them another shape."""
+        """Whether it only reshapes, so that between plain tensors nothing moves."""
         return all(isinstance(op, nn.ReshapeOp) for op in self.ops)
 
     @property
     def over_channels(self) -> list[SSAValue]:
-        """What it reads and writes that has channels and space: only channels may be packed."""
+        """The values with channels and spatial axes; of these only channels may be packed."""
         ranks = {
             len(nn.shape_of(op.operands[0])) for op in self.ops if isinstance(op, _OVER_CHANNELS)
         }
         return [v for v in (*self.inputs, self.result) if len(nn.shape_of(v)) in ranks]
 
     def access(self, value: SSAValue, lane: int) -> Access:
-        """How it reads a value while it computes lanes along axis `lane` of its result."""
+        """Its reads of a value when its lanes lie along axis `lane` of the result."""
         if lane not in self._accesses:
             self._accesses[lane] = operand_accesses(self.ops, self.result, lane)
         return self._accesses[lane].get(value, _NEVER)
 
 
 def works_of_group(group: Group) -> list[Work]:
-    """The kernels that `outline` makes of a group: one for each result that is used."""
+    """The kernels that `outline` makes of a group: one for each result with a use."""
     last, members = group.ops[-1], set(group.ops)
     outside = dict.fromkeys(v for op in group.ops for v in op.operands if v.owner not in members)
     inputs = [value for value in outside if not is_literal(value)]
@@ -87,7 +88,7 @@ def works_of_group(group: Group) -> list[Work]:
 
 
 def work_of_region(fused: nn.FusedOp, result: int = 0) -> Work:
-    """The kernel of a region, as far as one of its results goes."""
+    """The kernel of a region, seen from one of its results."""
     ops = [op for op in fused.body.block.ops if not isinstance(op, nn.YieldOp)]
     return Work(ops, fused.body.block.args, fused.yielded[result], _contraction(ops))
 
@@ -95,7 +96,7 @@ def work_of_region(fused: nn.FusedOp, result: int = 0) -> Work:
 def contraction_lane(work: Work) -> int | None:
     """The axis of the result along which a contraction computes: channels, or columns.
 
-    None without a contraction, or where its result goes on to other places.
+    None if there is no contraction, or if later operations move its elements to other places.
     """
     op, shape = work.contraction, nn.shape_of(work.result)
     if op is None or nn.shape_of(op.results[0]) != shape:

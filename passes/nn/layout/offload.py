@@ -1,9 +1,9 @@
 """Layouts and offload as one problem: each kernel is ours, or CLML's, or CLML's with our epilogue.
 
-A value then has states instead of layouts: who computes it, the layout of ours it lies in, and
-whether it lies in an opaque tensor of CLML's, too. One that crosses between the two is copied, once
-for all its readers, between CLML's tensor and a plain buffer; what our kernels make of that buffer,
-or need to get there, is a matter of layouts as it always is.
+A value has states instead of layouts. A state says who computes the value, in which of our layouts
+it lies, and whether an opaque tensor of CLML holds it, too. A value that crosses is copied between
+CLML's tensor and a plain buffer, once for all its readers; transforms from and to that plain buffer
+are layout transforms like all others.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from .kernels import Work
 from .problem import LayoutProblem, Variable
 from .solver import Problem, Solution, Table
 
+# Finite, so that a local search can leave a forbidden choice step by step.
 FORBIDDEN = 1e9
-"""Microseconds of what cannot be: finite, so that a search gets out of it step by step."""
+"""Microseconds charged for an impossible choice."""
 
 
 class Writer(Enum):
@@ -32,27 +33,27 @@ class Writer(Enum):
     OURS = "ours"
     CLML = "clml"
     SPLIT = "split"
-    """CLML the first operations of the kernel, a kernel of ours the rest."""
+    """CLML computes the first operations of the kernel, a kernel of ours the rest."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What CLML would do of one kernel."""
+    """The part of one kernel that CLML can compute."""
 
     ops: Sequence[Operation]
     result: SSAValue
     microseconds: float
-    """The time of its commands, copies between them included."""
+    """The time of its commands, including copies between them."""
     opaque_reads: frozenset[SSAValue]
-    """What it reads from opaque tensors."""
+    """The values that it reads from opaque tensors."""
     plain_reads: frozenset[SSAValue]
-    """What it reads from plain buffers."""
+    """The values that it reads from plain buffers."""
     writes_opaque: bool
 
 
 @dataclass(frozen=True)
 class State:
-    """One way to have a value: the number of its layout, None where it lies in none of ours."""
+    """One way to hold a value: `layout` numbers its layout, None if it has none of ours."""
 
     writer: Writer
     layout: int | None
@@ -61,7 +62,7 @@ class State:
 
 @dataclass
 class OffloadVariable:
-    """A value, the layouts it may lie in, and its states."""
+    """A value: the layouts in which it may lie, and its states."""
 
     layouts: list[Candidate]
     states: list[State]
@@ -74,23 +75,23 @@ class OffloadVariable:
         return np.concatenate([table, none])[numbers]
 
     def written_by(self, writer: Writer) -> list[bool]:
-        """For each state, whether it is that writer's."""
+        """For each state, whether `writer` computes the value."""
         return [state.writer is writer for state in self.states]
 
 
 @dataclass
 class OffloadProblem:
-    """Who computes each value, and in which layouts, so that the sum of costs is least."""
+    """The choice of a writer and a layout for each value that makes the sum of costs least."""
 
     layouts: LayoutProblem
     offers: Mapping[SSAValue, Offer]
-    """What CLML would do of whole kernels, by their results."""
+    """CLML's offers for whole kernels, by the kernels' results."""
     splits: Mapping[SSAValue, Offer]
-    """What it would do of their first operations."""
+    """CLML's offers for the first operations of kernels, by the kernels' results."""
     imports: Mapping[SSAValue, float]
     """The microseconds of a copy of a value from a plain buffer into an opaque tensor."""
     exports: Mapping[SSAValue, float]
-    """The same in the other direction."""
+    """The microseconds of a copy from an opaque tensor into a plain buffer."""
 
     def __post_init__(self) -> None:
         self._model = self.layouts.tables.model
@@ -114,21 +115,21 @@ class OffloadProblem:
     ) -> Solution:
         """The best choice, with its cost.
 
-        Of the values in `forced`, CLML computes those that are true, and no others. `charges` are
-        microseconds more for CLML's writing both values; the cost has them.
+        Of the values in `forced`, CLML computes exactly the true ones. `charges` are microseconds
+        added if CLML writes both values of a pair; the solution's cost includes them.
         """
         forced = forced or {}
         problem = self._with(forced, charges or {})
         found = solve_pruned(problem)
         if found.exact:
             return found
-        # What was found is no worse than what takes no search.
+        # A search that is not exact may miss even the choice without CLML beyond `forced`.
         rest = {value: False for value in self.variables if value not in forced}
         safe = solve_pruned(self._with({**rest, **forced}, {}))
         return found if found.cost <= safe.cost else Solution(safe.choice, safe.cost, False)
 
     def cost_of(self, solution: Solution) -> float:
-        """What a choice costs, without charges."""
+        """The cost of a choice, without charges."""
         return self.problem.cost_of(solution.choice)
 
     def state_of(self, solution: Solution, value: SSAValue) -> State:
@@ -137,7 +138,7 @@ class OffloadProblem:
         return variable.states[solution.choice[variable.number]]
 
     def offloaded(self, solution: Solution) -> list[Offer]:
-        """What CLML does, in program order."""
+        """The offers that a choice accepts, in program order."""
         found: list[Offer] = []
         for value in self.variables:
             match self.state_of(solution, value).writer:
@@ -150,7 +151,7 @@ class OffloadProblem:
         return found
 
     def copies_of(self, solution: Solution) -> float:
-        """What of that are copies between opaque tensors and plain buffers."""
+        """The part of the cost that is copies between opaque tensors and plain buffers."""
         return sum(self._copy_cost(v, self.state_of(solution, v)) for v in self.variables)
 
     def _with(
@@ -178,7 +179,7 @@ class OffloadProblem:
         self.variables[value] = OffloadVariable(layouts, states, self.problem.add(costs))
 
     def _states(self, value: SSAValue, ours: int, plain: int) -> Iterator[State]:
-        """The first are ours, without a copy."""
+        """The states of a value, those of our kernels without an opaque copy first."""
         copied = [False, True] if value in self._wanted else [False]
         for opaque in copied:
             yield from (State(Writer.OURS, i, opaque) for i in range(ours))
@@ -195,13 +196,13 @@ class OffloadProblem:
     def _alone(
         self, value: SSAValue, variable: Variable, layouts: Sequence[Candidate], state: State
     ) -> float:
-        """What a state costs, but for the kernel's reads of what is no constant."""
+        """The cost of a state, without the kernel's reads of values that are not constant."""
         work = variable.work
         cost = self._copy_cost(value, state)
         if state.layout is None:
             cost += FORBIDDEN if value in self.layouts.returned else 0.0
         elif state.opaque:
-            # Copies are from and to plain buffers.
+            # CLML copies only from and to plain buffers, so another layout is transformed first.
             type_ = nn.plain_type(value.type)
             cost += self._model.transform(type_, layouts[state.layout].layout, None)
         if state.writer is Writer.CLML:
@@ -214,7 +215,7 @@ class OffloadProblem:
         return cost if work is None else cost + self._fixed(work)
 
     def _copy_cost(self, value: SSAValue, state: State) -> float:
-        """The copies between opaque tensors and plain buffers."""
+        """The cost of the copies between opaque tensors and plain buffers."""
         if state.writer is Writer.CLML and self.offers[value].writes_opaque:
             return 0.0 if state.layout is None else self.exports[value]
         cost = self.imports[value] if state.opaque else 0.0
@@ -223,9 +224,9 @@ class OffloadProblem:
         return cost
 
     def _fixed(self, work: Work) -> float:
-        """What a kernel costs in any layout, and the layout problem leaves out.
+        """The cost of a kernel that no layout changes, which the layout problem leaves out.
 
-        Reshapes need neither; where they are kernels, their reads say so.
+        It is zero for reshapes: where they become kernels, the cost of their reads includes it.
         """
         if work.is_view:
             return 0.0
@@ -235,7 +236,7 @@ class OffloadProblem:
         return self._model.target.launch_microseconds + traffic + terms
 
     def _split_cost(self, offer: Offer, work: Work, layout: int) -> float:
-        """CLML's part, and our kernel's reads of its result."""
+        """The cost of CLML's part, and of the read of its result by our kernel."""
         crossing = offer.result
         rest = rest_of(work, offer)
         source = Variable(crossing, [PLAIN], [PLAIN, *self._others(crossing)])
@@ -253,9 +254,9 @@ class OffloadProblem:
                 self.problem.relate(self.variables[operand].number, result.number, table)
 
     def _reads(self, operand: SSAValue, work: Work, result: OffloadVariable) -> Table:
-        """The cost of reading an operand, for each of its states and each of the result's."""
+        """The cost of reading an operand: rows are its states, columns those of the result."""
         value = work.result
-        # Where CLML writes the result, any column serves: it is replaced.
+        # Any column serves for a result that CLML writes: the code below replaces it.
         ours = [0 if s.writer is Writer.CLML else s.layout or 0 for s in result.states]
         table = self._our_reads(operand, work)[:, ours]
         if (offer := self.offers.get(value)) is not None:
@@ -268,7 +269,7 @@ class OffloadProblem:
         return table
 
     def _our_reads(self, operand: SSAValue, work: Work) -> Table:
-        """By a kernel of ours: rows are the operand's states, columns the result's layouts."""
+        """Reads by our kernel: rows are the operand's states, columns the result's layouts."""
         variable = self.variables[operand]
         results = len(self.layouts.variables[work.result].candidates)
         if operand not in work.inputs:
@@ -277,7 +278,7 @@ class OffloadProblem:
         return variable.rows(self.layouts.detours(work, source).min(axis=1))
 
     def _their_reads(self, operand: SSAValue, offer: Offer) -> Table:
-        """By CLML: nothing, if it is there; a row for each state of the operand."""
+        """Reads by CLML for each state of the operand: free if an opaque tensor holds it."""
         variable = self.variables[operand]
         costs = np.zeros(len(variable.states))
         if operand in offer.opaque_reads:
@@ -291,9 +292,10 @@ class OffloadProblem:
 
 
 def _transposed_terms(work: Work) -> int:
-    """The multiply-adds of a transposed convolution, each input by each tap of each filter.
+    """The multiply-adds of a transposed convolution: each input times each tap of each filter.
 
-    Later passes make most of these ordinary ones, which the layout problem knows.
+    The layout problem has no term for them, because later passes rewrite most transposed
+    convolutions as ordinary ones.
     """
     op = work.contraction
     if not isinstance(op, nn.ConvTransposeOp):
@@ -302,7 +304,7 @@ def _transposed_terms(work: Work) -> int:
 
 
 def rest_of(work: Work, offer: Offer) -> Work:
-    """The kernel that is left of one whose first operations CLML computes."""
+    """The rest of a kernel whose first operations CLML computes."""
     done = set(offer.ops)
     ops = [op for op in work.ops if op not in done]
     outside = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in ops)

@@ -25,8 +25,8 @@ class Variable:
     value: SSAValue
     candidates: list[Candidate]
     readable: list[Candidate]
-    """How kernels may read it, transformed or not. Where images are preferred and there is one,
-    only so: what enters the network is packed once.
+    """The layouts in which kernels may read it, as it lies or transformed. If images are preferred
+    and one fits, only images: a network's input is packed once, not read plain by every user.
     """
     number: int = 0
     work: Work | None = None
@@ -35,10 +35,10 @@ class Variable:
 
 @dataclass
 class LayoutProblem:
-    """Which layout each value has, so that the sum of costs is least.
+    """The choice of a layout for each value that makes the sum of costs least.
 
-    The function's arguments and results are plain, and so are those of its `clml.call`s. Constants
-    are no variables: what they become follows from their kernels.
+    Arguments and results of the function are plain, and so are those of its `clml.call`s. Constants
+    are not variables: their layouts follow from those of their kernels.
     """
 
     function: func.FuncOp
@@ -59,7 +59,7 @@ class LayoutProblem:
             if isinstance(op, func.ReturnOp | clml.CallOp)
             for value in op.operands
         }
-        """What leaves for the caller, or for a CLML graph."""
+        """The values that the caller or a CLML graph receives, which must be plain there."""
         for value in self.function.body.block.args:
             self._add(value, [PLAIN])
         for op in self.function.body.block.ops:
@@ -70,7 +70,7 @@ class LayoutProblem:
             self._add_work(work)
 
     def solve(self) -> Solution:
-        """The best choice."""
+        """The cheapest choice of candidates."""
         return solve(self.problem)
 
     def candidates_of(self, solution: Solution) -> dict[SSAValue, Candidate]:
@@ -97,7 +97,7 @@ class LayoutProblem:
         return self.tables.candidates(nn.plain_type(value.type), self._axes.get(value))
 
     def _find_axes(self, works: Iterable[Work]) -> None:
-        """Say which axes may be packed of what contractions and windows read and write."""
+        """Restrict the packable axes of the operands and results of contractions and windows."""
         for work in works:
             lane = contraction_lane(work)
             if lane is not None:
@@ -107,7 +107,8 @@ class LayoutProblem:
                 self._axes[value] = [1]
         for value, axes in self._axes.items():
             shape = nn.shape_of(value)
-            self._axes[value] = [axis for axis in axes if shape[axis] > 1]
+            # Of a tensor of rank 1, as a resize may have, there are no channels.
+            self._axes[value] = [a for a in axes if a < len(shape) and shape[a] > 1]
 
     def _add_work(self, work: Work) -> None:
         value, type_ = work.result, nn.tensor_type(work.result)
@@ -125,12 +126,12 @@ class LayoutProblem:
         for operand in work.inputs:
             source = self.variables.get(operand)
             if source is not None:
-                # Read it as it lies, or transform it and read that.
+                # The kernel reads the operand as it lies, or a transformed copy.
                 table = self.detours(work, source).min(axis=1)
                 self.problem.relate(source.number, variable.number, table)
 
     def detours(self, work: Work, source: Variable) -> Table:
-        """The cost for each layout of the operand, each that is read, each of the result."""
+        """The costs [layout of the operand, layout that the kernel reads, layout of the result]."""
         readable = _readable(work, source)
         results = self.variables[work.result].candidates
         type_ = nn.plain_type(source.value.type)
@@ -141,7 +142,10 @@ class LayoutProblem:
     def read_layouts(
         self, work: Work, chosen: dict[SSAValue, Candidate]
     ) -> dict[SSAValue, LayoutAttr | None]:
-        """How a kernel reads each of its operands that are no constants; directly if it can be."""
+        """The layout in which a kernel reads each operand that is not constant.
+
+        Of equal costs the operand's own layout wins, since that needs no transform.
+        """
         result = self.variables[work.result].candidates.index(chosen[work.result])
         found: dict[SSAValue, LayoutAttr | None] = {}
         for operand in work.inputs:
@@ -159,6 +163,6 @@ class LayoutProblem:
 
 
 def _readable(work: Work, source: Variable) -> list[Candidate]:
-    """How a kernel may read a value; a view of a plain one is free wherever it is one."""
+    """The layouts in which a kernel may read a value; plain if it is a view, which is then free."""
     add_plain = work.is_view and PLAIN not in source.readable
     return [*source.readable, PLAIN] if add_plain else source.readable

@@ -3,8 +3,9 @@
 Each variable has a few candidates, each with a cost; factors add a cost for each pair of candidates
 of two variables. Eliminating a variable replaces its factors by one over its neighbours, the least
 cost for each of their choices (Dechter, "Bucket elimination: a unifying framework for reasoning",
-1999). In min-fill order the tables stay small on trees, chains, residual nets and U-Nets. Where one
-would not, the variable of most neighbours is fixed, the rest solved, and the fixed one improved.
+1999). In min-fill order the tables stay small on trees, chains, residual networks and U-Nets. If a
+table would grow too large, the solver fixes the variable with most neighbours, solves the rest
+exactly, and then improves the fixed variables one by one.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ import numpy as np
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
 
 LARGEST_TABLE = 1 << 16
-"""Entries of a table that elimination may make; beyond it a variable is fixed."""
+"""The most entries of a table that elimination may make; a variable that needs more is fixed."""
 
+# Counting is quadratic in the neighbours; hubs of many are eliminated late whatever their fill is.
 _SMALL = 8
-"""Up to so many neighbours the fill of an elimination is counted, beyond it bounded."""
+"""Up to this many neighbours the fill of an elimination is counted, beyond it bounded."""
 
 _TRIALS = 256
-"""How many times the rest may be solved again to improve fixed variables."""
+"""The most times that the rest is solved again to improve fixed variables."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,13 @@ class Solution:
 
 @dataclass
 class Problem:
-    """Variables are numbered in the order of `add`; ties go to the first candidates."""
+    """Unary and pairwise costs. `add` numbers the variables; ties go to the first candidates."""
 
     costs: list[Table] = field(default_factory=list[Table])
     pairs: dict[tuple[int, int], Table] = field(default_factory=dict[tuple[int, int], Table])
 
     def add(self, costs: Sequence[float]) -> int:
-        """A variable, with the cost of each of its candidates; its number."""
+        """Add a variable with the cost of each of its candidates; return its number."""
         self.costs.append(np.asarray(costs, float))
         return len(self.costs) - 1
 
@@ -64,7 +66,7 @@ class Problem:
         return alone + sum(float(t[choice[a], choice[b]]) for (a, b), t in self.pairs.items())
 
     def neighbours(self) -> list[dict[int, Table]]:
-        """For each variable those it shares a factor with; rows are its own candidates."""
+        """For each variable its neighbours and their factors, whose rows are its own candidates."""
         found: list[dict[int, Table]] = [{} for _ in self.costs]
         for (a, b), table in self.pairs.items():
             found[a][b] = table
@@ -72,12 +74,12 @@ class Problem:
         return found
 
     def local_costs(self, variable: int, choice: Sequence[int], around: dict[int, Table]) -> Table:
-        """What each candidate of a variable costs, the others being as in `choice`."""
+        """The cost of each candidate of a variable, with all others as in `choice`."""
         return self.costs[variable] + sum(t[:, choice[other]] for other, t in around.items())
 
 
 def solve(problem: Problem, largest_table: int = LARGEST_TABLE) -> Solution:
-    """The cheapest choice; the best found, `exact` false, where tables would be too large."""
+    """The cheapest choice, or, with `exact` false, the best found if tables grew too large."""
     order, fixed = _plan(problem, largest_table)
     if not fixed:
         choice = _eliminate(problem, order, {})
@@ -86,7 +88,7 @@ def solve(problem: Problem, largest_table: int = LARGEST_TABLE) -> Solution:
 
 
 def _plan(problem: Problem, largest_table: int) -> tuple[list[int], list[int]]:
-    """An order of elimination by least fill, and the variables to fix before it."""
+    """An elimination order by least fill, and the variables to fix before it."""
     graph = [set(around) for around in problem.neighbours()]
     sizes = [len(costs) for costs in problem.costs]
     alive = set(range(len(graph)))
@@ -97,6 +99,7 @@ def _plan(problem: Problem, largest_table: int) -> tuple[list[int], list[int]]:
     fixed: list[int] = []
     while heap:
         key, v = heappop(heap)
+        # The heap keeps outdated keys; only the latest of each variable counts.
         if v not in alive or key != keys[v]:
             continue
         if prod(sizes[u] for u in (v, *graph[v])) > largest_table:
@@ -119,7 +122,7 @@ def _plan(problem: Problem, largest_table: int) -> tuple[list[int], list[int]]:
 
 
 def _fill(graph: list[set[int]], v: int) -> tuple[int, int]:
-    """Edges that eliminating `v` adds, and its degree."""
+    """The number of edges that eliminating `v` adds, and its degree."""
     around = graph[v]
     degree = len(around)
     if degree > _SMALL:
@@ -139,7 +142,7 @@ def _affected(graph: list[set[int]], around: Iterable[int]) -> set[int]:
 
 @dataclass
 class _Bucket:
-    """What a variable was eliminated to: its best candidate for each choice of its neighbours."""
+    """An eliminated variable: its best candidate for each choice of its neighbours."""
 
     variable: int
     others: tuple[int, ...]
@@ -147,7 +150,7 @@ class _Bucket:
 
 
 def _eliminate(problem: Problem, order: Sequence[int], given: Mapping[int, int]) -> tuple[int, ...]:
-    """The cheapest choice with the `given` candidates."""
+    """The cheapest choice in which some variables have their `given` candidates."""
     factors: list[list[tuple[tuple[int, ...], Table]]] = [[] for _ in problem.costs]
     alone = list(problem.costs)
     place = {v: i for i, v in enumerate(order)}
@@ -181,7 +184,7 @@ def _eliminate(problem: Problem, order: Sequence[int], given: Mapping[int, int])
 
 
 def _aligned(table: Table, variables: Sequence[int], scope: Sequence[int]) -> Table:
-    """The table with its axes where `scope` has its variables, and extent 1 elsewhere."""
+    """The table with its axes in the order of `scope`, and extent 1 for the other variables."""
     axes = sorted(range(len(variables)), key=lambda i: scope.index(variables[i]))
     shape = [1] * len(scope)
     for i in axes:
@@ -190,7 +193,7 @@ def _aligned(table: Table, variables: Sequence[int], scope: Sequence[int]) -> Ta
 
 
 def _improve(problem: Problem, order: Sequence[int], fixed: Sequence[int]) -> Solution:
-    """Improve the fixed variables one at a time, each time with the best for the others."""
+    """Improve the fixed variables one at a time, with the cheapest choice for all others."""
     around = problem.neighbours()
     start = [int(costs.argmin()) for costs in problem.costs]
     for v in range(len(start)):

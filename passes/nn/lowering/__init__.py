@@ -68,4 +68,4 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     nn.WinogradInputOp: winograd.lower_winograd_input,
     nn.WinogradOutputOp: winograd.lower_winograd_output,
 }
-"""How each operation states the elements of its results (see `Kernel`)."""
+"""Per operation, the function that defines the elements of its results (see `Kernel`)."""

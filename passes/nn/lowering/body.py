@@ -37,12 +37,12 @@ _T = TypeVar("_T")
 class Body:
     """Appends scalar code to a block. `d0, d1, …` in an index are the block's iteration variables.
 
-    Where a loop runs over the tail of a packed axis, `extents` holds how far and `shape` how far it
-    ran without. What a lowering decides about an index (`bounds`) it decides without tails, so that
-    its code does not depend on layouts; `Memory` keeps what a tail leads out of a buffer from it.
+    A loop may run over the tail of a packed axis: `extents` are the loops' extents with tails,
+    `shape` those without. Lowerings decide by `bounds`, which ignores tails, so that their code
+    does not depend on layouts; `Memory` guards the accesses that a tail would lead out of a buffer.
 
-    Values that were computed once are found again (`_known`), so that a producer inlined into
-    several consumers is not computed twice at the same place.
+    A value that was computed before is found again (`_known`), so that a producer inlined into
+    several consumers is computed once.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Body:
     ):
         self.kernel = kernel
         self.half = half
-        """The type that halves are computed in: f32, or f16 inside of a sum of halves."""
+        """The type in which halves are computed: f32, or f16 inside of a sum of halves."""
         self.dims: list[SSAValue] = list(dims)
         self.extents: list[int | None] = list(extents)
         self._shape: list[int | None] = list(shape)
@@ -75,11 +75,11 @@ class Body:
         return Scalar(self, ssa, element_type)
 
     def simplify(self, index: Index) -> Index:
-        """The index with the divisions that the extents decide folded."""
+        """The index, with divisions folded whose results follow from the extents."""
         return simplify(index, self.extents)
 
     def bounds(self, index: Index) -> tuple[int | None, int | None]:
-        """Least and greatest value of the index, tails aside."""
+        """The least and greatest value of the index, ignoring tails."""
         return bounds(index, self._shape)
 
     def runs_over(self, index: Index) -> bool:
@@ -125,7 +125,7 @@ class Body:
         return Scalar(self, cast, element_type)
 
     def load(self, buffer: SSAValue, index: Sequence[Index], element_type: Attribute) -> Scalar:
-        """An element of a buffer, half widened to what this body computes halves in."""
+        """An element of a buffer; a half is widened to the type in which this body computes."""
         indices = [self.index_value(i) for i in index]
         ssa = self._once(("load", buffer, *indices), lambda: memref.LoadOp.get(buffer, indices))
         if ssa.type == f16 and self.half == f32:
@@ -134,11 +134,12 @@ class Body:
         return Scalar(self, ssa, element_type)
 
     def store(self, value: Scalar, buffer: SSAValue, index: Sequence[Index]) -> None:
-        """Write an element of a buffer, rounding to half where the buffer holds halves."""
+        """Write an element of a buffer, rounded to half if the buffer holds halves."""
         ssa = value.ssa
         held = cast("MemRefType[Attribute]", buffer.type).element_type
         if held == f16 and ssa.type != f16:
             wide = ssa.owner
+            # A half that is only moved goes back as it was loaded.
             if isinstance(wide, arith.ExtFOp):
                 ssa = wide.input
             else:
@@ -159,11 +160,11 @@ class Body:
         return self.where(inside, lambda: self.read(value, index), otherwise)
 
     def inside(self, index: Sequence[Index], shape: Sequence[int]) -> Scalar | None:
-        """Whether the index is within the shape, tails aside; None where it always is."""
+        """Whether the index is within the shape, ignoring tails; None if it always is."""
         return self._within(index, shape, self._shape)
 
     def within(self, index: Sequence[Index], shape: Sequence[int]) -> Scalar | None:
-        """Whether no tail leads the index out of the shape; None where none ever does."""
+        """Whether the index is within the shape despite tails; None if it always is."""
         if self.extents == self._shape:
             return None
         moved = [(i, size) for i, size in zip(index, shape, strict=True) if self.runs_over(i)]
@@ -192,7 +193,7 @@ class Body:
         """The position below `size` that is nearest to the index."""
         if not any(_outside(self.bounds(index), size)):
             return index
-        # A tail that would leave the other side, too, is kept in: what follows relies on it.
+        # Clamped with tails, too: the new index promises that it lies in [0, size).
         below, above = _outside(bounds(index, self.extents), size)
         position = self.index_scalar(index, i32)
         if below:
@@ -207,7 +208,7 @@ class Body:
         then: Callable[[], Scalar],
         otherwise: Number | Callable[[], Scalar],
     ) -> Scalar:
-        """`then()` evaluated only where the condition holds, else a constant or `otherwise()`."""
+        """`then()` if the condition holds, else a constant or `otherwise()`; one is evaluated."""
         with self._nested() as then_block:
             value = then()
             self.add(scf.YieldOp(value.ssa))
@@ -235,7 +236,7 @@ class Body:
         return self.remember(key, lambda: self.add(make()).results[0])
 
     def remember(self, key: object, make: Callable[[], _T]) -> _T:
-        """`make()`, or what it gave for the same key where that is still visible."""
+        """`make()`, or its earlier value for the same key if that is still visible."""
         for scope in reversed(self._known):
             if key in scope:
                 return cast("_T", scope[key])

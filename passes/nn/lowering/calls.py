@@ -13,11 +13,11 @@ from ....dialects import cl, clml
 def call_commands(
     call: clml.CallOp, graph: clml.GraphOp, memory_of: Callable[[SSAValue], SSAValue]
 ) -> Iterator[Operation]:
-    """The commands of `graph`, and before each the memory of its result.
+    """The commands of `graph`, each after the allocation of its result.
 
-    Nothing is copied at the boundary: arguments and results of the graph lie in the buffers of the
-    call's, which `memory_of` tells, or in views of them where shapes differ. What the graph keeps
-    to itself is allocated.
+    Nothing is copied at the boundary: the graph's arguments and results lie in the buffers of the
+    call's operands and results, which `memory_of` gives, or in views of them if shapes differ. The
+    graph's inner tensors get memory of their own.
     """
     memories: dict[SSAValue, SSAValue] = {}
     inside = (*graph.inputs, *graph.outputs)

@@ -1,4 +1,4 @@
-"""Lowering of constants inside a kernel: numbers in its text."""
+"""Lowering of constants inside a kernel to numbers in its text."""
 
 from __future__ import annotations
 

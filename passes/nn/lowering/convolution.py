@@ -64,12 +64,12 @@ def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
 
 
 def _group(o: Index, outputs: int, groups: int) -> Index:
-    """The group of an output channel; the tail of a single group belongs to it, too."""
+    """The group of an output channel; a single group also has the channels in its tail."""
     return o // outputs if groups > 1 else AffineExpr.constant(0)
 
 
 def contracted(kernel: Kernel, a: tuple[SSAValue, int], b: tuple[SSAValue, int]) -> int:
-    """How far a contraction of two axes runs: over their tails where both have zeros in memory."""
+    """The extent of a contraction over two axes, with their tails if both hold zeros there."""
     if kernel.tails.is_zero(*a) and kernel.tails.is_zero(*b):
         return min(kernel.tails.read(*a), kernel.tails.read(*b))
     return nn.shape_of(a[0])[a[1]]
@@ -78,10 +78,10 @@ def contracted(kernel: Kernel, a: tuple[SSAValue, int], b: tuple[SSAValue, int])
 def _channel_extents(
     kernel: Kernel, op: nn.ConvOp | nn.ConvTransposeOp, outputs: int, inputs: int
 ) -> list[int]:
-    """How far loops run over the result and the input channels, for these axes of the weights.
+    """The loop extents of the result and of the input channels, for these axes of the weights.
 
-    Packed weights have zeros in their tails, so all of them may be computed. Groups have none of
-    their own: what follows a group's last channel is the next group's first.
+    The loops may run over the tails of packed weights, which hold zeros. Groups have no tails: the
+    next group's first channel follows a group's last.
     """
     extents = list(kernel.written_extents(op.result))
     groups = op.groups.value.data
@@ -94,12 +94,12 @@ def _channel_extents(
 
 @dataclass(frozen=True)
 class TransposedAxis:
-    """Which taps of a transposed convolution meet an output position along one dimension.
+    """The taps of a transposed convolution that meet an output position along one dimension.
 
     Input i adds to output `i * stride + k * dilation - pad`. An output p, with `q = p + pad`, thus
-    sums over the k for which `q - k * dilation` is a multiple of the stride. Where stride and
-    dilation have no common factor those are every stride-th k, from `q / dilation` modulo the
-    stride on: the loop visits them alone.
+    sums over the k for which `q - k * dilation` is a multiple of the stride. If stride and dilation
+    have no common factor, these are every stride-th k from `q / dilation` modulo the stride on, and
+    the loop visits only them.
     """
 
     size: int
@@ -119,7 +119,7 @@ class TransposedAxis:
         return -(-self.kernel // self.stride) if self.is_exact else self.kernel
 
     def tap(self, position: Index, step: Index) -> tuple[Index, Index]:
-        """The tap of a step of the loop, and the input position it meets."""
+        """The tap of a step of the loop, and the input position that it meets."""
         q = position + self.pad
         if not self.is_exact:
             return step, (q - step * self.dilation) // self.stride
@@ -131,10 +131,10 @@ class TransposedAxis:
         return first + step * self.stride, meets - step * self.dilation
 
     def misses(self, position: Index, step: Index) -> Index | None:
-        """What must be zero for the tap to meet an input position; None where it always does."""
+        """A number that is zero if the tap meets an input position; None if it always does."""
         if self.is_exact:
             return None
-        # The multiple of the stride only keeps the number from being negative.
+        # This multiple of the stride keeps the dividend from being negative.
         lift = self.stride * self.dilation * self.kernel
         return (position + self.pad - step * self.dilation + lift) % self.stride
 
@@ -153,7 +153,7 @@ def _transposed_axes(op: nn.ConvTransposeOp) -> list[TransposedAxis]:
 def lower_conv_transpose(kernel: Kernel, op: nn.ConvTransposeOp) -> None:
     """`y[n, o, p] = sum over c, k of x[n, g(o) + c, i] w[g(o) + c, o, k]`, i as in TransposedAxis.
 
-    Every output element gathers what meets it: nothing is scattered, no zeros are stuffed in.
+    Every output element gathers the inputs that meet it: nothing is scattered, no zeros inserted.
     """
     axes = _transposed_axes(op)
     groups = op.groups.value.data

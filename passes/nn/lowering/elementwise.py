@@ -32,7 +32,7 @@ def read_broadcast(body: Body, value: SSAValue, index: Sequence[Index]) -> Scala
 
 
 def _sigmoid(x: Scalar) -> Scalar:
-    return 1.0 / (1.0 + (-x).call("exp"))
+    return x.lift(1.0).ratio(1.0 + (-x).call("exp"))
 
 
 def _softplus(x: Scalar) -> Scalar:
@@ -50,7 +50,7 @@ def _sign(x: Scalar) -> Scalar:
         x.compare("lt", 0).select(x.lift(-1), zero) if not nn.is_unsigned(x.element_type) else zero
     )
     signed = x.compare("gt", 0).select(x.lift(1), negative)
-    # NaN has no sign
+    # The sign of NaN is NaN.
     return x.compare("ne", x).select(x, signed) if x.is_float else signed
 
 
@@ -73,7 +73,7 @@ def _selu(x: Scalar, alpha: Number, gamma: Number) -> Scalar:
 
 
 def _celu(x: Scalar, alpha: Number) -> Scalar:
-    return x.max(0.0) + _exp_tail(x / alpha, alpha)
+    return x.max(0.0) + _exp_tail(x.ratio(alpha), alpha)
 
 
 def _hard_sigmoid(x: Scalar, alpha: Number, beta: Number) -> Scalar:
@@ -128,7 +128,7 @@ UNARY: dict[UnaryKind, Callable[[Scalar], Scalar]] = {
     UnaryKind.GELU_TANH: _gelu_tanh,
     UnaryKind.SILU: lambda x: x * _sigmoid(x),
     UnaryKind.SOFTPLUS: _softplus,
-    UnaryKind.SOFTSIGN: lambda x: x / (1.0 + x.call("abs")),
+    UnaryKind.SOFTSIGN: lambda x: x.ratio(1.0 + x.call("abs")),
     UnaryKind.MISH: lambda x: x * _softplus(x).call("tanh"),
     UnaryKind.HARD_SWISH: lambda x: x * (x * (1 / 6) + 0.5).max(0.0).min(1.0),
     UnaryKind.LOGICAL_NOT: lambda x: ~x,
@@ -148,7 +148,7 @@ PARAMETRIC: dict[UnaryKind, Callable[..., Scalar]] = {
     UnaryKind.SWISH: _swish,
     UnaryKind.ISINF: _isinf,
 }
-"""The functions with parameters, which follow x in the order of nn's table."""
+"""The functions with parameters. These follow x, in the order of nn's table."""
 
 
 def _fmod(a: Scalar, b: Scalar) -> Scalar:
@@ -182,10 +182,10 @@ def _power(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _integer_power(a: Scalar, b: Scalar) -> Scalar:
-    """Squares and multiplies over the bits of b; a negative power truncates `1 / a ** -b`.
+    """`a ** b` by squaring over the bits of b; a negative power truncates `1 / a ** -b`.
 
-    Where an exponent is larger than the bits that are looked at, its parity decides for -1, 0 and
-    1; the power of every other number has left the type long before.
+    Exponents beyond those bits are replaced by a large one of the same parity: that gives the same
+    for -1, 0 and 1, and the powers of all other numbers overflow long before.
     """
     bits = (int(nn.numpy_dtype(a.element_type).itemsize) * 8).bit_length()
     largest = 2**bits - 1
@@ -293,7 +293,7 @@ def lower_cast(kernel: Kernel, op: nn.CastOp) -> None:
     def element(body: Body, index: Sequence[Index]) -> Scalar:
         x = body.read(op.x, index)
         if x.is_float and not nn.is_float(to):
-            # What a tail is computed to may be a number that no integer holds.
+            # A tail may hold a number that no integer holds, and such a cast is undefined.
             inside = body.within(index, shape)
             x = x if inside is None else inside.select(x, 0)
         return x.cast(to)

@@ -1,12 +1,13 @@
-"""Where the results of regions lie: in buffers of their own, or in parts of others.
+"""The places of regions' results: separate buffers, or parts of others.
 
-The operands of a concatenation lie one behind the other in its result if the axes before it have
-one element each. Then they are written there at once, and nothing is left of the concatenation but
-copies of what lies elsewhere. In the same way, a slice of whole rows is a part of its operand.
+The operands of a concatenation are contiguous in its result if the axes before the joined one have
+one element each. Then their kernels write them there, and the concatenation shrinks to copies of
+operands that lie elsewhere. In the same way, a slice of whole rows is a part of its operand.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -23,10 +24,10 @@ from .layouts import is_packed_view
 from .memory import buffer_type
 
 Step: TypeAlias = nn.FusedOp | clml.CallOp
-"""What computes: it writes its results wherever they are wanted."""
+"""An operation that computes, and can write its results to any place."""
 
 _MOST_GROWTH = 1.05
-"""What parts may cost in memory: copies and kernels that are left out are worth so much."""
+"""The growth of memory that parts may cost, in return for the copies and kernels that they save."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +40,46 @@ class Part:
 
 @dataclass(frozen=True)
 class Join:
-    """A concatenation without a kernel: where its operands start in its result, in bytes."""
+    """A concatenation without a kernel: the bytes of its result at which its operands start."""
 
-    operands: Sequence[tuple[SSAValue, int]]
+    values: Sequence[SSAValue]
+    offsets: Sequence[int]
+
+    @property
+    def operands(self) -> Iterable[tuple[SSAValue, int]]:
+        """The operands with elements, in order, and the start of each."""
+        return zip(self.values, self.offsets, strict=True)
+
+    def within(self, start: int, end: int) -> range:
+        """The numbers of the operands with bytes in [start, end) of the result."""
+        first = max(bisect_right(self.offsets, start) - 1, 0)
+        return range(first, bisect_right(self.offsets, end - 1))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The bytes of values, each counted once: a type of xDSL is slow to look into."""
+
+    _known: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+
+    def __getitem__(self, value: SSAValue) -> int:
+        if value not in self._known:
+            self._known[value] = byte_count(buffer_type(nn.tensor_type(value)))
+        return self._known[value]
 
 
 @dataclass
 class Homes:
-    """What does not get a buffer of its own.
+    """The values without separate buffers.
 
-    Values are results of regions and calls; a view has the home of what it is a view of
-    (`source_of`).
+    Values are results of regions and calls; a view has the home of its source (`source_of`).
     """
 
+    sizes: Sizes
     outputs: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """The parameter of the program that a value is written to."""
+    """The program's parameter to which a value is written."""
     parts: dict[SSAValue, Part] = field(default_factory=dict[SSAValue, Part])
-    """Values that are written to, or are, parts of others."""
+    """The values that are parts of others."""
     joins: dict[nn.FusedOp, Join] = field(default_factory=dict[nn.FusedOp, Join])
     slices: set[nn.FusedOp] = field(default_factory=set[nn.FusedOp])
     """Slices without a kernel."""
@@ -65,7 +89,7 @@ class Homes:
         return value in self.outputs or value in self.parts
 
     def copied(self, fused: nn.FusedOp) -> list[tuple[SSAValue, int]]:
-        """The operands of a join that do not lie in its result yet, and where they go."""
+        """The operands of a join that do not lie in its result, and their places there."""
         (result,) = fused.outputs
         return [
             (value, offset)
@@ -74,14 +98,14 @@ class Homes:
         ]
 
     def origin(self, value: SSAValue, offset: int = 0) -> Part:
-        """Where byte `offset` of a value is, in terms of a value that is no part."""
+        """The place of byte `offset` of a value, in a value that is not a part itself."""
         while (part := self.parts.get(value)) is not None:
             value, offset = part.whole, part.offset + offset
         return Part(value, offset)
 
 
 def source_of(value: SSAValue) -> SSAValue:
-    """The value whose bytes a value is, all of them."""
+    """The value that a chain of views starts from; it has the same bytes."""
     while True:
         owner = value.owner
         if isinstance(owner, nn.ReshapeOp):
@@ -95,21 +119,22 @@ def source_of(value: SSAValue) -> SSAValue:
 def find_homes(
     function: func.FuncOp, results: Sequence[tuple[SSAValue, SSAValue]], target: cl.Target
 ) -> Homes:
-    """The homes of what the regions and calls of a function compute.
+    """The homes of the results of a function's regions and calls.
 
-    `results` are what it returns and the parameters for that; parts that kernels access start at
-    multiples of `image_base_alignment_bytes`. A part keeps its whole alive: while more bytes are
-    live at once than without parts, by more than a little, the part that costs most is given up.
+    `results` are the returned values with their parameters. Parts that kernels access start at
+    multiples of `image_base_alignment_bytes`. A part keeps its whole alive: as long as parts raise
+    the most live bytes by more than `_MOST_GROWTH`, the part that costs most is given up.
     """
-    alignment = target.image_base_alignment_bytes
+    alignment, sizes = target.image_base_alignment_bytes, Sizes()
     if not target.sub_buffers:
-        return _place([], results, alignment)
+        return _place([], results, alignment, sizes)
     steps = [op for op in function.body.block.ops if isinstance(op, Step)]
     regions = [op for op in steps if isinstance(op, nn.FusedOp)]
-    limit = _MOST_GROWTH * max(live_bytes(steps, results, _place([], results, alignment))[0])
+    apart = _place([], results, alignment, sizes)
+    limit = _MOST_GROWTH * max(live_bytes(steps, results, apart)[0])
     kept = regions
     while True:
-        homes = _place(kept, results, alignment)
+        homes = _place(kept, results, alignment, sizes)
         totals, lives = live_bytes(steps, results, homes)
         least = _excess(totals, limit)
         if not least:
@@ -122,7 +147,8 @@ def find_homes(
             first, last = lives.get(homes.origin(fused.outputs[0]).whole, (time + 1, time))
             if first <= time <= last:
                 rest = [op for op in before if op is not fused]
-                without, _ = live_bytes(steps, results, _place(rest, results, alignment))
+                fewer = _place(rest, results, alignment, sizes)
+                without, _ = live_bytes(steps, results, fewer)
                 if (excess := _excess(without, limit)) < least:
                     least, kept = excess, rest
         if kept is before:
@@ -134,19 +160,22 @@ def _excess(totals: Iterable[int], limit: float) -> float:
 
 
 def _place(
-    regions: Sequence[nn.FusedOp], results: Sequence[tuple[SSAValue, SSAValue]], alignment: int
+    regions: Sequence[nn.FusedOp],
+    results: Sequence[tuple[SSAValue, SSAValue]],
+    alignment: int,
+    sizes: Sizes,
 ) -> Homes:
-    """Homes of which those `regions` that are slices or concatenations make parts."""
-    homes = Homes()
+    """Homes in which those `regions` that are slices or concatenations make parts."""
+    homes = Homes(sizes)
     for value, param in results:
         source = source_of(value)
         if isinstance(source.owner, Step):
             homes.outputs.setdefault(source, param)
     for fused in regions:
         _place_slice(fused, homes, alignment)
-    joins = [(fused, join) for fused in regions if (join := _join(fused)) is not None]
-    # What a value shares with a small concatenation, it may share with a larger one, too.
-    joins.sort(key=lambda pair: -_bytes(pair[0].outputs[0]))
+    joins = [(fused, join) for fused in regions if (join := _join(fused, sizes)) is not None]
+    # Small concatenations first: their results may then be parts of larger ones.
+    joins.sort(key=lambda pair: -sizes[pair[0].outputs[0]])
     for fused, join in joins:
         _place_join(fused, join, homes, alignment)
     return homes
@@ -155,9 +184,9 @@ def _place(
 def live_bytes(
     steps: Sequence[Step], results: Sequence[tuple[SSAValue, SSAValue]], homes: Homes
 ) -> tuple[list[int], dict[SSAValue, tuple[int, int]]]:
-    """How many bytes of the program's own are live at each step; from where to where what is.
+    """The bytes of the program's own values that are live at each step, and their lifetimes.
 
-    What a call keeps to itself is left out: it is the same wherever its results lie.
+    The inner tensors of calls do not count, since they do not depend on homes.
     """
     lives: dict[SSAValue, tuple[int, int]] = {}
 
@@ -178,13 +207,9 @@ def live_bytes(
     touch((value for value, param in results if param not in written), len(steps))
     change = [0] * (len(steps) + 2)
     for value, (first, last) in lives.items():
-        change[first] += _bytes(value)
-        change[last + 1] -= _bytes(value)
+        change[first] += homes.sizes[value]
+        change[last + 1] -= homes.sizes[value]
     return list(accumulate(change)), lives
-
-
-def _bytes(value: SSAValue) -> int:
-    return byte_count(buffer_type(nn.tensor_type(value)))
 
 
 def _is_over_plain_memory(value: SSAValue) -> bool:
@@ -193,7 +218,7 @@ def _is_over_plain_memory(value: SSAValue) -> bool:
 
 
 def _place_slice(fused: nn.FusedOp, homes: Homes, alignment: int) -> None:
-    """Make a slice a part of its operand where its elements are one behind the other there."""
+    """Make a slice a part of its operand if its elements are contiguous there."""
     ops = list(fused.body.block.ops)
     if len(ops) != 2 or not isinstance(op := ops[0], nn.SliceOp) or len(fused.outputs) != 1:
         return
@@ -210,16 +235,16 @@ def _place_slice(fused: nn.FusedOp, homes: Homes, alignment: int) -> None:
     if not whole_rows or any(step != 1 for step in steps[first : first + 1]):
         return
     start = sum(at * n for at, n in zip(nn.ints(op.starts), strides, strict=True))
-    offset = start * (_bytes(value) // prod(shape))
+    offset = start * (homes.sizes[value] // prod(shape))
     if offset % alignment == 0:
         homes.parts[result] = Part(source, offset)
         homes.slices.add(fused)
 
 
-def _join(fused: nn.FusedOp) -> Join | None:
-    """The concatenation that a region is, if its operands lie one behind the other in its result.
+def _join(fused: nn.FusedOp, sizes: Sizes) -> Join | None:
+    """The join of a region, if it is a concatenation whose operands are contiguous in its result.
 
-    In packed memory that is so where each but the last fills its blocks.
+    In packed memory they are contiguous if each except the last fills its blocks.
     """
     ops = list(fused.body.block.ops)
     if len(ops) != 2 or not isinstance(op := ops[0], nn.ConcatOp) or len(fused.outputs) != 1:
@@ -237,8 +262,8 @@ def _join(fused: nn.FusedOp) -> Join | None:
     padded = nn.shape_of(result) if layout is None else layout.physical_shape(nn.shape_of(result))
     if prod(padded[:axis]) != 1 or any(nn.shape_of(value)[axis] % block for value in values[:-1]):
         return None
-    offsets = [0, *accumulate(_bytes(value) for value in values)]
-    return Join(list(zip(values, offsets, strict=False)))
+    *offsets, _ = accumulate((sizes[value] for value in values), initial=0)
+    return Join(values, offsets)
 
 
 def _place_join(fused: nn.FusedOp, join: Join, homes: Homes, alignment: int) -> None:
@@ -247,7 +272,7 @@ def _place_join(fused: nn.FusedOp, join: Join, homes: Homes, alignment: int) -> 
     If they already are parts of something, in this order, so is the result.
     """
     (result,) = fused.outputs
-    origins = [homes.origin(source_of(value)) for value, _ in join.operands]
+    origins = [homes.origin(source_of(value)) for value in join.values]
     homes.joins[fused] = join
     if not homes.is_placed(result) and origins:
         start = origins[0]
@@ -261,14 +286,16 @@ def _place_join(fused: nn.FusedOp, join: Join, homes: Homes, alignment: int) -> 
         ):
             homes.parts[result] = start
             return
-    before = dict(homes.parts)
+    moved: list[SSAValue] = []
     for origin, (_, offset) in zip(origins, join.operands, strict=True):
         base = offset - origin.offset
         if _may_move(origin.whole, base, join, origins, homes) and base % alignment == 0:
             homes.parts[origin.whole] = Part(result, base)
-    if 2 * sum(_bytes(value) for value, _ in homes.copied(fused)) > _bytes(result):
+            moved.append(origin.whole)
+    if 2 * sum(homes.sizes[value] for value, _ in homes.copied(fused)) > homes.sizes[result]:
         del homes.joins[fused]
-        homes.parts = before
+        for value in moved:
+            del homes.parts[value]
 
 
 def _may_move(
@@ -276,16 +303,14 @@ def _may_move(
 ) -> bool:
     """Whether a value may lie in the result of a join from byte `base` on.
 
-    A region or a call computes it, it has no other place, and whatever the join wants there is a
-    part of it.
+    A region or a call must compute it, it must have no other place, and everything that the join
+    wants at these bytes must be a part of it.
     """
     if not isinstance(value.owner, Step) or homes.is_placed(value) or base < 0:
         return False
-    end = base + _bytes(value)
-    covered = 0
-    for origin, (operand, offset) in zip(origins, join.operands, strict=True):
-        if offset < end and base < offset + _bytes(operand):
-            if origin != Part(value, offset - base):
-                return False
-            covered += _bytes(operand)
-    return covered == _bytes(value)
+    size, covered = homes.sizes[value], 0
+    for number in join.within(base, base + size):
+        if origins[number] != Part(value, join.offsets[number] - base):
+            return False
+        covered += homes.sizes[join.values[number]]
+    return covered == size

@@ -1,7 +1,7 @@
 """Lowering of gathers (reads at computed indices) and scatters (folds over the updates).
 
-A negative index counts from the end of its axis. An index outside of the axis, which ONNX forbids
-and only the running kernel could notice, touches no foreign memory: a gather reads the nearest
+A negative index counts from the end of its axis. ONNX forbids an index outside of the axis, but
+only the running kernel could notice one. It touches no foreign memory: a gather reads the nearest
 element of the axis, a scatter drops the update.
 """
 
@@ -94,7 +94,7 @@ def _entries(depth: int) -> list[tuple[int, Index]]:
 
 @dataclass(frozen=True)
 class Combine:
-    """How a scatter folds updates: from a neutral start, at last into the element of x."""
+    """A scatter's fold over updates: it starts from a neutral value and ends with x's element."""
 
     start: Callable[[Attribute], Number]
     combine: Callable[[Scalar, Scalar], Scalar]
@@ -113,9 +113,9 @@ class Updates:
     """A scatter seen from an element of its result: a numbered list of updates that may meet it."""
 
     extents: Sequence[int]
-    """The extents of the number, a reduce index."""
+    """The extents of an update's number, which is a reduce index."""
     key_rank: int
-    """How many dimensions of the element's index decide which updates meet it."""
+    """The number of leading dimensions of the element's index that decide which updates meet it."""
     meets: Callable[[Body, Sequence[Index], Sequence[Index]], Scalar]
     """Whether an update meets the element with an index."""
     at: Callable[[Sequence[Index], Sequence[Index]], Sequence[Index]]

@@ -1,13 +1,13 @@
 """One kernel while it is built from the operations of a fused region.
 
-Every operation of the region says how an element of its result is computed, as a function from an
-index to a scalar (`Kernel.define`). Elementwise and index-changing operations need no more: their
-consumers call that function, which is fusion by inlining. Reductions first emit a stage, a loop
-nest that fills a temporary buffer, and define their result as a load of it. At the end,
-`Kernel.output` emits the stage that writes each result of the region.
+Every operation of the region defines an element of its result as a function from an index to a
+scalar (`Kernel.define`). Elementwise and index-changing operations need no more: their consumers
+call that function, which is fusion by inlining. Reductions first emit a stage, a loop nest that
+fills a temporary buffer, and define their result as a load of it. At the end `Kernel.finish` emits
+the stages that write the results of the region.
 
-The loop nests are naive and the temporaries whole tensors: the schedule moves each stage to where
-its values are needed and shrinks the temporary (`compute_at`).
+The loop nests are naive and the temporaries are whole tensors: the schedule moves each stage to
+where its values are needed, and shrinks the temporary (`compute_at`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Accumulator:
     element_type: Attribute
     start: Number
     half: Attribute = f32
-    """What a sum of halves is kept in, and its terms are computed in."""
+    """The type in which a sum of halves is kept and its terms are computed."""
 
     @property
     def type(self) -> Attribute:
@@ -48,7 +48,7 @@ class Accumulator:
 
 
 Place = Callable[[Sequence[Index]], list[Index]]
-"""Where in a result an element goes."""
+"""The index in a result at which an element is stored."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class Part:
     element: Element
     place: Place = list
     others: Sequence[tuple[Element, Place]] = ()
-    """More elements that are computed and stored at the same place of the loops."""
+    """More elements that the same iteration computes and stores."""
 
 
 @dataclass(frozen=True)
 class Together:
-    """Elements of a tensor computed together: for each index of `grid` those at `places`."""
+    """Elements that one iteration computes together: for each index of `grid` those at `places`."""
 
     grid: tuple[int, ...]
     places: Sequence[Place]
@@ -72,9 +72,9 @@ class Together:
 
 @dataclass(frozen=True)
 class Placement:
-    """A tensor as another one that is stored elsewhere: `y[place(i)] = x[i]`, and what lies around.
+    """A tensor as another one, stored elsewhere: `y[place(i)] = x[i]`, and the `borders` around it.
 
-    The other way to see an index operation. It keeps the loops of the kernel that computes x.
+    This is the other view of an index operation. It keeps the loops of the kernel that computes x.
     """
 
     source: SSAValue
@@ -85,8 +85,8 @@ class Placement:
 class Kernel:
     """Builds the `tir.func` of one fused region.
 
-    `inputs` are the tensors the kernel reads and `outputs` those it writes, as nn values; they
-    become the parameters, in this order, with the `layouts` that stand for them outside.
+    The kernel reads `inputs` and writes `outputs`, both nn values. They become its parameters, in
+    this order, with the `layouts` that the values have outside.
     """
 
     def __init__(
@@ -125,19 +125,19 @@ class Kernel:
         self.func = tir.FuncOp(name, Region(self._block), written)
 
     def define(self, value: SSAValue, element: Element) -> None:
-        """State how an element of `value` is computed."""
+        """Define the elements of `value`."""
         self._elements[value] = element
 
     def define_parts(self, value: SSAValue, parts: Sequence[Part]) -> None:
-        """State that `value` is made of disjoint pieces, which an output stores one by one."""
+        """Define `value` as disjoint pieces, which an output stores one by one."""
         self._parts[value] = parts
 
     def define_placement(self, value: SSAValue, placement: Placement) -> None:
-        """State where the elements of another tensor are stored in `value`."""
+        """Define `value` as the elements of another tensor, stored at other places."""
         self._placements[value] = placement
 
     def compute_together(self, pieces: Sequence[Together]) -> None:
-        """State which elements of the kernel's results share what they are computed from."""
+        """Compute the elements of each piece in one iteration, since they share intermediates."""
         self._together = pieces
 
     def element(self, body: Body, value: SSAValue, index: tuple[Index, ...]) -> Scalar:
@@ -145,7 +145,7 @@ class Kernel:
         return body.remember(("element", value, index), lambda: self._elements[value](body, index))
 
     def written_extents(self, value: SSAValue) -> tuple[int, ...]:
-        """The shape of a value, with the tails of the results that it is computed for."""
+        """The shape of a value, with the tails of the results into which it goes."""
         return tuple(self.tails.written(value, axis) for axis in range(len(nn.shape_of(value))))
 
     def reduction(
@@ -162,8 +162,8 @@ class Kernel:
     ) -> list[Element]:
         """A stage that folds `update(body, index, reduce index, so far)` over the reduce extents.
 
-        `axes` names the loops, spatial ones first, and `extents` says how far they run where they
-        run over tails. Without reduce extents there is one update, with an empty one none.
+        `axes` names the loops, spatial ones first; `extents` are the loops' extents if they run
+        over tails. Without reduce extents there is one update, with an empty extent none.
         """
         if 0 in reduce:
             return [_constant(a) for a in accumulators]
@@ -197,13 +197,13 @@ class Kernel:
         return self.func
 
     def _erase_unused_widening(self) -> None:
-        """A half that is only moved is loaded, widened and stored as it was loaded."""
+        """Erase the widening of halves that the kernel only moves; `Body.store` left it unused."""
         for op in list(self.func.walk()):
             if isinstance(op, ExtFOp) and op.result.first_use is None:
                 Rewriter.erase_op(op)
 
     def _stored(self, value: SSAValue, memory: Memory) -> list[tuple[Part, Sequence[int]]]:
-        """The pieces of an output and how far their loops run: over whole blocks of a layout."""
+        """The pieces of an output and the extents of their loops, which cover whole blocks."""
         parts = self._pieces(value)
         if memory.layout is None:
             return [(part, part.shape) for part in parts]
@@ -216,7 +216,7 @@ class Kernel:
         return stored
 
     def _pieces(self, value: SSAValue) -> Sequence[Part]:
-        """What to store for an output: stages where their result goes, the rest in memory order."""
+        """The pieces of an output: placed where a stage stores its result, else in memory order."""
         placement = self._placements.get(value)
         if value in self._parts:
             return self._parts[value]
@@ -317,12 +317,12 @@ def _composed(outer: Place, inner: Place) -> Place:
 
 
 def sum_type(op: nn.ConvOp | nn.ConvTransposeOp | nn.MatmulOp) -> Attribute:
-    """What a contraction of halves adds up in."""
+    """The type in which a contraction of halves adds up."""
     return f32 if op.accumulate is None else op.accumulate
 
 
 def _parameter(buffer: SSAValue, type_: nn.Tensor) -> Memory:
-    """The memory behind a parameter."""
+    """The memory of a parameter."""
     shape, layout = type_.get_shape(), type_.encoding
     if not isinstance(layout, nn.LayoutAttr):
         return Memory(buffer, type_.element_type, shape, shape)

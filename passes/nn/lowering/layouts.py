@@ -1,21 +1,24 @@
-"""Changes of layout between kernels: done at once for constants, a copying region for the rest."""
+"""Layout changes between kernels: at compile time for constants, else regions that copy."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import func
 from xdsl.dialects.builtin import NoneAttr
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....dialects import nn
+from ....errors import CloptError
 from ...locations import node_name
 from ...packing import pack
 from .tails import kept_axis
 
 
 def packed_array(array: nn.Array, layout: nn.LayoutAttr | None) -> nn.Array:
-    """The array as it lies in memory: blocked axes taken apart, tails zero."""
+    """The array in a layout's order: blocked axes taken apart, tails zero."""
     if layout is None:
         return array
     dims = [AffineExpr.dimension(axis) for axis in range(array.ndim)]
@@ -24,9 +27,9 @@ def packed_array(array: nn.Array, layout: nn.LayoutAttr | None) -> nn.Array:
 
 
 def outline_relayouts(function: func.FuncOp) -> None:
-    """Turn each nn.relayout but those of constants into a region that copies, in place.
+    """Replace each nn.relayout by a region that copies, except those of constants.
 
-    One that changes nothing is forwarded.
+    One that changes nothing is replaced by its operand.
     """
     for op in list(function.body.block.ops):
         if not isinstance(op, nn.RelayoutOp) or nn.constant_of(op.x) is not None:
@@ -48,7 +51,7 @@ def outline_relayouts(function: func.FuncOp) -> None:
 
 
 def copy_comment(fused: nn.FusedOp) -> str:
-    """What a region that only copies is for, and the node it serves."""
+    """The kind of a region that only copies, and the node that it serves."""
     layouts = [nn.layout_of(value) for value in (*fused.inputs, *fused.outputs)]
     before, after = (layout.blocks if layout is not None else () for layout in layouts)
     kind = "move" if before == after else "unpack" if not after else "pack"
@@ -59,7 +62,8 @@ def copy_comment(fused: nn.FusedOp) -> str:
 def is_packed_view(fused: nn.FusedOp) -> bool:
     """Whether a region is a reshape of a packed buffer that leaves every byte where it is.
 
-    The packed axes stay axes, and what is merged or split lies in row-major order around them.
+    It is one if the packed axes stay axes, and merges and splits happen only around them, in
+    row-major order.
     """
     ops = list(fused.body.block.ops)
     if len(ops) != 2 or not isinstance(reshape := ops[0], nn.ReshapeOp):
@@ -71,3 +75,13 @@ def is_packed_view(fused: nn.FusedOp) -> bool:
     pairs = [kept_axis(old, new, *group) for group in nn.matching_groups(old, new)]
     moved = dict(pair for pair in pairs if pair is not None)
     return [(moved.get(axis), size) for axis, size in before.blocks] == list(after.blocks)
+
+
+def check_plain(op: Operation, values: Sequence[SSAValue]) -> None:
+    """Refuse layouts of values that are not operands or results of kernels."""
+    for value in values:
+        if nn.layout_of(value) is not None:
+            raise CloptError(
+                f"{node_name(op)}: {op.name} takes plain tensors, but got {value.type}; bring it "
+                "into the plain layout with nn.relayout"
+            )

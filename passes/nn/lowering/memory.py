@@ -1,4 +1,4 @@
-"""Buffers as tensors: the only place where a logical index becomes one into a packed buffer."""
+"""Buffers as tensors: the only place that turns logical indices into those of packed buffers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .scalar import Scalar, storage_type
 
 @dataclass(frozen=True)
 class Memory:
-    """A buffer that holds a tensor of `shape`, and how.
+    """A buffer that holds a tensor of `shape` in a layout.
 
-    `extents` are the logical extents it has room for: the shape, with the tails of packed axes.
+    `extents` are the logical extents for which it has room: the shape with tails of packed axes.
     """
 
     buffer: SSAValue
@@ -39,7 +39,7 @@ class Memory:
     def store(
         self, body: Body, value: Scalar, index: Sequence[Index], is_zero: Callable[[int], bool]
     ) -> None:
-        """Write an element; in the tails, which must hold zeros, 0 unless it `is_zero` already."""
+        """Write an element, and zero in the tails, unless the value `is_zero` there already."""
         inside: Scalar | None = None
         for axis, (position, size) in enumerate(zip(index, self.shape, strict=True)):
             last = bounds(position, body.extents)[1]
@@ -59,7 +59,7 @@ class Memory:
 
 
 def buffer_type(type_: nn.Tensor) -> MemRefType:
-    """The buffer that holds a tensor on the device, as its layout says."""
+    """The type of the buffer that holds a tensor in its layout on the device."""
     shape, layout = type_.get_shape(), type_.encoding
     element = storage_type(type_.element_type)
     if not isinstance(layout, LayoutAttr):
@@ -75,8 +75,8 @@ def whole_blocks(
 ) -> tuple[int, ...] | None:
     """The extents with which a piece of `shape`, at `place` in a `result`, covers whole blocks.
 
-    The last piece along a packed axis covers the tail. None where a block has parts of two pieces:
-    blocks of textures can be written as a whole only.
+    The last piece along a packed axis covers the tail. None if a block has parts of two pieces,
+    since a kernel can write only whole texels.
     """
     # An extent of one would hide the loop that has to run over the tail.
     loops = [max(extent, 2) for extent in shape]

@@ -27,7 +27,7 @@ def _moments(
 ) -> tuple[Element, Element]:
     """Mean and variance over axes, for an index into x, whose loops run to `extents`.
 
-    Two passes: the mean square less the squared mean would cancel where the mean is large.
+    Two passes, since the mean square minus the squared mean cancels if the mean is large.
     """
     share = 1 / max(prod(x_shape[i] for i in axes), 1)
     total = at_reduced(
@@ -57,8 +57,8 @@ def _moments(
 
 
 def _inverse_root(x: Scalar, epsilon: float) -> Scalar:
-    # OpenCL's rsqrt may be wrong in the last two bits, division and sqrt are not.
-    return 1.0 / (x + epsilon).call("sqrt")
+    # OpenCL's rsqrt may be wrong in the last two bits; most devices divide and take roots better.
+    return x.lift(1.0).ratio((x + epsilon).root())
 
 
 def lower_batch_norm(kernel: Kernel, op: nn.BatchNormOp) -> None:
@@ -69,7 +69,7 @@ def lower_batch_norm(kernel: Kernel, op: nn.BatchNormOp) -> None:
         scale, bias, mean, var = (
             body.read(value, [index[1]]) for value in (op.scale, op.bias, op.mean, op.var)
         )
-        factor = scale / (var + epsilon).call("sqrt")
+        factor = scale.ratio((var + epsilon).root())
         return (body.read(op.x, index) - mean) * factor + bias
 
     kernel.define(op.result, element)
@@ -128,7 +128,7 @@ def lower_rms_norm(kernel: Kernel, op: nn.RmsNormOp) -> None:
 
 
 def lower_group_norm(kernel: Kernel, op: nn.GroupNormOp) -> None:
-    """As a layer norm of each sample's groups of channels, scaled and shifted per channel.
+    """A layer norm of each sample's groups of channels, scaled and shifted per channel.
 
     The statistics are over x seen as [N, groups, channels per group, D1..].
     """
@@ -191,6 +191,6 @@ def lower_softmax(kernel: Kernel, op: nn.SoftmaxOp) -> None:
     def element(body: Body, index: Sequence[Index]) -> Scalar:
         if op.log is not None:
             return shifted(body, index) - total(body, index).call("log")
-        return shifted(body, index).call("exp") / total(body, index)
+        return shifted(body, index).call("exp").ratio(total(body, index))
 
     kernel.define(op.result, element)

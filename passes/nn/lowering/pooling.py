@@ -1,4 +1,4 @@
-"""Lowering of pooling: reductions over windows that may hang over the edges of the input."""
+"""Lowering of pooling: reductions over windows that may overlap the input's padding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .scalar import Scalar, extremes
 
 @dataclass(frozen=True)
 class Window:
-    """The elements that one output position of a pooling looks at."""
+    """The elements that one output position of a pooling reads."""
 
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
@@ -44,7 +44,7 @@ class Window:
         return [start + k * d for start, k, d in zip(starts, offset, self.dilations, strict=True)]
 
     def count(self, body: Body, position: Sequence[Index], padding: bool) -> int | Scalar:
-        """How many taps lie inside the input, or with `padding` inside the padded input."""
+        """The number of taps inside the input, or with `padding` inside the padded input."""
         rank = len(self.kernel)
         known, counted = 1, None
         for i, start in enumerate(self.starts(position)):
@@ -60,7 +60,7 @@ class Window:
         return counted if known == 1 else counted * known
 
     def _count_one(self, body: Body, i: int, start: Index, low: int, high: int) -> int | Scalar:
-        """The k below kernel[i] with low <= start + k * dilation < high."""
+        """The number of k < kernel[i] with low <= start + k * dilation < high."""
         dilation, size = self.dilations[i], self.kernel[i]
         first = body.simplify((-start + low).ceil_div(dilation))
         end = body.simplify((-start + high).ceil_div(dilation))
@@ -175,7 +175,7 @@ _POOL: dict[PoolKind, Callable[[Kernel, nn.PoolOp, Window], Element]] = {
 
 
 def lower_max_pool_indices(kernel: Kernel, op: nn.MaxPoolIndicesOp) -> None:
-    """The flat position of the first greatest tap; -1 while no tap was inside the input."""
+    """The flat position of the first greatest tap; -1 as long as no tap is inside the input."""
     window, x_shape = window_of(op), nn.shape_of(op.x)
     element_type = nn.tensor_type(op.x).element_type
     least, _ = extremes(element_type)

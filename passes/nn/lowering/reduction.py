@@ -32,7 +32,7 @@ class Fold:
     real: bool = False
     """Whether integers are reduced as floating point numbers, and the result truncated."""
     ignores_zeros: bool = False
-    """Whether zeros change nothing, so that it may run over the tail of a packed axis."""
+    """Whether zeros change nothing, so that the loop may run over the tail of a packed axis."""
 
 
 def _add(a: Scalar, b: Scalar) -> Scalar:
@@ -68,7 +68,7 @@ FOLDS: dict[ReduceKind, Fold] = {
     ),
     ReduceKind.SUM_SQUARE: Fold(_zero, _add, _square, ignores_zeros=True),
 }
-"""The reductions of one stage; log_sum_exp takes two."""
+"""The reductions in one stage; log_sum_exp takes two."""
 
 
 def real_type(element_type: Attribute) -> Attribute:
@@ -89,7 +89,7 @@ def fold_axes(
 ) -> Element:
     """A stage that folds `update(body, index into x, so far)` over axes, whose extent becomes 1.
 
-    `extents` are those of x where loops run over tails.
+    `extents` are those of x, with tails if the loops run over them.
     """
     extents = extents or x_shape
     shape = [1 if i in axes else size for i, size in enumerate(x_shape)]
@@ -177,7 +177,7 @@ def _fold(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int], fold: Fold) -> E
 
 
 def _log_sum_exp(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int]) -> Element:
-    """`log(sum exp(x - m)) + m` with the greatest x as m, so that nothing overflows."""
+    """`log(sum exp(x - m)) + m`; m is the greatest x, so that no exponential overflows."""
     x_shape, type_ = nn.shape_of(op.x), real_type(nn.tensor_type(op.x).element_type)
     extents = kept_extents(kernel, op.x, axes)
     largest = fold_axes(
@@ -191,7 +191,7 @@ def _log_sum_exp(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int]) -> Elemen
     )
 
     def shift(body: Body, index: Sequence[Index]) -> Scalar:
-        # An infinite m would make inf - inf.
+        # An infinite m would give inf - inf, which is NaN.
         value = largest(body, index)
         return value.call("abs").compare("eq", inf).select(body.constant(0, type_), value)
 
@@ -211,7 +211,7 @@ def _log_sum_exp(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int]) -> Elemen
 
 
 def exceeds(x: Scalar, best: Scalar, name: str = "gt") -> Scalar:
-    """Whether x is greater (`lt`: less) than another; NaN counts as beyond every number."""
+    """Whether x is greater (`lt`: less) than another; NaN counts as beyond all numbers."""
     better = x.compare(name, best)
     if not x.is_float:
         return better
@@ -237,7 +237,7 @@ def lower_arg_reduce(kernel: Kernel, op: nn.ArgReduceOp) -> None:
         best, where = so_far
         (position,) = reduced
         x = body.read(op.x, [*index[:axis], position, *index[axis + 1 :]])
-        # The last of equals is the one that no earlier one exceeds.
+        # Of equal elements the last is taken: any that the best so far does not exceed.
         better = exceeds(x, best, name) if op.select_last is None else ~exceeds(best, x, name)
         return [better.select(x, best), better.select(body.index_scalar(position, i64), where)]
 
@@ -265,7 +265,7 @@ def lower_cumsum(kernel: Kernel, op: nn.CumsumOp) -> None:
         body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
     ) -> list[Scalar]:
         (step,) = reduced
-        # From the far end towards i, as the running sum adds.
+        # From the far end towards i: the order in which a running sum adds.
         position = step if op.reverse is None else -step + (size - 1)
         distance = index[axis] - position if op.reverse is None else position - index[axis]
         taken = body.compare_index(distance, "sge", nearest)
@@ -279,8 +279,8 @@ def lower_cumsum(kernel: Kernel, op: nn.CumsumOp) -> None:
 def lower_top_k(kernel: Kernel, op: nn.TopKOp) -> None:
     """Count for every element those that precede it; the element with rank r is the r-th result.
 
-    All ranks differ, as equal elements are ordered by their position and NaN counts as the greatest
-    number (numpy.sort).
+    All ranks differ: equal elements are ordered by their positions, and NaN counts as the greatest
+    number, as in numpy.sort.
     """
     x_shape, axis = nn.shape_of(op.x), op.axis.value.data
     size, shape = x_shape[axis], nn.shape_of(op.values)

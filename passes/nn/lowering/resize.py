@@ -25,7 +25,7 @@ from .kernel import Kernel
 from .scalar import Scalar
 
 Weight = Scalar | float
-"""A factor of an interpolation, a number where it is the same everywhere."""
+"""A factor of an interpolation: a number if it is the same everywhere."""
 
 Tap = tuple[Index, Weight]
 """A position along one dimension and its factor."""
@@ -35,7 +35,7 @@ _LARGEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class Stretch:
-    """What the coordinate map of one dimension depends on, in exact numbers."""
+    """The parameters of one dimension's coordinate map, in exact numbers."""
 
     size: int
     resized: int
@@ -45,7 +45,7 @@ class Stretch:
 
     @property
     def length(self) -> Fraction:
-        """The length of the result before it was rounded to `resized`."""
+        """The length of the result before rounding to `resized`."""
         return self.size * self.scale
 
 
@@ -104,13 +104,13 @@ class Coordinate:
         return (i * self.a + self.b) // self.c
 
     def fraction(self, body: Body, i: Index, element_type: Attribute) -> Weight:
-        """How far the coordinate lies above its floor."""
+        """The distance of the coordinate from its floor."""
         rest = (i * self.a + self.b) % self.c
         low, high = body.bounds(rest)
         if low is not None and low == high:
             return low / self.c
         number = body.index_scalar(rest, i32).cast(f32 if element_type == f16 else element_type)
-        # Half is computed in float, and a weight is not rounded to half.
+        # Halves are computed in float, so a weight must not be rounded to half.
         return Scalar(body, number.ssa, element_type) * (1 / self.c)
 
 
@@ -125,8 +125,8 @@ _ROUND: dict[NearestMode, Callable[[Fraction], int]] = {
 def _nearest(line: Line, mode: NearestMode, resized: int) -> Coordinate | None:
     """A coordinate whose floor is the rounded coordinate at every output position.
 
-    With slope a / c, position i asks for `c t <= a i + b < c (t + 1)`, where t is what the
-    coordinate rounds to: an interval for b. The simplest slope whose intervals meet is taken.
+    With slope a / c, position i asks for `c t <= a i + b < c (t + 1)`, where t is the rounded
+    coordinate: an interval for b. The simplest slope whose intervals intersect is taken.
     """
     slope, offset = line
     targets = [_ROUND[mode](slope * i + offset) for i in range(resized)]
@@ -153,7 +153,7 @@ def _cubic_weights(t: Weight, a: float) -> list[Weight]:
         return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
 
     def far(x: Weight) -> Weight:
-        # The outer piece a x^3 - 5 a x^2 + 8 a x - 4 a at 1 + x.
+        # The outer piece a x^3 - 5 a x^2 + 8 a x - 4 a, taken at 1 + x.
         return a * x * ((x - 2.0) * x + 1.0)
 
     return [far(t), near(t), near(s), far(s)]
@@ -186,12 +186,12 @@ def lower_resize(kernel: Kernel, op: nn.ResizeOp) -> None:
 
 
 def _stretch(op: nn.ResizeOp, axis: int, exact: bool) -> Stretch:
-    """What happens to one dimension; unless `exact`, the region of interest in simple fractions."""
+    """The parameters of one dimension; the region of interest simplified unless `exact`."""
     shape = nn.shape_of(op.x)
     size, resized = shape[axis], nn.shape_of(op.result)[axis]
     scale = nn.floats(op.scales)[axis]
     ratio = Fraction(resized, size)
-    # Most scales are a quotient of the sizes that was rounded to single precision.
+    # Most scales are quotients of the sizes, which an exporter rounded to single precision.
     if abs(scale - ratio) > 2**-22 * scale:
         ratio = _simplest(scale)
     roi = nn.floats(op.roi) or (0.0,) * len(shape) + (1.0,) * len(shape)
@@ -217,7 +217,7 @@ def _coordinate(op: nn.ResizeOp, axis: int) -> Coordinate:
 
 
 def _simplest(value: float) -> Fraction:
-    """The simplest fraction that single precision does not tell from the value."""
+    """The simplest fraction that single precision cannot distinguish from the value."""
     exact = Fraction(value)
     for bits in range(4, 24):
         candidate = exact.limit_denominator(2**bits)
@@ -227,7 +227,7 @@ def _simplest(value: float) -> Fraction:
 
 
 def _taps(op: nn.ResizeOp, body: Body, at: Coordinate, i: Index, size: int) -> list[Tap]:
-    """The elements along one dimension that the result is made of."""
+    """The elements along one dimension that an output position reads, with their factors."""
     if op.mode.data is ResizeMode.NEAREST:
         return [(body.clamp(at.floor(i), size), 1.0)]
     fraction = at.fraction(body, i, nn.tensor_type(op.x).element_type)
@@ -248,7 +248,7 @@ def _taps(op: nn.ResizeOp, body: Body, at: Coordinate, i: Index, size: int) -> l
 def _exclude_outside(
     op: nn.ResizeOp, body: Body, positions: Sequence[Index], weights: Sequence[Weight], size: int
 ) -> list[Weight]:
-    """Weights of elements outside of the input become zero, the others sum up to one again."""
+    """Set the weights of elements outside of the input to zero, and scale the others to sum 1."""
     element_type = nn.tensor_type(op.x).element_type
     kept: list[Weight] = []
     for position, weight in zip(positions, weights, strict=True):
@@ -280,7 +280,7 @@ def _interpolate(
 
 
 def _inside(op: nn.ResizeOp, body: Body, index: Sequence[Index]) -> Scalar | None:
-    """Whether a cropping resize stays within the input; None where it always does."""
+    """Whether a cropping resize stays within the input; None if it always does."""
     if op.coordinate_mode.data is not CoordinateMode.TF_CROP_AND_RESIZE:
         return None
     condition: Scalar | None = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, f16, f32, i1
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects import nn, tir
@@ -20,7 +21,7 @@ Number = bool | int | float
 
 _BinaryOp = Callable[[SSAValue, SSAValue], Operation]
 
-# name: (float, signed, unsigned); None where the kind of number has no such operation
+# name: (float, signed, unsigned), None if numbers of the kind lack the operation
 _BINARY: dict[str, tuple[_BinaryOp | None, _BinaryOp | None, _BinaryOp | None]] = {
     "add": (arith.AddfOp, arith.AddiOp, arith.AddiOp),
     "sub": (arith.SubfOp, arith.SubiOp, arith.SubiOp),
@@ -38,7 +39,10 @@ _BINARY: dict[str, tuple[_BinaryOp | None, _BinaryOp | None, _BinaryOp | None]] 
     "copysign": (math.CopySignOp, None, None),
 }
 
-# Float comparisons are false for NaN, but for `ne`.
+_ALLOW_RECIPROCAL = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_RECIP])
+_APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
+
+# Float comparisons with NaN are false, except `ne`.
 _COMPARE = {
     "eq": ("oeq", "eq", "eq"),
     "ne": ("une", "ne", "ne"),
@@ -78,9 +82,7 @@ _FLOAT_FUNCTIONS: dict[str, Callable[[SSAValue], Operation]] = {
 
 
 def compute_type(element_type: Attribute, half: Attribute = f32) -> Attribute:
-    """The type a kernel computes in: half is widened unless `half` says otherwise, an unsigned
-    integer loses its sign in the type.
-    """
+    """The type in which a kernel computes: `half` for halves, signless for integers."""
     return half if element_type == f16 else storage_type(element_type)
 
 
@@ -95,7 +97,7 @@ def _width(type_: Attribute) -> int:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A value in a block body, and the nn element type it stands for.
+    """A value in a block body, and the nn element type that it represents.
 
     Operators take another scalar of the same element type or a Python number.
     """
@@ -118,10 +120,21 @@ class Scalar:
         """`other` as a scalar of this type."""
         return other if isinstance(other, Scalar) else self.body.constant(other, self.element_type)
 
+    def ratio(self, other: Scalar | Number) -> Scalar:
+        """The quotient of floats as the device likes to round it; `/` is rounded correctly.
+
+        For smooth functions, whose result a last bit does not change by more than that.
+        """
+        return self._new(arith.DivfOp(self.ssa, self.lift(other).ssa, _ALLOW_RECIPROCAL))
+
+    def root(self) -> Scalar:
+        """The square root as the device likes to round it; `call("sqrt")` is rounded correctly."""
+        return self._new(math.SqrtOp(self.ssa, _APPROXIMATE))
+
     def binary(self, name: str, other: Scalar | Number) -> Scalar:
         """One of add, sub, mul, div, rem, max, min, and, or, xor, shl, shr, pow, copysign.
 
-        Integer division truncates toward zero; max and min of floats hand NaN on.
+        Integer division truncates toward zero; max and min of floats propagate NaN.
         """
         make = _BINARY[name][self._class()]
         if make is None:
@@ -144,7 +157,7 @@ class Scalar:
         return self._new(tir.CallOp(name, args, self.ssa.type))
 
     def select(self, if_true: Scalar, if_false: Scalar | Number) -> Scalar:
-        """`if_true` where this boolean holds; both sides are computed."""
+        """`if_true` if this boolean holds, else `if_false`; both are computed."""
         op = arith.SelectOp(self.ssa, if_true.ssa, if_true.lift(if_false).ssa)
         return if_true._new(op)
 
@@ -185,14 +198,14 @@ class Scalar:
         return self.binary("xor", True if self.element_type == i1 else -1)
 
     def max(self, other: Scalar | Number) -> Scalar:
-        """The greater one; NaN is handed on."""
+        """The greater one; NaN propagates."""
         if self.is_float and not isinstance(other, Scalar):
-            # With a known number on one side, one comparison does and compiles to one instruction.
+            # A known number is not NaN: one comparison suffices, and compiles to one instruction.
             return self.compare("lt", other).select(self.lift(other), self)
         return self.binary("max", other)
 
     def min(self, other: Scalar | Number) -> Scalar:
-        """The lesser one; NaN is handed on."""
+        """The lesser one; NaN propagates."""
         if self.is_float and not isinstance(other, Scalar):
             return self.compare("gt", other).select(self.lift(other), self)
         return self.binary("min", other)
@@ -229,7 +242,7 @@ def extremes(element_type: Attribute) -> tuple[Number, Number]:
 
 
 def cast_scalar(x: Scalar, to: Attribute) -> Scalar:
-    """Float to integer truncates, anything to bool asks whether it is not zero, half rounds."""
+    """Convert like `nn.cast`: float to integer truncates, to bool means `!= 0`, to half rounds."""
     source, target = x.ssa.type, compute_type(to)
     if to == x.element_type:
         return x

@@ -40,8 +40,8 @@ def unflatten(flat: Index, shape: Sequence[int]) -> list[Index]:
 def lower_reshape(kernel: Kernel, op: nn.ReshapeOp) -> None:
     """The operand index at the same row-major position.
 
-    Dimensions are matched in the smallest groups of equal size, so that one that the reshape leaves
-    alone keeps its index as it is.
+    Dimensions are matched in the smallest groups of equal size, so that a dimension that the
+    reshape does not touch keeps its index.
     """
     x_shape, shape = nn.shape_of(op.x), nn.shape_of(op.result)
     groups = nn.matching_groups(x_shape, shape)
@@ -80,7 +80,7 @@ def lower_transpose(kernel: Kernel, op: nn.TransposeOp) -> None:
 
 
 def lower_concat(kernel: Kernel, op: nn.ConcatOp) -> None:
-    """The operand that holds the position along the axis; as an output each is stored by itself."""
+    """The operand that holds the position along the axis; an output stores them one by one."""
     axis = op.axis.value.data
     pieces: list[tuple[SSAValue, int, int]] = []
     start = 0
@@ -91,7 +91,8 @@ def lower_concat(kernel: Kernel, op: nn.ConcatOp) -> None:
         start = end
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
-        return _read_piece(body, pieces, index, axis)
+        # Even a result without elements has code that reads one, which never runs.
+        return _read_piece(body, pieces or [(op.inputs[0], 0, 0)], index, axis)
 
     kernel.define(op.result, element)
     rank = len(nn.shape_of(op.result))
@@ -117,7 +118,10 @@ def _reader(value: SSAValue) -> Element:
 def _read_piece(
     body: Body, pieces: Sequence[tuple[SSAValue, int, int]], index: Sequence[Index], axis: int
 ) -> Scalar:
-    """The element of the first piece that ends after the position, skipping what bounds decide."""
+    """The element of the first piece that ends after the position.
+
+    The position's bounds exclude some pieces, for which no comparison is emitted.
+    """
     (value, start, end), *rest = pieces
     position = index[axis]
     low, high = body.bounds(position)
@@ -171,8 +175,8 @@ def _borders(
     value: Number,
     element_type: Attribute,
 ) -> list[Part]:
-    """The slabs around a padded tensor, each point in one: a dimension's slabs span those after it
-    with their padding and those before it without.
+    """The slabs around a padded tensor, disjoint: the slabs of a dimension include the padding of
+    the dimensions after it, and not of those before it.
     """
     slabs: list[Part] = []
     for d, size in enumerate(shape):
@@ -204,7 +208,7 @@ def _reflect(body: Body, index: Index, before: int, size: int) -> Index:
         return index - before
     if size <= 1:
         return ZERO
-    # A zigzag of period 2 (size - 1): the rising half as it is, the falling half mirrored.
+    # A zigzag of period 2 (size - 1): the falling half mirrors the rising half.
     period = 2 * (size - 1)
     rising = _modulo(index, before, period)
     position = body.index_scalar(rising, i32).min(body.index_scalar(-rising + period, i32))

@@ -1,8 +1,8 @@
-"""Tails of packed axes: which loops run over them, and where what they compute is zero anyway.
+"""Tails of packed axes: the loops that run over them, and the values that are zero there anyway.
 
-A layout fills the last block of an axis up. The tail must hold zeros, so that sums may run over it.
-Two facts about the operations of a kernel follow from tables here: which axes of operand and result
-share an index (`LINKS`), and which operations make zeros of zeros (`ZEROS`).
+A layout fills up the last block of an axis. That tail must hold zeros, so that sums may run over
+it. Two tables describe the operations: the axes of operands and results that share an index
+(`LINKS`), and the rules by which zeros stay zeros (`ZEROS`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ....dialects.nn import CoordinateMode, PadMode, PoolKind, ReduceKind
 from ....dialects.nn.evaluation import evaluate
 
 Link = tuple[SSAValue, int, int]
-"""An operand, an axis of it, and the axis of the result with the same index and extent."""
+"""An operand, one of its axes, and the axis of the result with the same index and extent."""
 
 Axis = tuple[SSAValue, int]
 
@@ -114,7 +114,7 @@ def _reshape(op: nn.ReshapeOp) -> Iterator[Link]:
 def kept_axis(
     old_shape: Sequence[int], new_shape: Sequence[int], old: range, new: range
 ) -> tuple[int, int] | None:
-    """The axis that a group of a reshape keeps, before and after, next to axes of one element."""
+    """The axis before and after that a group of a reshape keeps, if all others have one element."""
     before = [axis for axis in old if old_shape[axis] != 1 or len(old) == 1]
     after = [axis for axis in new if new_shape[axis] != 1 or len(new) == 1]
     if len(before) == len(after) == 1 and old_shape[before[0]] == new_shape[after[0]]:
@@ -158,13 +158,13 @@ LINKS: Mapping[type[Operation], Callable[[Any], Iterable[Link]]] = {
     nn.DepthToSpaceOp: lambda op: [(op.x, 0, 0)],
     nn.SpaceToDepthOp: lambda op: [(op.x, 0, 0)],
 }
-"""The axes of operands that share their index with one of the result."""
+"""Per operation: the axes of operands that share their index with an axis of the result."""
 
 
 class Tails:
-    """What the layouts around a kernel mean for the values in it.
+    """The tails that the layouts of a kernel's operands and results give to the values in it.
 
-    `params` are the extents, tails included, of what the kernel reads, `results` of what it writes.
+    `params` and `results` are the extents, tails included, of the tensors that it reads and writes.
     """
 
     def __init__(
@@ -186,13 +186,13 @@ class Tails:
             self._note(self._written, value, extents)
 
     def read(self, value: SSAValue, axis: int) -> int:
-        """How far an axis of an operand reaches, with the tail it has in memory."""
+        """The extent of an operand's axis, with its tail in memory."""
         if value in self._params:
             return self._params[value][axis]
         return self._read.get(self._root((value, axis)), nn.shape_of(value)[axis])
 
     def written(self, value: SSAValue, axis: int) -> int:
-        """How far an axis reaches in the results that share its index."""
+        """The extent of an axis, with the tails of the results that share its index."""
         return self._written.get(self._root((value, axis)), nn.shape_of(value)[axis])
 
     def is_zero(self, value: SSAValue, axis: int) -> bool:
@@ -207,7 +207,7 @@ class Tails:
         return self._zero[key]
 
     def linked_zero(self, op: Operation, axis: int, operand: SSAValue) -> bool:
-        """Whether an operand is zero where an axis of the result is beyond its extent."""
+        """Whether an operand is zero at indices beyond the extent of the result's axis."""
         return any(
             self.is_zero(value, i)
             for value, i, j in LINKS[type(op)](op)
@@ -262,7 +262,7 @@ def _computes_zero(tails: Tails, op: Operation, axis: int) -> bool:
 
 
 def _broadcasts(op: Operation, operand: SSAValue, axis: int) -> bool:
-    """Whether an axis of the result reads one element of the operand again and again."""
+    """Whether the operand has one element for all positions along an axis of the result."""
     own = nn.shape_of(operand)
     at = axis - (len(nn.shape_of(op.results[0])) - len(own))
     return len(op.operands) > 1 and (at < 0 or own[at] == 1)
@@ -287,7 +287,7 @@ def _expands_zero(tails: Tails, op: nn.ExpandOp, axis: int) -> bool:
 
 def _joins_zero(tails: Tails, op: nn.ConcatOp, axis: int) -> bool:
     if axis == op.axis.value.data:
-        # Beyond the end is beyond the last piece.
+        # The tail of the result is that of the last piece.
         last = [value for value in op.inputs if nn.shape_of(value)[axis]][-1:]
         return all(tails.is_zero(value, axis) for value in last)
     return all(tails.is_zero(value, axis) for value in op.inputs)
@@ -325,7 +325,7 @@ def _pools_zero(tails: Tails, op: nn.PoolOp, axis: int) -> bool:
 
 
 def _every_window_meets(op: nn.PoolOp) -> bool:
-    """Whether each window has a tap inside of the input: one without is the least number."""
+    """Whether each window has a tap inside of the input; one without gives the least number."""
     columns = (
         nn.ints(op.kernel),
         nn.ints(op.strides),
@@ -363,4 +363,4 @@ ZEROS: Mapping[type[Operation], Callable[[Tails, Any, int], bool]] = {
     nn.PoolOp: _pools_zero,
     nn.ReduceOp: _reduces_zero,
 }
-"""Whether the result is zero beyond an axis; operations without a row may be anything there."""
+"""Per operation: whether its result is zero in an axis's tail. Without a row it may be anything."""

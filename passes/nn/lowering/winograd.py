@@ -18,7 +18,7 @@ Cell = Callable[[int, int], Scalar]
 
 
 def combine(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
-    """The sum of `factor * term(i)`: no zeros, no products with one, what is added first."""
+    """The sum of `factor * term(i)`, without zeros and products with one, positive terms first."""
     used = sorted((i for i, k in enumerate(factors) if k), key=lambda i: factors[i] < 0)
     total: Scalar | None = None
     for i in used:
@@ -33,7 +33,7 @@ def combine(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
 
 
 def transformed(body: Body, key: object, matrix: Matrix, cell: Cell, row: int, col: int) -> Scalar:
-    """Element (row, col) of `M d M^T`; the elements of `M d` are shared by those of their row."""
+    """Element (row, col) of `M d M^T`; the elements of a row share those of `M d`."""
 
     def half(k: int) -> Scalar:
         return body.remember(
@@ -78,7 +78,7 @@ def lower_winograd_input(kernel: Kernel, op: nn.WinogradInputOp) -> None:
 
 
 def lower_winograd_output(kernel: Kernel, op: nn.WinogradOutputOp) -> None:
-    """`y[n, o, h m + i, w m + j] = (A^T m A)[i, j]`, the last rows and columns by themselves."""
+    """`y[n, o, h m + i, w m + j] = (A^T m A)[i, j]`; partial tiles at the end are own pieces."""
     m, (n_tiles, *sizes) = op.tile.value.data, nn.ints(op.sizes)
     size, matrix = m + KERNEL - 1, TRANSFORMS[op.tile.value.data].output
     rows, cols = tile_counts(sizes, m)
@@ -109,7 +109,7 @@ def lower_winograd_output(kernel: Kernel, op: nn.WinogradOutputOp) -> None:
 
 
 def _strips(size: int, m: int) -> list[tuple[int, int, int]]:
-    """Whole tiles along a dimension and what is left: first element, tiles, elements of each."""
+    """The whole tiles along a dimension, and the rest: first element, tiles, elements of each."""
     strips = [(0, size // m, m), (size // m * m, 1, size % m)]
     return [strip for strip in strips if strip[1] and strip[2]]
 

@@ -1,3 +1,3 @@
-"""The parts of `tir-mark-in-place`: where a kernel accesses its arguments, and what equal indices
-say about the loops.
+"""The parts of `tir-mark-in-place`: a kernel's accesses to its arguments, and equations over loop
+variables that follow when two accesses meet.
 """

@@ -1,4 +1,4 @@
-"""Where a lowered kernel reads and writes its parameters: indices over the loops around."""
+"""The accesses of a lowered kernel to its parameters, with indices over the loops around them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ..texture.indices import conjuncts
 
 @dataclass(frozen=True)
 class Place:
-    """A place in the text: what is around it, and which values each dimension takes there."""
+    """A place in the text: the regions and loops around it, and the range of each dimension."""
 
     regions: tuple[Block, ...]
     loops: tuple[tir.ForOp, ...]
     """Outermost first, without those bound to OpenCL indices."""
     ranges: Mapping[int, tuple[int, int]]
-    """The first value, and the one behind the last."""
+    """The first value, and one past the last."""
 
     def within(self, dim: int, first: int, end: int) -> Place:
-        """The same where a dimension is at least `first` and less than `end`."""
+        """The place with a dimension restricted to `[first, end)`."""
         before = self.ranges.get(dim, (first, end))
         after = max(first, before[0]), min(end, before[1])
         return replace(self, ranges={**self.ranges, dim: after})
@@ -42,7 +42,7 @@ class Access:
     """One load or store of a parameter, by elements or by texels."""
 
     position: int
-    """In the text."""
+    """The number of the operation in the text."""
     place: Place
     writes: bool
     shape: tuple[int, ...]
@@ -51,27 +51,27 @@ class Access:
 
     @property
     def strides(self) -> list[int]:
-        """How many elements there are, and how many lie behind an index of each axis."""
+        """The number of all elements, then the stride of each axis in elements."""
         return [prod(self.shape[axis:]) for axis in range(len(self.shape) + 1)]
 
 
 class Accesses:
     """The accesses of a kernel to its parameters.
 
-    A dimension is a loop, or an OpenCL index, which all loops bound to it share: it has one value
-    wherever a work-item asks for it.
+    A dimension is a loop, or an OpenCL index. All loops bound to one index share its dimension,
+    since the index has one value everywhere in a work-item.
     """
 
     def __init__(self, func: tir.FuncOp):
         self.items: dict[int, int] | None = None
-        """The dimensions that tell work-items apart, and how many values each takes; None where
-        several work-items do the same."""
+        """The dimensions that distinguish work-items, and their extents; None if several work-items
+        run the same iterations."""
         self.dims: dict[SSAValue, int] = {}
         """The dimension of each loop variable."""
         self.count = 0
-        """How many dimensions there are."""
+        """The number of dimensions."""
         self.of: dict[SSAValue, list[Access] | None] = {param: [] for param in func.params}
-        """Of each parameter; None where one of its uses is not understood."""
+        """The accesses to each parameter; None if one of its uses is not understood."""
         self._kinds: dict[tir.LoopKind, int] = {}
         self._digits: dict[tuple[int, int, int], Linear] = {}
         self._bounds: dict[tuple[int, AffineExpr], tuple[int, int]] = {}
@@ -87,7 +87,7 @@ class Accesses:
         self._block(func.body.block, Place((), (), ranges))
 
     def digit(self, access: Access, low: int, high: int) -> Linear:
-        """`number mod high floordiv low` of the element that is accessed, where axes end there."""
+        """`number mod high floordiv low` of the accessed element; axes must end at low and high."""
         key = access.position, low, high
         if key not in self._digits:
             total: AffineExpr = AffineExpr.constant(0)
@@ -152,7 +152,7 @@ class Accesses:
                     self._block(child, inner)
 
     def _where(self, condition: SSAValue, place: Place, *, holds: bool) -> Place:
-        """What is known of single dimensions where a condition holds, or does not."""
+        """The place where a condition holds, or does not, with the ranges that this implies."""
         parts = conjuncts(condition)
         for part in parts if holds or len(parts) == 1 else ():
             compare = part.owner
@@ -173,7 +173,7 @@ class Accesses:
         return place
 
     def _access(self, op: Operation, place: Place) -> None:
-        """Note what an operation does with parameters."""
+        """Note an operation's accesses to parameters."""
         used = {operand for operand in op.operands if operand in self.of}
         for param in used:
             access = self._access_to(param, op, place)

@@ -1,9 +1,9 @@
-"""What follows for loop variables from an index in one iteration being that in another.
+"""Solves equations between the indices of two iterations for the loop variables.
 
-An equation is a sum of integer unknowns with known ranges that is zero. Indices are made of digits:
-in `64 r + c` with c below 64, equal sums have equal parts. This is the argument here, from the
-largest factor down; ranges are all it knows of unknowns, so that what it derives holds whatever
-else they have in common.
+An equation says that a sum of integer unknowns with known ranges is zero. Indices consist of
+digits: in `64 r + c` with c below 64, equal sums have equal parts. The solver applies this argument
+from the largest factor down. It uses only the ranges of unknowns, so its conclusions hold for any
+other relations between them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Term:
-    """`factor * unknown`, with `low <= unknown <= high`; unknowns with the same key are the same.
+    """`factor * unknown`, with `low <= unknown <= high`. Unknowns with equal keys are the same.
 
-    Without a key it is one of which nothing needs to be known.
+    An unknown without a key is not solved for.
     """
 
     factor: int
@@ -27,14 +27,14 @@ class Term:
 
 @dataclass(frozen=True)
 class Equation:
-    """`constant` and the sum of `terms` are zero together."""
+    """`constant` plus the sum of `terms` is zero."""
 
     terms: Sequence[Term]
     constant: int = 0
 
 
 def solve(equations: Iterable[Equation]) -> dict[Hashable, int] | None:
-    """The unknowns that can have one value only; None where no values satisfy all equations."""
+    """The unknowns that can have only one value; None if no values satisfy all equations."""
     known: dict[Hashable, int] = {}
     equations = list(equations)
     while True:
@@ -59,10 +59,10 @@ def _substituted(equation: Equation, known: Mapping[Hashable, int]) -> Equation:
 
 
 def _digits(equation: Equation) -> dict[Hashable, int] | None:
-    """What one equation says; None where it has no solution.
+    """The unknowns that one equation determines; None if it has no solution.
 
-    The terms of one factor are a digit: it is known where all smaller ones together cannot make up
-    for a difference in it.
+    The terms of one factor are a digit. It is determined if all smaller digits together cannot
+    compensate a difference in it.
     """
     digits = _by_factor(equation.terms)
     constant = equation.constant

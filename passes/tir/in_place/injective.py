@@ -1,4 +1,4 @@
-"""Whether index expressions together tell all values of their dimensions apart."""
+"""A test whether index expressions map different points to different values."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MOST_NUMBERS = 1 << 62
 
 
 def is_injective(exprs: Sequence[AffineExpr], extents: Mapping[int, int]) -> bool:
-    """Whether no two points of the box `extents` agree in all of `exprs`, by trying them all.
+    """Whether no two points of the box `extents` agree in all of `exprs`, by trying all points.
 
-    `extents` has every dimension of `exprs`. False, too, where there are too many points.
+    `extents` has every dimension of `exprs`. The answer is False if there are too many points.
     """
     points = prod(extents.values())
     if points > _MOST_POINTS:
@@ -36,5 +36,5 @@ def is_injective(exprs: Sequence[AffineExpr], extents: Mapping[int, int]) -> boo
 
 
 def _evaluated(expr: AffineExpr, values: Sequence[np.ndarray]) -> np.ndarray:
-    # `eval` is arithmetic on whatever it is given.
+    # `eval` only adds, multiplies and divides, which works on arrays as well as on integers.
     return expr.eval(values, ())  # pyright: ignore[reportArgumentType, reportReturnType]

@@ -15,12 +15,12 @@ from ..window import Window, window
 from .space import Space
 
 _Share = tuple[SSAValue, tuple[AffineExpr, ...] | None]
-"""A local buffer, and where in it the elements of one work-item alone start; None if shared."""
+"""A local buffer, and the start of the elements that one work-item alone uses; None if shared."""
 
 
 @dataclass
 class _Accesses:
-    """What is read and written since the last barrier."""
+    """The reads and writes of local memory since the last barrier."""
 
     reads: set[_Share] = field(default_factory=set[_Share])
     writes: set[_Share] = field(default_factory=set[_Share])
@@ -44,10 +44,10 @@ class _Accesses:
 
 
 def insert_barriers(func: FuncOp, allocas: Iterable[memref.AllocaOp], space: Space) -> None:
-    """Put a barrier between statements of which one writes local memory that the other touches.
+    """Put a barrier between two statements if one writes local memory that the other accesses.
 
-    The iterations of a loop are statements after each other as well. Elements that only one
-    work-item touches need no barrier.
+    Successive iterations of a loop count as statements after each other. Elements that only one
+    work-item accesses need no barrier.
     """
     local: dict[SSAValue, set[BlockOp]] = {
         op.memref: set(users(op.memref))
@@ -68,9 +68,9 @@ class _Inserter:
         self.group_dims = space.bound - self.local_dims
 
     def visit(self, body: Block, carried: Iterable[SSAValue]) -> _Accesses:
-        """Insert barriers into `body`; returns all that it accesses.
+        """Insert barriers into `body`; return its accesses.
 
-        An iteration may touch what another one has written of the `carried` buffers.
+        An iteration may access elements of `carried` buffers that another iteration wrote.
         """
         total, pending, leading = _Accesses(), _Accesses(), _Accesses()
         separated = False
@@ -110,9 +110,10 @@ class _Inserter:
         return found
 
     def carried(self, loop: ForOp) -> set[SSAValue]:
-        """The buffers through which an iteration of `loop` can meet another one.
+        """The buffers through which one iteration of `loop` can disturb another.
 
-        Independent iterations share what is allocated anew for each, in the same place.
+        Independent iterations share only buffers that each allocates anew, since these lie in the
+        same place.
         """
         kind = loop.kind.data
         if loop.size == 1 or kind.is_bound or kind is LoopKind.Vectorized:
@@ -123,10 +124,10 @@ class _Inserter:
         return {buffer for buffer, blocks in self.users_of.items() if blocks <= inside}
 
     def own(self, parts: list[Window]) -> tuple[AffineExpr, ...] | None:
-        """Where a work-item's elements start, if no two work-items have any in common.
+        """The start of a work-item's elements, None if two work-items may have some in common.
 
-        They do not if every local index moves the start, along some dimension, by at least as much
-        as the work-item covers there, and nothing else does along that dimension.
+        They have none if every local index moves the start along some dimension by at least the
+        size of the work-item's part there, and nothing else moves it along that dimension.
         """
         apart: set[int] = set()
         for part in parts:

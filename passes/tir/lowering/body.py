@@ -1,4 +1,4 @@
-"""The body of a block as plain operations at one place of the new kernel."""
+"""Copies the body of a block to one place of the new kernel, as plain operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .values import Place
 
 
 class BodyCloner:
-    """Copies a body; index arithmetic and conditions that the place decides are folded."""
+    """Copies a body, and folds index arithmetic and conditions that are decided at the place."""
 
     def __init__(
         self,

@@ -1,17 +1,17 @@
 """Step 6: write the kernel anew, with guards where a point can lie outside of its block.
 
-A tile that lies inside of all extents must not pay for the one that does not. Guards are therefore
-resolved as far out as they can be, by the first of these that applies:
+A tile inside of all extents must not pay for a tile at the border. Guards are therefore resolved as
+far out as possible, by the first of these that applies:
 
-* clip: a loop runs over the points alone for which any block below it is alive;
-* peel: iterations for which the guards hold whatever the loops inside do, become a loop without
-  guards; those before and after it follow as separate code;
-* branch: at the body of a loop bound to an OpenCL index, `if` the guards hold whatever the loops
-  inside do, run code without guards, else guarded code, in which loops that would have been
-  expanded, and appear in a guard, are serial;
+* clip: a loop runs only over points for which some block in it has work;
+* peel: the iterations in which the guards hold for all values of inner loops become a loop without
+  guards; the iterations before and after become separate code;
+* branch: in the body of a loop bound to an OpenCL index, an `if` chooses code without guards where
+  they hold for all values of inner loops, else guarded code; there, loops that would be expanded
+  and appear in a guard are serial;
 * guard: an `if` around the outermost statement whose points all share the condition.
 
-Peeling and branching duplicate code; `COPIES` limits how often that may multiply.
+Peeling and branching duplicate code; `COPIES` limits by how much.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir import BarrierOp, BlockOp, ForOp, FuncOp, LoopKind
-from ..schedule.analysis import EXPANDED, GRID
+from ....dialects.tir import EXPANDED, GRID, BarrierOp, BlockOp, ForOp, FuncOp, LoopKind
 from ..schedule.vectorize import WIDTHS
 from ..window import window
 from .body import BodyCloner
@@ -33,10 +32,11 @@ from .space import Domain, Guard, Space
 from .values import Place, constant
 
 COPIES = 4
-"""How many times the code of one statement may appear at the most."""
+"""The most copies of the code of one statement."""
 
+# Groups at the border run at the same time as the others, so their speed matters less.
 GROUP_COPIES = 2
-"""The same for kernels of work-groups, whose border groups run beside the others."""
+"""The most copies in kernels of work-groups."""
 
 
 def emit(func: FuncOp, space: Space, footprints: Mapping[SSAValue, Footprint]) -> Region:
@@ -75,7 +75,7 @@ class _Emitter:
         copies: int,
         out: Block,
     ) -> None:
-        """The statements of a loop, or of the kernel."""
+        """Emit the statements of a loop, or of the kernel."""
         if loop is not None and loop.kind.data.is_bound and not self.survey.holds_grid(ops):
             if self._branch(loop, ops, place, buffers, copies, out):
                 return
@@ -118,7 +118,7 @@ class _Emitter:
             out.add_op(BarrierOp())
 
     def _guarded(self, ops: Sequence[Operation], place: Place, out: Block) -> tuple[Place, Block]:
-        """An `if` around all of `ops`, for the guards that they share and that are decided here."""
+        """Open an `if` around `ops` for the guards that they share and that are known here."""
         shared = [
             guard
             for guard in self.survey.shared(ops, place.domain)
@@ -133,7 +133,7 @@ class _Emitter:
     def _if(
         self, guards: Sequence[Guard], place: Place, out: Block, otherwise: bool = False
     ) -> tuple[Block, Block]:
-        """An `if` whose branches are filled later and terminated at the end."""
+        """Emit an `if` with empty branches, which `emit` terminates at the end."""
         then, other = Block(), Block()
         branches = [then, other] if otherwise else [then]
         self.branches += branches
@@ -142,7 +142,7 @@ class _Emitter:
         return then, other
 
     def _may_branch(self, ops: Sequence[Operation], dims: frozenset[int]) -> bool:
-        """All work-items of a group must meet at its barriers."""
+        """Whether a condition on `dims` may be around `ops`: all of a group must meet barriers."""
         if not self.survey.holds_barrier(ops):
             return True
         return not any(
@@ -185,7 +185,7 @@ class _Emitter:
                 out.add_op(new)
 
     def _pieces(self, loop: ForOp, dim: int, domain: Domain, copies: int) -> list[tuple[int, int]]:
-        """The iterations of a loop in stretches that are worth their own code."""
+        """The iterations of a loop, divided into ranges that get their own code."""
         guards = [g for g in self.survey.open([loop], domain) if dim in g.dims]
         if not guards:
             return [domain.ranges[dim]]
@@ -219,7 +219,7 @@ class _Emitter:
         copies: int,
         out: Block,
     ) -> bool:
-        """Code without and with guards at the body of a bound loop; False where neither helps."""
+        """Branch between code without and with guards in a bound loop; False if that is no help."""
         if copies < 2:
             return False
         many: list[tuple[Guard, Guard]] = []
@@ -234,7 +234,8 @@ class _Emitter:
             elif (inner := guard.dims - self.space.bound) and (
                 loop.kind.data in GRID or inner <= self.space.expanded
             ):
-                # Work-items of a group run together: a serial loop rather peels for all of them.
+                # Work-items of a group run together, so a branch would run both sides for some
+                # groups: serial loops are peeled instead.
                 many.append((guard, _always(guard, place, self.space.extents)))
         possible = [(g, f) for g, f in many if place.domain.holds(f) is not False]
         if not possible:
@@ -285,7 +286,7 @@ class _Emitter:
 
 
 def _always(guard: Guard, place: Place, extents: Sequence[int]) -> Guard:
-    """The condition that `guard` holds whatever the dimensions do that do not run yet."""
+    """The condition that `guard` holds for all values of the dimensions that do not run yet."""
     domain = place.domain
     fixed = {d for d in guard.dims if d in place.variables}
     expr, _ = domain.shifted(guard.expr)

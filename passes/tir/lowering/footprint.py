@@ -1,4 +1,4 @@
-"""Step 4: a temporary holds what one pass through its innermost common loop needs, no more."""
+"""Step 4: a temporary shrinks to the elements that one pass of its innermost common loop needs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir import BlockOp, ForOp, Scope, ScopeAttr, enclosing_loops
-from ..schedule.analysis import EXPANDED, accesses, memref_of, users
+from ....dialects.tir import EXPANDED, BlockOp, ForOp, Scope, ScopeAttr, enclosing_loops
+from ..schedule.analysis import accesses, memref_of, users
 from ..schedule.errors import refuse
 from ..window import Window, hull, whole, window
 from .resolve import alive
@@ -20,10 +20,10 @@ from .space import Space
 
 @dataclass(frozen=True)
 class Footprint:
-    """Where a temporary is allocated (in a loop, or the kernel), its type, and its first element.
+    """The loop that allocates a temporary (None: the kernel), its type, and its first element.
 
-    `origin` holds, per dimension, the index of the whole tensor that element 0 stands for, over the
-    dimensions of the `Space`.
+    Element 0 along each dimension is index `origin` of the whole tensor, over the dimensions of the
+    `Space`.
     """
 
     home: ForOp | None
@@ -113,7 +113,7 @@ _FOREIGN = (
 def _check_own(
     alloca: memref.AllocaOp, reads: Sequence[Window], writes: Sequence[Window], bound: set[int]
 ) -> None:
-    """Refuse a read of what another work-item (or group, for local memory) has written."""
+    """Refuse a read of elements that another work-item (or group, for local memory) wrote."""
     if not any(item.low.expr().used_dims() & bound for item in writes):
         return
     start = writes[0].low

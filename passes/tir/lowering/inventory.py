@@ -1,4 +1,4 @@
-"""The parts of a kernel that the steps look for, without a look into the bodies of blocks."""
+"""The loops, blocks and temporaries of a kernel, found without a walk through block bodies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Inventory:
 
 
 def inventory(func: FuncOp) -> Inventory:
-    """What `func` consists of now."""
+    """The parts of `func` as it is now; steps that change it invalidate the result."""
     found = Inventory()
     _collect(func.body.block, found)
     return found

@@ -7,8 +7,10 @@ from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 
 from ....dialects.tir import (
+    GRID,
     BlockOp,
     ForOp,
     FuncOp,
@@ -17,18 +19,19 @@ from ....dialects.tir import (
     ScopeAttr,
     enclosing_loops,
 )
-from ..schedule.analysis import GRID, memref_of, written
+from ....dialects.tir.affine import linear
+from ..schedule.analysis import loop_extents, memref_of, written
 from ..schedule.errors import refuse
 from ..schedule.nest import only_child
 from .inventory import Inventory
 
 
 def bound_extents(func: FuncOp, loops: Iterable[ForOp]) -> dict[LoopKind, int]:
-    """How far each OpenCL index runs that one of `loops` is bound to; sets the kernel's NDRange.
+    """The extent of each OpenCL index to which `loops` are bound; sets the kernel's NDRange.
 
-    Loops bound to one index may differ in extent: the index runs as far as the longest, and global
-    indices up to a multiple of a `local_size` that the kernel already has. A kernel without such
-    loops is one work-item.
+    Loops bound to one index may differ in extent: the index has that of the longest, and a global
+    index is rounded up to a multiple of the kernel's `local_size`, if it has one. A kernel without
+    bound loops is one work-item.
     """
     extents: dict[LoopKind, int] = {}
     for loop in loops:
@@ -39,7 +42,7 @@ def bound_extents(func: FuncOp, loops: Iterable[ForOp]) -> dict[LoopKind, int]:
     rank = max([kind.axis + 1 for kind in extents], default=1)
     rank = max(rank, len(local_size))
     if not extents and not local_size:
-        local_size = [1] * rank  # one work-item is a group
+        local_size = [1] * rank  # The only work-item is a group.
     global_size = [1] * rank
     grouped = any(not kind.value.startswith("global") for kind in extents)
     if grouped:
@@ -54,11 +57,6 @@ def bound_extents(func: FuncOp, loops: Iterable[ForOp]) -> dict[LoopKind, int]:
             if (kind := LoopKind(f"global_{'xyz'[axis]}")) in extents:
                 extents[kind] = count
         global_size[axis] = count
-    for kind in extents:
-        for other in extents:
-            same_axis = other is not kind and other.axis == kind.axis
-            if kind.value.startswith("global") and same_axis:
-                raise refuse(func, f"loops are bound to both {kind.value} and {other.value}")
     func.global_size = DenseArrayBase.from_list(i64, global_size)
     if local_size:
         func.local_size = DenseArrayBase.from_list(i64, local_size)
@@ -70,10 +68,10 @@ def _extent(extents: dict[LoopKind, int], family: str, axis: int, default: int =
 
 
 def single_out(blocks: Iterable[BlockOp], extents: Mapping[LoopKind, int]) -> None:
-    """Let only the first work-item run what does not depend on an index but writes shared memory.
+    """Let only the first work-item run a stage that writes shared memory and lacks an index.
 
-    A stage without a loop over some index gets one of extent 1. Local memory is shared by the
-    work-items of a group, outputs by all.
+    Such a stage gets a loop of extent 1, bound to the index. The work-items of a group share local
+    memory, all work-items share outputs.
     """
     for block in blocks:
         shared = {_scope(buffer) for buffer in written(block)} - {Scope.Private}
@@ -84,7 +82,14 @@ def single_out(blocks: Iterable[BlockOp], extents: Mapping[LoopKind, int]) -> No
         for kind in extents:
             local = kind.value.startswith("local")
             if kind not in present and (local or shared & {Scope.Global, Scope.Texture}):
-                _wrap(_stage(block, grid=kind in GRID), kind)
+                stage = _stage(block, grid=kind in GRID)
+                if any(isinstance(op, ForOp) and op.kind.data is kind for op in stage.walk()):
+                    raise refuse(
+                        block,
+                        f"one work-item along {kind.value} computes it, but it shares a loop with "
+                        f"a stage that is bound to {kind.value}; bind the loop that they share",
+                    )
+                _wrap(stage, kind)
 
 
 def _scope(buffer: SSAValue) -> Scope:
@@ -105,6 +110,13 @@ def _stage(block: BlockOp, grid: bool) -> Operation:
 
 
 def _wrap(op: Operation, kind: LoopKind) -> None:
+    for outer in enclosing_loops(op):
+        if outer.kind.data is LoopKind.Vectorized:
+            raise refuse(
+                op,
+                f"one work-item along {kind.value} computes it, but other statements share its "
+                f"vectorized loop '{outer.var.name_hint}'; do not vectorize that one",
+            )
     parent = op.parent_block()
     assert parent is not None
     loop = ForOp(kind, 1, hint=kind.value)
@@ -114,7 +126,7 @@ def _wrap(op: Operation, kind: LoopKind) -> None:
 
 
 def check_scopes(parts: Inventory) -> None:
-    """Every temporary of a kernel must have been given a memory that its loops know."""
+    """Refuse temporaries in global memory, and in local memory if there are no groups."""
     ungrouped = any(loop.kind.data.value.startswith("global") for loop in parts.loops)
     for op in parts.allocas:
         scope = _scope(op.memref)
@@ -128,3 +140,45 @@ def check_scopes(parts: Inventory) -> None:
                 "a temporary of a kernel cannot stay in global memory; compute it at a loop "
                 "of its consumer and set its scope",
             )
+
+
+def check_shared(blocks: Iterable[BlockOp]) -> None:
+    """Work-items of a group must not accumulate into the same element of local memory."""
+    for block in blocks:
+        if not block.is_reduction or Scope.Local not in map(_scope, written(block)):
+            continue
+        for loop in enclosing_loops(block):
+            kind = loop.kind.data
+            if kind.value.startswith("local") and loop.size > 1 and not _are_apart(block, loop):
+                raise refuse(
+                    block,
+                    f"it accumulates in local memory, and several work-items along {kind.value} "
+                    "would update the same element; keep the result in private memory, or compute "
+                    f"it outside of loop '{loop.var.name_hint}'",
+                )
+
+
+def _are_apart(block: BlockOp, loop: ForOp) -> bool:
+    """Whether some variable of `block` is another one for each two iterations of `loop`.
+
+    That is so where the loops number the variable's values, as digits do.
+    """
+    extents = loop_extents(block)
+    for expr in block.exprs:
+        form = linear(expr, extents)
+        digits = sorted(
+            (abs(step), atom.position)
+            for atom, step in form.terms.items()
+            if isinstance(atom, AffineDimExpr)
+        )
+        if len(digits) < len(form.terms) or all(
+            block.loops[dim] is not loop.var for _, dim in digits
+        ):
+            continue
+        reach, numbered = 0, True
+        for step, dim in digits:
+            numbered &= step > reach
+            reach += step * (extents[dim] - 1)
+        if numbered:
+            return True
+    return False

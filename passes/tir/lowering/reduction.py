@@ -1,4 +1,4 @@
-"""Step 1: the initial values of a reduction become a stage of their own."""
+"""Step 1: a separate stage stores the initial values of a reduction."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..schedule.stage import index_value, spatial_part
 
 
 def place_initial_values(blocks: Iterable[BlockOp]) -> None:
-    """Before the outermost loop that accumulates, store the initial values of each reduction.
+    """Store the initial values of each reduction before the outermost loop that accumulates.
 
-    The stores run in a copy of the loops that select the elements, with the same kinds. The blocks
+    The stores run in copies, of the same kinds, of the loops that select the elements. The blocks
     keep their reduce variables and lose their `init`.
     """
     for block in blocks:

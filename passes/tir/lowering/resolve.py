@@ -1,4 +1,4 @@
-"""Which guards a statement still needs at some place, and for which values they are decided."""
+"""The guards that a statement still needs at some place, and the values that decide them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from xdsl.ir import Operation
 
-from ....dialects.tir import BarrierOp, BlockOp, ForOp
-from ..schedule.analysis import GRID
+from ....dialects.tir import GRID, BarrierOp, BlockOp, ForOp
 from .space import Domain, Guard, Space
 
 
 class Survey:
-    """What each loop contains, collected in one walk."""
+    """The blocks, guards, barriers and bound loops in each loop, collected in one walk."""
 
     def __init__(self, ops: Iterable[Operation], space: Space):
         self.space = space
@@ -66,13 +65,13 @@ class Survey:
         return [guard for guard in found if domain.holds(guard) is None]
 
     def dead(self, op: Operation, domain: Domain) -> bool:
-        """Whether no point of any block below `op` is to be executed."""
+        """Whether no block below `op` has a point to execute."""
         return op in self._guarded and all(
             self.space.dead(block, domain) for block in self._blocks[op]
         )
 
     def shared(self, ops: Sequence[Operation], domain: Domain) -> list[Guard]:
-        """The open guards that all live blocks below `ops` have."""
+        """The open guards that all live blocks below `ops` have in common."""
         if not any(op in self._guarded for op in ops):
             return []
         common: dict[Guard, None] | None = None
@@ -89,7 +88,7 @@ class Survey:
 
 
 def alive(blocks: Sequence[BlockOp], space: Space, dim: int, domain: Domain) -> tuple[int, int]:
-    """The values of `dim` without those at either end for which no block has anything to do."""
+    """The values of `dim`, without those at either end for which no block has work."""
 
     def dead(first: int, end: int) -> bool:
         part = domain.narrow(dim, first, end)
@@ -104,10 +103,10 @@ def alive(blocks: Sequence[BlockOp], space: Space, dim: int, domain: Domain) -> 
 
 
 def safe(guards: Iterable[Guard], dim: int, domain: Domain) -> tuple[int, int]:
-    """The values of `dim` for which all `guards` that `dim` can decide hold, whatever the others.
+    """The values of `dim` for which `guards` hold for all values of the other dimensions.
 
-    A guard that holds at neither end of the range is not decided by `dim` and left out; an empty
-    range says that none is decided or that the guards exclude each other.
+    A guard that holds at neither end of the range is left out, since `dim` cannot decide it. The
+    range is empty if `dim` decides no guard or if the guards exclude each other.
     """
     first, end = domain.ranges[dim]
     start, stop = first, end
@@ -132,7 +131,7 @@ def _holds(guard: Guard, dim: int, domain: Domain, first: int, end: int) -> bool
 
 
 def _least(first: int, end: int, wanted: Callable[[int], bool]) -> int:
-    """The least wanted value in `[first, end)`, else `end`; what follows one is wanted too."""
+    """The least wanted value in `[first, end)`, else `end`; `wanted` must be monotonic."""
     while first < end:
         middle = (first + end) // 2
         if wanted(middle):

@@ -9,16 +9,16 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir import BlockOp, ForOp, LoopKind
+from ....dialects.tir import EXPANDED, BlockOp, ForOp, LoopKind
 from ....dialects.tir.affine import Linear, bounds, linear
 from ..flat import Flat, compose, flat, tidy
-from ..schedule.analysis import EXPANDED, index_expr, path_to
+from ..schedule.analysis import index_expr, path_to
 from .inventory import Inventory
 
 
 @dataclass(frozen=True)
 class Guard:
-    """A condition on a point: `expr < limit`, or `expr >= limit` where `below` is false."""
+    """A condition on a point: `expr < limit`, or `expr >= limit` if `below` is false."""
 
     expr: AffineExpr
     limit: int
@@ -27,7 +27,7 @@ class Guard:
     flat: Flat | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:
-        # An expression is hashed node by node every time it is asked for.
+        # Without `expr`: xDSL hashes an expression node by node at each call.
         return hash((self.dims, self.limit, self.below))
 
     @staticmethod
@@ -40,8 +40,8 @@ class Guard:
     def coarse(self, extents: Sequence[int]) -> Guard:
         """The same condition without the dimensions that cannot decide it.
 
-        `g q + r < g l` is `q < l` where 0 <= r < g: a tile that divides the extent is in or out.
-        Without r, l is rounded up.
+        `g q + r < g l` is `q < l` if 0 <= r < g: a tile that divides the extent is inside or
+        outside as a whole. Without r, the limit need not be a multiple of g: l is rounded up.
         """
         form = linear(self.expr, extents)
         limit = self.limit - form.constant
@@ -58,19 +58,19 @@ class Guard:
 
 @dataclass(frozen=True)
 class Domain:
-    """The values that the dimensions take at some place of the kernel: `[first, end)` for each."""
+    """The values of the dimensions at some place of the kernel: `[first, end)` for each."""
 
     ranges: tuple[tuple[int, int], ...]
     known: frozenset[Guard] = frozenset()
 
     def narrow(self, dim: int, first: int, end: int) -> Domain:
-        """The same with fewer values of one dimension."""
+        """The domain with `[first, end)` as the values of one dimension."""
         ranges = list(self.ranges)
         ranges[dim] = (first, end)
         return replace(self, ranges=tuple(ranges))
 
     def knowing(self, *guards: Guard) -> Domain:
-        """The same at a place where `guards` hold."""
+        """The domain at a place where `guards` hold."""
         return replace(self, known=self.known.union(guards))
 
     def runs(self, dim: int) -> bool:
@@ -101,7 +101,7 @@ class Domain:
         return low, high
 
     def shifted(self, expr: AffineExpr) -> tuple[AffineExpr, list[int]]:
-        """`expr` over dimensions that start at 0, and how many values each has."""
+        """`expr` over dimensions that start at 0, and the extent of each."""
         extents = [end - first for first, end in self.ranges]
         if any(self.ranges[d][0] for d in expr.used_dims()):
             dims = [AffineExpr.dimension(d) + first for d, (first, _) in enumerate(self.ranges)]
@@ -109,7 +109,7 @@ class Domain:
         return expr, extents
 
     def holds(self, guard: Guard) -> bool | None:
-        """True where the guard always holds, False where it never does."""
+        """True if the guard always holds, False if it never does, else None."""
         if guard in self.known:
             return True
         low, high = self.bounds(guard.expr, guard.flat)
@@ -128,7 +128,7 @@ COMPARISONS: dict[int, tuple[int, bool]] = {
 
 
 def body_guards(block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
-    """The conditions under which alone a body does anything: those of an `if` around all of it."""
+    """The conditions without which a body does nothing: those of an `if` around all of it."""
     last = block.body.block.last_op
     if not isinstance(last, scf.IfOp) or last.results or last.false_region.blocks:
         return []
@@ -179,14 +179,14 @@ class Space:
         return set(self.of_kind.values())
 
     def extents_at(self, block: BlockOp) -> list[int]:
-        """How far each dimension runs at `block`: an index no further than the loop bound to it."""
+        """The extent of each dimension at `block`: for an index, that of the loop bound to it."""
         extents = list(self.extents)
         for loop in path_to(block):
             extents[self.of_var[loop.var]] = loop.size
         return extents
 
     def dead(self, block: BlockOp, domain: Domain) -> bool:
-        """Whether no point of `block` in `domain` is to be executed."""
+        """Whether `block` has no point to execute in `domain`."""
         return any(domain.holds(guard) is False for guard in self.guards[block])
 
     def _add_loop(self, loop: ForOp) -> None:

@@ -16,9 +16,9 @@ from .space import Domain
 
 @dataclass(frozen=True)
 class Place:
-    """Somewhere in the new kernel.
+    """A place in the new kernel.
 
-    A dimension that runs is `variable + offset`; the others have the one value that `domain` says.
+    A dimension that runs is `variable + offset`; each other one has its only value in `domain`.
     """
 
     domain: Domain
@@ -37,17 +37,18 @@ class Place:
         )
 
     def index(self, expr: AffineExpr, out: Block) -> SSAValue:
-        """The value of `expr`, computed by operations appended to `out` where it needs any."""
-        values: list[AffineExpr] = []
+        """The value of `expr`; operations that it needs are appended to `out`."""
+        # A kernel of many nests has many dimensions, and an index uses few of them.
+        values: list[AffineExpr] = [AffineExpr.constant(0)] * len(self.domain.ranges)
         operands: list[SSAValue] = []
         extents: list[int] = []
-        used = expr.used_dims()
-        for dim, (first, end) in enumerate(self.domain.ranges):
-            if dim not in used or end - first == 1:
-                values.append(AffineExpr.constant(first))
+        for dim in sorted(expr.used_dims()):
+            first, end = self.domain.ranges[dim]
+            if end - first == 1:
+                values[dim] = AffineExpr.constant(first)
                 continue
             variable, offset = self.variables[dim]
-            values.append(AffineExpr.dimension(len(operands)) + offset)
+            values[dim] = AffineExpr.dimension(len(operands)) + offset
             operands.append(variable)
             extents.append(end - offset)
         return _apply(tidy(compose(expr, values), extents), operands, out)

@@ -86,6 +86,8 @@ def plan_groups(
     most = 2 * _MOST if rows.count < target.compute_units else _MOST
     most = min(most, target.max_work_group_size)
     most = min(most, target.local_memory_bytes // _local_bytes(reductions, bare))
+    if most < FAN_IN:
+        return None
     if column is not None:
         return _plan_columns(bare, column, _length(stage), target, most)
     return _plan_rows(bare, _length(stage), target, most)

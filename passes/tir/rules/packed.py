@@ -103,9 +103,10 @@ def _schedule_shared(stages: Sequence[Stage], output: Stage, target: cl.Target) 
     shared = min(depths)
     if shared:
         loops[:shared] = [bind_items(loops[:shared], target)]
+    joined = max(shared - 1, 0)
     for stage, depth in zip(reversed(stages), reversed(depths), strict=True):
         if depth:
-            _vectorize_texels(stage, schedule.compute_at(stage.block, loops[depth - shared]))
+            _vectorize_texels(stage, schedule.compute_at(stage.block, loops[depth - 1 - joined]))
         keep_private(stage.block)
     if lanes is not None:
         schedule.vectorize(lanes)

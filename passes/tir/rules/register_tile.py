@@ -23,6 +23,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ....dialects import cl, tir
 from .. import schedule
 from ..schedule.analysis import accesses, memref_of, written
+from ..schedule.errors import refuse
 from .elementwise import bind_grid
 from .stages import Stage, keep_private, lane_step, reads_in_place, strides
 
@@ -62,22 +63,18 @@ class Tile:
     def attribute(self) -> DictionaryAttr:
         """The choice as an attribute of the kernel: what a tuner reads, and may write instead."""
         return DictionaryAttr(
-            {name: IntegerAttr(getattr(self, name), i64) for name in _TILE_PARAMETERS}
+            {name: IntegerAttr(getattr(self, name), i64) for name in tir.TILE_PARAMETERS}
         )
 
     @staticmethod
     def of(func: tir.FuncOp) -> Tile | None:
         """The tile that the kernel's attribute `tile` asks for, if it has one."""
-        given = func.attributes.get("tile")
-        if not isinstance(given, DictionaryAttr):
+        if func.tile is None:
             return None
         row, rows, col, vectors, width = (
-            cast(IntegerAttr, given.data[name]).value.data for name in _TILE_PARAMETERS
+            cast(IntegerAttr, func.tile.data[name]).value.data for name in tir.TILE_PARAMETERS
         )
         return Tile(row, rows, col, vectors, width)
-
-
-_TILE_PARAMETERS = ("row", "rows", "col", "vectors", "width")
 
 
 @dataclass(frozen=True)
@@ -152,6 +149,12 @@ def best_tile(problem: Problem) -> Tile | None:
     """The tile the kernel asks for, else the cheapest candidate; None if nothing is a vector."""
     given = Tile.of(problem.func)
     if given is not None:
+        rank = len(problem.extents)
+        if max(given.row, given.col) >= rank:
+            raise refuse(
+                problem.func,
+                f"its tile has variables {given.row} and {given.col}, but the result has {rank}",
+            )
         return _costed(problem, given, _stores_rows(problem, given.col, given.width))
     return min(candidates(problem), key=lambda tile: _total(problem, tile), default=None)
 
@@ -231,7 +234,7 @@ def _total(problem: Problem, tile: Tile) -> float:
 
 def apply_tile(problem: Problem, tile: Tile) -> None:
     """Transform the kernel to compute one tile per step of a work-item."""
-    problem.func.attributes["tile"] = tile.attribute()
+    problem.func.tile = tile.attribute()
     pack_constants(problem, tile)
     loops = problem.output.loops
     tiles, row = schedule.split(loops[tile.row], tile.rows, overlap=True)
@@ -265,8 +268,7 @@ def pack_constants(problem: Problem, tile: Tile) -> None:
             rest = [i for i in range(len(shape)) if i != position]
             blocked = AffineExpr.dimension(position)
             layout = [blocked // size, *(AffineExpr.dimension(i) for i in rest), blocked % size]
-            packed = [shape[position] // size, *(shape[i] for i in rest), size]
-            schedule.transform_layout(problem.func, load.constant, layout, packed)
+            schedule.transform_layout(problem.func, load.constant, layout)
 
 
 def _chunk(problem: Problem, tile: Tile, row_tiles: int) -> int:

@@ -1,4 +1,4 @@
-"""What the primitives ask about a kernel: who drives which iteration, who reads what."""
+"""Questions of the primitives about a kernel: drivers of iterations, readers of buffers."""
 
 from __future__ import annotations
 
@@ -10,29 +10,13 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir import BlockOp, ForOp, IterKind, LoopKind, enclosing_block, enclosing_loops
+from ....dialects.tir import BlockOp, ForOp, FuncOp, IterKind, enclosing_block, enclosing_loops
 from ....dialects.tir.affine import simplify
 from .errors import refuse
 
-PLAIN = (LoopKind.Serial, LoopKind.Parallel)
-"""The kinds of a loop that no primitive has given a meaning yet."""
-
-GRID = (
-    LoopKind.GlobalX,
-    LoopKind.GlobalY,
-    LoopKind.GlobalZ,
-    LoopKind.GroupX,
-    LoopKind.GroupY,
-    LoopKind.GroupZ,
-)
-"""The kinds that choose a work-group, or a work-item where groups do not matter."""
-
-EXPANDED = (LoopKind.Unrolled, LoopKind.Vectorized)
-"""The kinds whose loops the emitter expands in text."""
-
 
 def loop_of(var: SSAValue) -> ForOp:
-    """The loop that a block's operand is the variable of."""
+    """The loop whose variable is the operand of a block."""
     owner = var.owner
     loop = owner.parent_op() if isinstance(owner, Block) else None
     if not isinstance(loop, ForOp):
@@ -56,7 +40,7 @@ def blocks_in(op: Operation) -> list[BlockOp]:
 
 
 def loop_extents(block: BlockOp) -> list[int]:
-    """How often each loop that drives `block` runs, in the order of its operands."""
+    """The extent of each loop that drives `block`, in the order of its operands."""
     return [loop_of(var).size for var in block.loops]
 
 
@@ -112,7 +96,7 @@ def _dims(start: int, count: int) -> list[AffineExpr]:
 
 
 def index_expr(value: SSAValue, leaves: Mapping[SSAValue, AffineExpr]) -> AffineExpr | None:
-    """`value` as an expression over `leaves`, None where it depends on anything else."""
+    """`value` as an expression over `leaves`, None if it depends on anything else."""
     known = leaves.get(value)
     if known is not None or not isinstance(value, OpResult):
         return known
@@ -134,7 +118,7 @@ def accesses(
 ) -> Iterator[tuple[memref.LoadOp | memref.StoreOp, list[AffineExpr | None]]]:
     """Each load and store of `buffer` in `block`, with its indices over the iteration variables."""
     leaves = {var: AffineExpr.dimension(i) for i, var in enumerate(block.iter_vars)}
-    # The latest use comes first.
+    # xDSL lists the latest use first.
     for use in reversed(list(buffer.uses)):
         op = use.operation
         if isinstance(op, memref.LoadOp | memref.StoreOp) and enclosing_block(op) is block:
@@ -163,6 +147,15 @@ def memref_of(buffer: SSAValue) -> MemRefType[Attribute]:
     kind = buffer.type
     assert isinstance(kind, MemRefType)
     return cast(MemRefType[Attribute], kind)
+
+
+def func_of(op: Operation) -> FuncOp:
+    """The kernel around `op`."""
+    parent = op.parent_op()
+    while not isinstance(parent, FuncOp):
+        assert parent is not None
+        parent = parent.parent_op()
+    return parent
 
 
 def temporary(buffer: SSAValue) -> memref.AllocaOp | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ....dialects.tir import ForOp, LoopKind, enclosing_loops
-from ....dialects.tir.attributes import LoopKindAttr
+from ....dialects.tir import ForOp, LoopKind
 from .analysis import blocks_in, temporary, written
-from .errors import ScheduleError, refuse
-from .nest import check_below, check_plain, check_spatial
+from .errors import refuse
+from .nest import check_plain, check_spatial, set_kind
 
 
 def bind(loop: ForOp, kind: LoopKind) -> None:
@@ -30,10 +29,4 @@ def bind(loop: ForOp, kind: LoopKind) -> None:
                 f"block '{block.label.data}' does not depend on it "
                 "and would write an output once per index",
             )
-    before = loop.kind
-    loop.kind = LoopKindAttr(kind)
-    try:
-        check_below(loop, [*enclosing_loops(loop), loop])
-    except ScheduleError:
-        loop.kind = before
-        raise
+    set_kind(loop, kind)

@@ -6,16 +6,16 @@ from xdsl.dialects import memref
 from xdsl.ir import SSAValue
 
 from ....dialects.tir import BlockOp, IterKind, Scope, enclosing_loops
-from .analysis import memref_of, users
+from .analysis import func_of, memref_of, users
 from .errors import refuse
-from .stage import func_of, new_stage, new_temporary
+from .stage import free_label, new_stage, new_temporary
 
 
 def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
     """Let `block` read `buffer` through a new temporary in `scope`; returns the block filling it.
 
-    The copy is a stage over the whole buffer in front of the block's; `compute_at` moves it to
-    where a part is needed. Its loops are called ax0, ax1, ...
+    The copy is a stage over the whole buffer before the block's; `compute_at` moves it to a loop
+    that needs a part. Its loops are called ax0, ax1, ...
     """
     if scope not in (Scope.Private, Scope.Local):
         raise refuse(block, f"a copy is kept in private or local memory, not {scope.value}")
@@ -37,7 +37,7 @@ def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
     name = f"{buffer.name_hint or 'buffer'}_{scope.value}"
     copy = new_temporary(func_of(block), buffer, shape, name, scope)
     iters = [(f"ax{d}", extent, IterKind.Spatial) for d, extent in enumerate(shape)]
-    root, stage = new_stage(name, iters)
+    root, stage = new_stage(free_label(func_of(block), name), iters)
     body = stage.body.block
     load = memref.LoadOp.get(buffer, body.args)
     body.add_ops([load, memref.StoreOp.get(load.res, copy, body.args)])

@@ -6,11 +6,11 @@ from xdsl.dialects import memref
 from xdsl.ir import SSAValue
 
 from ....dialects.tir import BlockOp, IterKind, Scope
-from .analysis import index_expr, memref_of, written
+from .analysis import func_of, index_expr, memref_of, written
 from .compute_at import iteration_names
 from .errors import refuse
 from .stage import (
-    func_of,
+    free_label,
     index_value,
     insert_after,
     new_stage,
@@ -23,9 +23,9 @@ from .stage import (
 def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     """Let `block` write a new temporary in `scope`; returns the block that copies it to the buffer.
 
-    That one is a stage behind the block's, over its spatial variables, whose names its loops have.
-    `compute_at` then moves `block` into them. A block that writes several buffers gets a temporary
-    for each.
+    The copy is a stage after the block's, over its spatial variables, after which its loops are
+    named. `compute_at` then moves `block` into them. A block that writes several buffers gets a
+    temporary for each.
     """
     if scope not in (Scope.Private, Scope.Local):
         raise refuse(block, f"a copy is kept in private or local memory, not {scope.value}")
@@ -48,7 +48,8 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     iters = [
         (names[position], block.iter_extents[position], IterKind.Spatial) for position in positions
     ]
-    stage_root, stage = new_stage(f"{block.label.data}_write", iters)
+    label = free_label(func_of(block), f"{block.label.data}_write")
+    stage_root, stage = new_stage(label, iters)
     body = stage.body.block
     for (buffer, copy), place in zip(copies.items(), places, strict=True):
         at = [index_value(index, body) for index in place if index is not None]

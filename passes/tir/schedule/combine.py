@@ -1,6 +1,6 @@
-"""How the results of a reduction over two parts of its elements make the result over both.
+"""The combination of a reduction's results over two parts of its elements.
 
-`Update` reads this off the block of a reduction. It knows two forms: an associative operation, and
+`Update` derives it from the block of a reduction. It knows two forms: an associative operation, and
 the choice of one of two elements together with its position (argmax).
 """
 
@@ -39,10 +39,10 @@ IDENTITIES: Mapping[str, float | str] = {
     "arith.ori": 0,
     "arith.xori": 0,
 }
-"""Associative and commutative operations, each with the value that changes nothing."""
+"""Associative and commutative operations, each with its neutral value."""
 
 Combine = Callable[[Sequence[SSAValue], Sequence[SSAValue], Block], list[SSAValue]]
-"""Appends to a block what makes one result of two, each a value per accumulator."""
+"""Appends the operations that combine two results, each with one value per accumulator."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Accumulator:
     store: memref.StoreOp
     load: memref.LoadOp
     indices: Sequence[AffineExpr]
-    """Over the spatial variables of the block."""
+    """The indices over the spatial variables of the block."""
 
     @property
     def buffer(self) -> SSAValue:
@@ -61,16 +61,16 @@ class Accumulator:
 
 @dataclass(frozen=True)
 class Update:
-    """What the block of a reduction does, and how its partial results combine."""
+    """The update that the block of a reduction computes, and the combination of its results."""
 
     accumulators: Sequence[Accumulator]
     starts: Sequence[Attribute]
-    """From what a partial result starts: values that change no result they are combined with."""
+    """The start of a partial result: values that change no result in a combination."""
     combine: Combine
 
     @staticmethod
     def of(block: BlockOp) -> Update:
-        """The update of `block`; a ScheduleError where its parts cannot be combined."""
+        """The update of `block`. Raises ScheduleError if its parts cannot be combined."""
         accumulators = [_accumulator(block, store) for store in block.stores()]
         known = [a for a in accumulators if a is not None]
         if known and len(known) == len(accumulators):
@@ -140,9 +140,9 @@ def _identity(operation: Operation) -> Attribute:
 def _choice(block: BlockOp, accumulators: Sequence[Accumulator]) -> Update | None:
     """`old, where = (x, k) if better(x, old) else (old, where)`, with k the only reduce variable.
 
-    `better` is an order of the elements, so of two parts the better element is that of both, and
-    the start is as good as in the whole. Equal elements are told apart by their position: where
-    `better` says no both ways, the reduction keeps the first of them, where it says yes, the last.
+    `better` orders the elements, so the better element of two parts is the best of both, and each
+    part may start from the reduction's start. Positions decide between equal elements: if `better`
+    is false both ways, the reduction keeps the first of them, if it is true, the last.
     """
     selects = [a.store.value.owner for a in accumulators]
     first, second = selects if len(selects) == 2 else (None, None)

@@ -1,4 +1,4 @@
-"""compute_at: a stage is computed inside a loop of its consumer, as much as one iteration needs."""
+"""compute_at: a loop of its consumer computes the part of a stage that one iteration needs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .nest import only_child
 
 
 def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
-    """Move the stage of `block` into `loop`, a loop around all consumers of what it writes.
+    """Move the stage of `block` into `loop`, a loop around all consumers of its results.
 
-    Interval analysis finds the region that one iteration of `loop` reads; new loops run over it
-    alone: the spatial ones (parallel, extent 1 included), then the reduce ones (serial), each
-    with the name it had. They are returned in that order. Loops around both the stage and `loop`
-    stay. Elements that two iterations need are computed twice. Points outside of the block's
-    extents, which a consumer's padding or last tile can ask for, are skipped.
+    Interval analysis finds the region that one iteration of `loop` reads. New loops run over that
+    region: the spatial ones (parallel, extent 1 included), then the reduce ones (serial), with
+    their old names. They are returned in that order. Loops around both the stage and `loop` stay.
+    Elements that two iterations need are computed twice. Points outside of the block's extents,
+    for which a consumer's padding or last tile can ask, are skipped.
     """
     path = [*enclosing_loops(loop), loop]
     own = _own_loops(block, path)
@@ -38,7 +38,7 @@ def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
     consumers = _consumers(block, buffers, loop)
     place = _place(block, consumers, loop)
     fixed = {outer.var: position for position, outer in enumerate(path)}
-    # A buffer that only the block itself reads, such as the maximum of an argmax, asks for nothing.
+    # A buffer that only the block itself reads, such as the maximum of an argmax, needs no region.
     needs = {
         buffer: _region(buffer, consumers, fixed)
         for buffer in buffers
@@ -137,7 +137,7 @@ def _statement(op: Operation, loop: ForOp) -> Operation:
 def _region(
     buffer: SSAValue, consumers: Iterable[BlockOp], path: dict[SSAValue, int]
 ) -> list[Window]:
-    """What the consumers read of `buffer` while the loops of `path` stand still, per dimension."""
+    """The region of `buffer`, per dimension, that consumers read in one iteration of `path`."""
     shape = memref_of(buffer).get_shape()
     parts: list[list[Window]] = [[] for _ in shape]
     for consumer in consumers:
@@ -159,7 +159,7 @@ def _region(
 
 
 def _iterations(block: BlockOp, needs: Mapping[SSAValue, Sequence[Window]]) -> list[Window]:
-    """The values each iteration variable must take to write the needed regions."""
+    """The values that each iteration variable must take to write the needed regions."""
     leaves = {var: AffineExpr.dimension(i) for i, var in enumerate(block.iter_vars)}
     found: list[list[Window]] = [[] for _ in block.iter_vars]
     for store in block.stores():
@@ -177,7 +177,7 @@ def _iterations(block: BlockOp, needs: Mapping[SSAValue, Sequence[Window]]) -> l
 
 
 def iteration_names(block: BlockOp) -> list[str]:
-    """What to call a loop for each iteration variable: like the loop that drives it alone now."""
+    """A loop name for each iteration variable: that of the loop that alone drives it now."""
     names: list[str] = []
     for var, expr in zip(block.iter_vars, block.exprs, strict=True):
         hint = var.name_hint

@@ -1,4 +1,4 @@
-"""What a schedule primitive says when it refuses."""
+"""The errors of schedule primitives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def refuse(op: Operation, rule: str) -> ScheduleError:
 
 
 def describe(op: Operation) -> str:
-    """`@kernel, loop 'i'`: where a loop, block or other operation of a kernel is."""
+    """`@kernel, loop 'i'`: the place of a loop, block or other operation of a kernel."""
     func: Operation | None = op
     while func is not None and not isinstance(func, FuncOp):
         func = func.parent_op()

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
 
-from ....dialects.tir import ForOp, IterKind, LoopKind
-from .analysis import EXPANDED, GRID, PLAIN, blocks_in, driven
-from .errors import refuse
+from ....dialects.tir import (
+    PLAIN,
+    ForOp,
+    IterKind,
+    LoopKind,
+    LoopKindAttr,
+    enclosing_loops,
+    verify_indices,
+    verify_nesting,
+)
+from .analysis import blocks_in, driven, func_of
+from .errors import ScheduleError, refuse
 
 
 def check_plain(loop: ForOp, action: str) -> None:
@@ -18,38 +28,19 @@ def check_plain(loop: ForOp, action: str) -> None:
 
 
 def check_path(path: Sequence[ForOp]) -> None:
-    """Whether loops of these kinds may stand inside each other, outermost first.
-
-    A plain loop that runs once is no obstacle: it vanishes.
-    """
-    axes: dict[tuple[str, int], ForOp] = {}
+    """Whether loops of these kinds may stand inside each other, outermost first."""
     for position, loop in enumerate(path):
+        outside = path[:position]
+        try:
+            verify_nesting(loop, outside)
+        except VerifyException as error:
+            raise refuse(loop, str(error)) from None
         kind = loop.kind.data
-        outside = [o for o in path[:position] if o.size != 1 or o.kind.data not in PLAIN]
-        if kind in GRID and any(o.kind.data not in GRID for o in outside):
-            raise refuse(loop, f"a {kind.value} loop has only global and group loops around it")
-        if kind.is_bound:
-            if any(o.kind.data in EXPANDED for o in outside):
-                raise refuse(loop, f"a {kind.value} loop cannot be inside an expanded loop")
-            _check_axis(loop, kind, axes)
-        if kind is not LoopKind.Unrolled:
-            for other in outside:
-                if other.kind.data is LoopKind.Vectorized:
-                    raise refuse(other, "a vectorized loop has only unrolled loops inside")
-
-
-def _check_axis(loop: ForOp, kind: LoopKind, axes: dict[tuple[str, int], ForOp]) -> None:
-    family = kind.value[:-2]
-    rivals = ("global", "group", "local") if family == "global" else ("global", family)
-    for rival in rivals:
-        other = axes.get((rival, kind.axis))
-        if other is not None:
-            raise refuse(
-                loop,
-                f"{kind.value} is taken: loop '{other.var.name_hint}' around it "
-                f"is {other.kind.data.value}",
-            )
-    axes[family, kind.axis] = loop
+        for other in outside:
+            if kind.is_bound and other.kind.data is LoopKind.Unrolled:
+                raise refuse(loop, f"a {kind.value} loop cannot be inside an unrolled loop")
+            if kind is not LoopKind.Unrolled and other.kind.data is LoopKind.Vectorized:
+                raise refuse(other, "a vectorized loop has only unrolled loops inside")
 
 
 def check_below(loop: ForOp, path: Sequence[ForOp]) -> None:
@@ -59,6 +50,27 @@ def check_below(loop: ForOp, path: Sequence[ForOp]) -> None:
         check_path(path)
     for child in inner:
         check_below(child, [*path, child])
+
+
+def check_indices(loop: ForOp) -> None:
+    """Whether the kernel of `loop` uses each axis of the device in one way."""
+    try:
+        verify_indices(op.kind.data for op in func_of(loop).walk() if isinstance(op, ForOp))
+    except VerifyException as error:
+        raise refuse(loop, str(error)) from None
+
+
+def set_kind(loop: ForOp, kind: LoopKind) -> None:
+    """Make `loop` a loop of `kind`, unless it and the loops around and inside of it then clash."""
+    before = loop.kind
+    loop.kind = LoopKindAttr(kind)
+    try:
+        check_below(loop, [*enclosing_loops(loop), loop])
+        if kind.is_bound:
+            check_indices(loop)
+    except ScheduleError:
+        loop.kind = before
+        raise
 
 
 def perfect_chain(outer: ForOp, inner: ForOp) -> list[ForOp]:

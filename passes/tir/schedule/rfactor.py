@@ -20,12 +20,12 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.tir import BlockOp, ForOp, IterKind
 from ....dialects.tir.affine import bounds
-from .analysis import blocks_in, drive, driven, loop_extents, memref_of
+from .analysis import blocks_in, drive, driven, func_of, loop_extents, memref_of
 from .combine import Update
 from .compute_at import iteration_names
 from .errors import refuse
 from .stage import (
-    func_of,
+    free_label,
     index_value,
     insert_after,
     new_stage,
@@ -38,7 +38,7 @@ _T = TypeVar("_T")
 
 
 def rfactor(loop: ForOp) -> BlockOp:
-    """Make the partial results along `loop` a stage of their own; returns its block, `<label>_rf`.
+    """Make the partial results along `loop` a separate stage; returns its block, `<label>_rf`.
 
     The stage keeps its loops; `loop` is spatial in it and can be bound or vectorized. Its results
     go to a temporary with one more dimension, the last. A new stage with the old label, over the
@@ -50,11 +50,11 @@ def rfactor(loop: ForOp) -> BlockOp:
 def rfactor_tree(loop: ForOp, fan_in: int, axis: int | None = None) -> list[BlockOp]:
     """`rfactor`, with partial results combined `fan_in` at a time until few are left.
 
-    Each level of this tree is a stage, labelled `<label>_<n>` after the n results that it leaves;
-    each of its steps combines those furthest apart, so that neighbours read neighbours: sequential
+    Each level of this tree is a stage, labelled `<label>_<n>` after the n results that it leaves.
+    Its steps combine the results furthest apart, so that neighbours read neighbours: sequential
     addressing in Harris, "Optimizing Parallel Reduction in CUDA" (2007). Work-items bound to the
-    levels' loops called like `loop` cooperate. The dimension that the temporaries have for the
-    partial results is the last one, or stands in front of dimension `axis`.
+    levels' loops, which are named like `loop`, cooperate. The temporaries' dimension of partial
+    results is the last one, or comes before dimension `axis`.
 
     Returns the blocks in the order in which they run, from `<label>_rf` to `<label>`.
     """
@@ -115,7 +115,8 @@ class _Tree:
     ) -> tuple[Operation, BlockOp]:
         """A stage behind `after` that leaves `count` results; its root and its block."""
         iters = [(self.along, count, IterKind.Spatial), ("part", fan_in, IterKind.Reduce)]
-        root, stage = new_stage(f"{self.label}_{count}", [*self.iters, *iters], self.update.starts)
+        label = free_label(func_of(self.block), f"{self.label}_{count}")
+        root, stage = new_stage(label, [*self.iters, *iters], self.update.starts)
         body = stage.body.block
         lane, part = body.args[-2:]
         dims = [AffineExpr.dimension(0), AffineExpr.dimension(1)]
@@ -200,12 +201,12 @@ def _factor(
     kinds = [block.iter_kinds[i] for i in kept] + [IterKind.Spatial]
     kinds += [IterKind.Reduce] * len(inner)
     if IterKind.Reduce not in kinds:
-        # What the loop leaves over is one step, which still starts from the identity.
+        # One step remains besides the loop, and it still starts from the identity.
         body.insert_arg(IndexType(), len(body.args)).name_hint = "one"
         exprs.append(AffineExpr.constant(0))
         sizes.append(1)
         kinds.append(IterKind.Reduce)
-    block.label = StringAttr(f"{block.label.data}_rf")
+    block.label = StringAttr(free_label(func_of(block), f"{block.label.data}_rf"))
     block.extents = DenseArrayBase.from_list(i64, sizes)
     block.kinds = ArrayAttr([StringAttr(kind.value) for kind in kinds])
     block.init = ArrayAttr(update.starts)
@@ -213,10 +214,10 @@ def _factor(
 
 
 def _entangled(block: BlockOp, position: int) -> tuple[list[int], list[int]]:
-    """The variables that hang together with loop `position`, and the other loops that drive them.
+    """The variables connected with loop `position`, and the other loops that drive them.
 
-    They are replaced together: each variable of a block takes its values independently of the
-    others, and so must the new ones.
+    They are replaced together: the variables of a block take their values independently of each
+    other, and so must the new ones.
     """
     drivers, split = {position}, list[int]()
     while True:
@@ -230,7 +231,7 @@ def _entangled(block: BlockOp, position: int) -> tuple[list[int], list[int]]:
 def _recover(
     block: BlockOp, split: Sequence[int], args: Mapping[int, SSAValue], extents: Sequence[int]
 ) -> None:
-    """Compute the replaced variables from the new ones, and guard the body where they run over."""
+    """Compute the replaced variables from the new ones, and guard the body against overruns."""
     body = block.body.block
     old_ops = list(body.ops)
     values = list(args.values())

@@ -1,10 +1,9 @@
-"""roll: a loop that the device's compiler shall leave a loop."""
+"""roll: a loop that the device's compiler must not unroll."""
 
 from __future__ import annotations
 
 from ....dialects.tir import ForOp, LoopKind
-from ....dialects.tir.attributes import LoopKindAttr
-from .nest import check_plain
+from .nest import check_plain, set_kind
 
 
 def roll(loop: ForOp) -> None:
@@ -14,4 +13,4 @@ def roll(loop: ForOp) -> None:
     work-items in flight.
     """
     check_plain(loop, "rolled")
-    loop.kind = LoopKindAttr(LoopKind.Rolled)
+    set_kind(loop, LoopKind.Rolled)

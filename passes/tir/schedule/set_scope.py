@@ -13,8 +13,8 @@ from .errors import refuse
 def set_scope(alloca: memref.AllocaOp, scope: Scope) -> None:
     """Keep the temporary in private or local memory.
 
-    It holds the whole tensor only on paper: `tir-lower-blocks` allocates what one pass through the
-    innermost loop around all its accesses needs.
+    Its type is that of the whole tensor, but `tir-lower-blocks` allocates only the elements that
+    one pass through the innermost loop around all of its accesses needs.
     """
     if scope not in (Scope.Private, Scope.Local):
         raise refuse(alloca, f"a temporary of a kernel is private or local, not {scope.value}")

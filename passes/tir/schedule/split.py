@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir import BlockOp, ForOp
+from ....dialects.tir import BlockOp, ForOp, enclosing_loops
 from ....dialects.tir.affine import bounds
 from .analysis import blocks_in, loop_extents, substitute
 from .errors import refuse
-from .nest import check_plain
+from .nest import check_below, check_plain
 
 
 def split(
@@ -18,10 +19,10 @@ def split(
 ) -> tuple[ForOp, ForOp]:
     """Run `loop` in chunks of `factor`; returns the outer and the inner loop, `loop` is gone.
 
-    Where the factor does not divide the extent, the last chunk runs past it. That is legal because
-    a block skips points outside of its own extents, and is refused where those do not catch it.
-    With `overlap`, the last chunk instead starts early enough to end with the extent: a few points
-    are computed twice, and no chunk needs a guard.
+    If the factor does not divide the extent, the last chunk runs past it. That is legal since a
+    block skips points outside of its own extents, and refused if these points lie inside. With
+    `overlap`, the last chunk instead starts early enough to end with the extent: a few points are
+    computed twice, and no chunk needs a guard.
     """
     check_plain(loop, "split")
     if factor < 1:
@@ -40,6 +41,8 @@ def split(
                     f"{factor} does not divide {extent}, and block '{block.label.data}' "
                     "would count some points twice",
                 )
+    if extent == 1 < factor:
+        _check_once(loop, factor)
     base = loop.var.name_hint or "i"
     outer_name, inner_name = names or (f"{base}o", f"{base}i")
     kind = loop.kind.data
@@ -59,6 +62,19 @@ def split(
         # The inner loop has taken over the block argument of the old one.
         substitute(block, [old], [expr], [outer.var, inner.var])
     return outer, inner
+
+
+def _check_once(loop: ForOp, factor: int) -> None:
+    """A loop that runs once is no obstacle for the bound loops in it; one that runs more often is.
+
+    Only the first of its iterations does anything, but a work-item would ask for its index in each.
+    """
+    extent = loop.extent
+    loop.extent = IntegerAttr(factor, i64)
+    try:
+        check_below(loop, [*enclosing_loops(loop), loop])
+    finally:
+        loop.extent = extent
 
 
 def _check_overlap(loop: ForOp, factor: int, blocks: Sequence[BlockOp]) -> None:

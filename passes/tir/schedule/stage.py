@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, count, pairwise
 
 from xdsl.dialects import affine, arith, memref
 from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from ....dialects.tir import BlockOp, ForOp, FuncOp, IterKind, LoopKind, Scope, ScopeAttr
-from .analysis import PLAIN, memref_of
+from ....dialects.tir import PLAIN, BlockOp, ForOp, FuncOp, IterKind, LoopKind, Scope, ScopeAttr
+from .analysis import memref_of
 from .errors import refuse
 from .nest import only_child
 
 LOOP_KIND = {IterKind.Spatial: LoopKind.Parallel, IterKind.Reduce: LoopKind.Serial}
-"""What a loop that drives an iteration variable of some kind starts as."""
+"""The initial kind of a loop, by the kind of the iteration variable that it drives."""
 
 
 def new_stage(
@@ -33,11 +33,11 @@ def new_stage(
     )
     for var, (name, _, _) in zip(block.body.block.args, iters, strict=True):
         var.name_hint = name
-    chain: list[Operation] = [*loops, block]
-    for outer, inner in pairwise(chain):
+    nest: list[Operation] = [*loops, block]
+    for outer, inner in pairwise(nest):
         assert isinstance(outer, ForOp)
         outer.body.block.add_op(inner)
-    return chain[0], block
+    return nest[0], block
 
 
 def new_temporary(
@@ -63,9 +63,9 @@ def new_temporary(
 
 
 def whole_stage(block: BlockOp, action: str) -> Operation:
-    """The outermost statement of a stage that no other shares and no schedule has touched much.
+    """The outermost statement of a stage whose loops are plain and hold only its block.
 
-    `action` needs all of the stage's loops to be its own and still plain.
+    Refuses other stages in the name of `action`.
     """
     op: Operation = block
     while isinstance(parent := op.parent_op(), ForOp):
@@ -93,24 +93,22 @@ def index_value(expr: AffineExpr, body: Block) -> SSAValue:
     return apply.result
 
 
+def free_label(func: FuncOp, label: str) -> str:
+    """`label`, followed by a number if a block of the kernel has it already."""
+    taken = {op.label.data for op in func.walk() if isinstance(op, BlockOp)}
+    numbered = (f"{label}_{i}" for i in count(1))
+    return next(name for name in chain([label], numbered) if name not in taken)
+
+
 def insert_after(new: Operation, op: Operation) -> None:
-    """Put `new` behind `op`."""
+    """Put `new` after `op`."""
     parent = op.parent_block()
     assert parent is not None
     parent.insert_op_after(new, op)
 
 
-def func_of(op: Operation) -> FuncOp:
-    """The kernel around `op`."""
-    parent = op.parent_op()
-    while not isinstance(parent, FuncOp):
-        assert parent is not None
-        parent = parent.parent_op()
-    return parent
-
-
 def spatial_part(block: BlockOp) -> tuple[list[int], dict[SSAValue, AffineExpr]]:
-    """The positions of the spatial variables, and these as dimensions of a block of them alone."""
+    """The positions of the spatial variables, and these as the dimensions of a spatial block."""
     positions = [i for i, kind in enumerate(block.iter_kinds) if kind is IterKind.Spatial]
     leaves: dict[SSAValue, AffineExpr] = {
         block.iter_vars[position]: AffineExpr.dimension(d) for d, position in enumerate(positions)

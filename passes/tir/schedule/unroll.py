@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from ....dialects.tir import ForOp, LoopKind, enclosing_loops
-from ....dialects.tir.attributes import LoopKindAttr
-from .analysis import EXPANDED
+from ....dialects.tir import EXPANDED, ForOp, LoopKind, enclosing_loops
 from .errors import refuse
-from .nest import check_plain
+from .nest import check_plain, set_kind
 
 MAX_COPIES = 1024
-"""How many copies of a statement nested unrolled loops may make; more only slows drivers down."""
+"""The most copies of a statement that nested unrolled loops may make; more slows drivers down."""
 
 
 def unroll(loop: ForOp) -> None:
@@ -22,7 +20,7 @@ def unroll(loop: ForOp) -> None:
     copies = around * loop.size * _copies_below(loop)
     if copies > MAX_COPIES:
         raise refuse(loop, f"unrolling makes {copies} copies of its body, over {MAX_COPIES}")
-    loop.kind = LoopKindAttr(LoopKind.Unrolled)
+    set_kind(loop, LoopKind.Unrolled)
 
 
 def _copies_below(loop: ForOp) -> int:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ....dialects.tir import BarrierOp, ForOp, LoopKind
-from ....dialects.tir.attributes import LoopKindAttr
 from .errors import refuse
-from .nest import check_plain, check_spatial
+from .nest import check_plain, check_spatial, set_kind
 
 WIDTHS = (2, 3, 4, 8, 16)
 """The widths of OpenCL's vector types."""
@@ -24,11 +23,11 @@ def vectorize(loop: ForOp) -> None:
         if isinstance(op, BarrierOp):
             raise refuse(loop, "a barrier is inside")
     check_spatial(loop, "vectorized")
-    loop.kind = LoopKindAttr(LoopKind.Vectorized)
+    set_kind(loop, LoopKind.Vectorized)
 
 
 def parallel(loop: ForOp) -> None:
     """State that the iterations of `loop` are independent."""
     check_plain(loop, "made parallel")
     check_spatial(loop, "made parallel")
-    loop.kind = LoopKindAttr(LoopKind.Parallel)
+    set_kind(loop, LoopKind.Parallel)

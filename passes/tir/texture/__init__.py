@@ -1,1 +1,1 @@
-"""The parts of `tir-lower-textures`: what is known of indices, accesses, zero fills."""
+"""The parts of `tir-lower-textures`: knowledge about indices, accesses, borders."""

@@ -13,12 +13,13 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects import tir
 from ....errors import CloptError
-from ..schedule.analysis import EXPANDED, memref_of
+from ..schedule.analysis import memref_of
 from .indices import Indices, Knowledge
 
+# The sampler clamps the layer of an array (OpenCL 1.2, section 8.4), and an `image1d_buffer` is
+# read without a sampler.
 SAMPLED = 2
-"""Coordinates that have a border: x and y. The layer of an array is clamped to those there are
-(OpenCL 1.2, section 8.4), and an `image1d_buffer` is read without a sampler."""
+"""The coordinates that have a border: x and y."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +28,16 @@ class Access:
 
     op: memref.LoadOp | memref.StoreOp
     indices: tuple[AffineExpr, ...]
-    """Of the axes before the texel."""
+    """One per axis before the texel."""
     coords: tuple[AffineExpr, ...]
-    """x first; in global memory, the number of the texel."""
+    """The coordinates, x first; in global memory, the number of the texel."""
     extents: tuple[int, ...]
-    """How many values each coordinate takes inside of the memory."""
+    """The extent of the memory along each coordinate."""
     lane: AffineExpr
 
     @property
     def type(self) -> MemRefType[Attribute]:
-        """The memory."""
+        """The type of the memory."""
         return memref_of(self.op.memref)
 
     @property
@@ -46,14 +47,14 @@ class Access:
 
     @property
     def sampled(self) -> int:
-        """How many coordinates may leave the image: zeros are read there."""
+        """The number of coordinates that may leave the image, where reads give zero."""
         return SAMPLED if self.is_texture and len(self.coords) >= SAMPLED else 0
 
     def is_inside(self, coord: int, known: Knowledge) -> bool:
-        """Whether a coordinate is certain to be one of the image's.
+        """Whether a coordinate is certainly inside of the image.
 
-        Either as a whole, or because every index that it is made of is one of its axis. Memory
-        without elements is never accessed.
+        Its bounds prove it, or those of every index that it consists of. Memory without elements is
+        never accessed.
         """
         if 0 in self.extents:
             return True
@@ -71,10 +72,10 @@ class Access:
 
 
 def access_of(op: memref.LoadOp | memref.StoreOp, known: Knowledge, packed: bool) -> Access | None:
-    """The access, if its memory is a texture or, where `packed`, global memory accessed by texels.
+    """The access, if its memory is a texture or, if `packed`, global memory accessed by texels.
 
-    That is when the last index is the variable of an expanded loop over the lanes of a texel, on
-    which the other indices do not depend.
+    An access goes by texels if its last index is the variable of an expanded loop over the lanes of
+    a texel, and the other indices do not depend on it.
     """
     type_ = memref_of(op.memref)
     exprs = [known.simplify(known.indices.expr(index)) for index in op.indices]
@@ -100,13 +101,17 @@ def lane_loop(indices: Indices, lane: AffineExpr, others: Sequence[AffineExpr]) 
         return None
     owner = indices.leaves[lane.position].owner
     loop = owner.parent_op() if isinstance(owner, Block) else None
-    if not isinstance(loop, tir.ForOp) or loop.kind.data not in EXPANDED or loop.size != tir.TEXEL:
+    if (
+        not isinstance(loop, tir.ForOp)
+        or loop.kind.data not in tir.EXPANDED
+        or loop.size != tir.TEXEL
+    ):
         return None
     return None if any(lane.position in other.used_dims() for other in others) else loop
 
 
 def writes_whole_texels(access: Access, indices: Indices) -> bool:
-    """Whether the lanes of the texel are stored together: no condition singles some of them out."""
+    """Whether all lanes of the texel are stored: no condition excludes some of them."""
     loop = lane_loop(indices, access.lane, access.indices)
     if loop is None:
         return False

@@ -20,7 +20,7 @@ class Fill:
 
     @property
     def is_zero(self) -> bool:
-        """Whether the constant is what an image has outside: zero, and not the negative one."""
+        """Whether the constant is the value outside of an image: zero, but not negative zero."""
         match self.constant.value:
             case FloatAttr(value=number):
                 return number.data == 0 and copysign(1, number.data) > 0
@@ -30,7 +30,7 @@ class Fill:
                 return False
 
     def hoist(self) -> None:
-        """Move all but the load out of the `if`, in front of it."""
+        """Move everything except the load out of the `if`, to before it."""
         block = self.op.parent_block()
         assert block is not None
         moved = [op for op in self.op.true_region.block.ops if op is not self.load]
@@ -41,7 +41,7 @@ class Fill:
 
 
 def fill_of(op: scf.IfOp) -> Fill | None:
-    """The pattern at `op`, if it is one: beside the load there is index arithmetic alone."""
+    """The pattern at `op`, None if the `if` holds more than the load and index arithmetic."""
     if len(op.results) != 1 or not op.false_region.blocks:
         return None
     *ops, end = op.true_region.block.ops

@@ -1,4 +1,4 @@
-"""What is known about index values at one place of a kernel: expressions, ranges, conditions."""
+"""Knowledge about index values at one place of a kernel: expressions, ranges, conditions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Condition(NamedTuple):
     high: int | None
 
     def otherwise(self) -> Condition:
-        """The opposite."""
+        """The negation."""
         if self.low is not None:
             return Condition(self.expr, None, self.low - 1)
         assert self.high is not None
@@ -38,10 +38,10 @@ class Condition(NamedTuple):
 
 
 class Indices:
-    """The index values of a kernel as expressions.
+    """The index values of a kernel as expressions over leaves.
 
-    A dimension is a leaf: a loop variable, or a value that is computed by more than sums, products
-    and divisions by constants.
+    A leaf is a loop variable, or a value that is not an affine expression of others. Each leaf is a
+    dimension of the expressions.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Indices:
                 return AffineExpr.dimension(len(self.leaves) - 1)
 
     def condition(self, value: SSAValue) -> Condition | None:
-        """A comparison of an index with another; None for what else may be a condition."""
+        """A comparison of two indices; None for any other condition."""
         compare = value.owner
         if not isinstance(compare, arith.CmpiOp) or compare.lhs.type != IndexType():
             return None
@@ -94,30 +94,30 @@ def conjuncts(condition: SSAValue) -> list[SSAValue]:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What holds at a place: how far leaves run, and conditions that lead there."""
+    """The facts at a place: the ranges of leaves, and the conditions that lead there."""
 
     indices: Indices
     ends: Mapping[int, int]
-    """Leaves that are not negative and less than this."""
+    """Leaves that are at least 0 and less than this."""
     facts: tuple[Condition, ...] = ()
 
     def running(self, variable: SSAValue, extent: int) -> Knowledge:
-        """The same inside of a loop."""
+        """The knowledge inside of a loop."""
         return replace(self, ends={**self.ends, self.indices.dim(variable): extent})
 
     def when(self, condition: SSAValue) -> Knowledge:
-        """The same where an i1 value is true."""
+        """The knowledge where an i1 value is true."""
         known = [self.indices.condition(part) for part in conjuncts(condition)]
         return self.assuming(*(one for one in known if one is not None))
 
     def unless(self, condition: SSAValue) -> Knowledge:
-        """The same where an i1 value is false."""
+        """The knowledge where an i1 value is false."""
         parts = conjuncts(condition)
         known = self.indices.condition(parts[0])
         return self if known is None or len(parts) > 1 else self.assuming(known.otherwise())
 
     def assuming(self, *conditions: Condition) -> Knowledge:
-        """The same where `conditions` hold, too."""
+        """The knowledge where `conditions` hold, too."""
         ends = dict(self.ends)
         for expr, _, high in conditions:
             if high is None:
@@ -136,7 +136,7 @@ class Knowledge:
 
     @property
     def extents(self) -> list[int | None]:
-        """For `dialects.tir.affine`: how many values each leaf takes from 0."""
+        """The exclusive upper bound of each leaf, in the form that `dialects.tir.affine` takes."""
         return [self.ends.get(dim) for dim in range(len(self.indices.leaves))]
 
     def simplify(self, expr: AffineExpr) -> AffineExpr:
@@ -146,9 +146,9 @@ class Knowledge:
     def bounds(self, expr: AffineExpr) -> Bounds:
         """The least and the greatest value."""
         extents = self._known_extents(expr)
-        forms: list[tuple[Linear, int | None, int | None]] = []
+        forms = list(self._quotients(linear(expr, extents)))
         for leaf in expr.used_dims():
-            low, high = _integer_bounds(self.indices.leaves[leaf])
+            low, high = self._integer_bounds(self.indices.leaves[leaf])
             if low is not None or high is not None:
                 forms.append((Linear({AffineExpr.dimension(leaf): 1}, 0), low, high))
         for fact in self.facts:
@@ -158,6 +158,24 @@ class Knowledge:
                 high = None if fact.high is None else fact.high - form.constant
                 forms.append((Linear(form.terms, 0), low, high))
         return _bounds(linear(expr, extents), forms, extents)
+
+    def _quotients(self, form: Linear) -> Iterator[tuple[Linear, int | None, int | None]]:
+        """The quotients in a sum whose dividends have bounds by facts: `(4 i + j) floordiv 3`."""
+        if not self.facts:
+            return
+        for atom in form.terms:
+            match atom:
+                case AffineBinaryOpExpr(
+                    kind=AffineBinaryOpKind.FloorDiv,
+                    lhs=dividend,
+                    rhs=AffineConstantExpr(value=divisor),
+                ):
+                    low, high = self.bounds(dividend)
+                    first = None if low is None else low // divisor
+                    last = None if high is None else high // divisor
+                    yield Linear({atom: 1}, 0), first, last
+                case _:
+                    pass
 
     def within(self, expr: AffineExpr, extent: int) -> bool:
         """Whether `0 <= expr < extent` is certain."""
@@ -172,16 +190,41 @@ class Knowledge:
     def _known_extents(self, expr: AffineExpr) -> list[int | None]:
         extents = self.extents
         for leaf in expr.used_dims():
-            low, high = _integer_bounds(self.indices.leaves[leaf])
+            low, high = self._integer_bounds(self.indices.leaves[leaf])
             if extents[leaf] is None and low is not None and low >= 0 and high is not None:
                 extents[leaf] = high + 1
         return extents
+
+    def _integer_bounds(self, value: SSAValue) -> Bounds:
+        """The range of an integer that comes out of a clamp, or of a minimum of indices."""
+        if not isinstance(value, OpResult):
+            return None, None
+        match value.op:
+            case arith.IndexCastOp(input=index) if index.type == IndexType():
+                return self.bounds(self.indices.expr(index))
+            case arith.IndexCastOp() as op:
+                return self._integer_bounds(op.input)
+            case arith.ConstantOp(value=IntegerAttr(value=number)):
+                return number.data, number.data
+            case arith.MaxSIOp() as op:
+                lows = [low for low, _ in self._both(op) if low is not None]
+                highs = [high for _, high in self._both(op)]
+                return max(lows, default=None), _all(highs, max)
+            case arith.MinSIOp() as op:
+                highs = [high for _, high in self._both(op) if high is not None]
+                lows = [low for low, _ in self._both(op)]
+                return _all(lows, min), min(highs, default=None)
+            case _:
+                return None, None
+
+    def _both(self, op: Operation) -> list[Bounds]:
+        return [self._integer_bounds(operand) for operand in op.operands]
 
 
 def _bounds(
     form: Linear, facts: Sequence[tuple[Linear, int | None, int | None]], extents: list[int | None]
 ) -> Bounds:
-    """Bounds of a sum of which parts may be known as wholes: of `8 i + j`, not only of i and j."""
+    """Bounds of a sum whose partial sums may have known bounds: `8 i + j`, not only i and j."""
     low, high = bounds(form.expr(), extents)
     for i, (known, first, last) in enumerate(facts):
         factor = _factor(form, known)
@@ -200,7 +243,7 @@ def _bounds(
 
 
 def _factor(form: Linear, part: Linear) -> int:
-    """How many times `part` is a part of `form`; 0 where it is none."""
+    """The factor with which `form` contains `part`; 0 if it does not."""
     factors = {
         form.terms.get(atom, 0) // k if form.terms.get(atom, 0) % k == 0 else 0
         for atom, k in part.terms.items()
@@ -209,7 +252,7 @@ def _factor(form: Linear, part: Linear) -> int:
 
 
 def _end_of(atom: AffineExpr, end: int) -> tuple[int, int] | None:
-    """A leaf and what it is less than, where an expression of it is less than `end`."""
+    """A leaf and its exclusive upper bound, if an expression of it is less than `end`."""
     match atom:
         case AffineDimExpr(position=leaf):
             return leaf, end
@@ -221,31 +264,6 @@ def _end_of(atom: AffineExpr, end: int) -> tuple[int, int] | None:
             return leaf, end * divisor
         case _:
             return None
-
-
-def _integer_bounds(value: SSAValue) -> Bounds:
-    """The range of an integer that comes out of a clamp."""
-    if not isinstance(value, OpResult):
-        return None, None
-    match value.op:
-        case arith.IndexCastOp() as op:
-            return _integer_bounds(op.input)
-        case arith.ConstantOp(value=IntegerAttr(value=number)):
-            return number.data, number.data
-        case arith.MaxSIOp() as op:
-            lows = [low for low, _ in _both(op) if low is not None]
-            highs = [high for _, high in _both(op)]
-            return max(lows, default=None), _all(highs, max)
-        case arith.MinSIOp() as op:
-            highs = [high for _, high in _both(op) if high is not None]
-            lows = [low for low, _ in _both(op)]
-            return _all(lows, min), min(highs, default=None)
-        case _:
-            return None, None
-
-
-def _both(op: Operation) -> Iterator[Bounds]:
-    return map(_integer_bounds, op.operands)
 
 
 def _all(values: Sequence[int | None], extreme: Callable[[list[int]], int]) -> int | None:

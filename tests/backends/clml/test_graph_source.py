@@ -1,4 +1,4 @@
-"""The C of graphs of CLML, read as text, and compiled against our header."""
+"""The C that CLML graphs become, read as text and compiled against our header."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_compilers import CLML, INCLUDE, STRICT, compilers
-from graph_programs import kinds, row
 from xdsl.dialects.builtin import StringAttr
 
 import clopt
 from clopt import CloptError
+from clopt.backends.clml.graph_source import print_graphs
+from clopt.backends.clml.graphs import constant_keys, make_graphs
 from clopt.backends.clml.operations import KINDS, float_text
 from clopt.backends.host_c import package_files
 from clopt.dialects import clml
 from clopt.dialects.clml import Arithmetic
 from clopt.weights import Weights
+from support.c.compilers import CLML, INCLUDE, STRICT, compilers
+from support.clml.graph_programs import kinds, row
+from support.onnx import models
 
 MODE = "CL_ARITHMETIC_MODE_FP32_QCOM"
 ONE, ZERO = "{{1.0f}, CL_FLOAT}", "{{0.0f}, CL_FLOAT}"
@@ -91,7 +94,7 @@ def package() -> Mapping[str, bytes]:
 
 @pytest.fixture(scope="module")
 def text(package: Mapping[str, bytes]) -> str:
-    """The graph's C, each run of spaces one space."""
+    """The graph's C, with each run of spaces as one space."""
     return re.sub(r"\s+", " ", package["net_clml.c"].decode())
 
 
@@ -117,7 +120,7 @@ def test_no_number_of_an_enumerator(text: str) -> None:
 
 
 def operation(text: str, name: str) -> tuple[str, list[str]]:
-    """What stands in the row of an operation, and the names of its tensors."""
+    """The fields in the row of an operation, and the names of its tensors."""
     (found,) = re.findall(
         rf'\{{\.name = "{name}", (.*?), \.tensor_count = (\d+), (.*?)\}}\}}', text
     )
@@ -216,18 +219,33 @@ def test_package_says_what_is_in_it(package: Mapping[str, bytes]) -> None:
 
 
 def test_packages_without_clml_have_no_trace_of_it() -> None:
-    module, _ = row()
-    (graph,) = (op for op in module.ops if isinstance(op, clml.GraphOp))
-    (program,) = (op for op in module.ops if op.name == "cl.program")
-    for op in list(program.walk()):
-        if op.name == "cl.enqueue_ml_op":
-            op.detach()
-    graph.detach()
     weights = Weights()
-    model = clopt.compile(module, "generic", weights=weights)
+    model = clopt.compile(
+        models.model("float[1,8,9,9] x", "y = Relu(x)"), "adreno-740", weights=weights
+    )
     for path, data in package_files(model.module, model.source, weights, "net").items():
         if not path.startswith("clopt_runtime/"):
             assert b"clml" not in data.lower(), path
+
+
+def test_names_of_graphs_and_tensors(tmp_path: Path) -> None:
+    """No two tensors share an identifier, whatever they and their graphs are called."""
+    graphs: dict[str, clml.GraphOp] = {}
+    weights = Weights()
+    for name, hint in (("g", "_1_x"), ("g/1", "x"), ("*/ ??/" * 50, "t" * 90), ("g:1", "t" * 91)):
+        module, arrays = kinds()
+        for key in arrays.keys():
+            weights.add(arrays.get(key), arrays.hint(key))
+        (graphs[name],) = (op for op in module.ops if isinstance(op, clml.GraphOp))
+        for op in graphs[name].commands:
+            op.results[0].name_hint = hint
+    made = make_graphs(graphs, weights)
+    offsets = dict.fromkeys(constant_keys(made), 0)
+    text = f'#include "clopt_clml.h"\n#include <math.h>\n{print_graphs(made, offsets, "net")}'
+    assert max(map(len, re.findall(r"\w+", text))) <= 63
+    (tmp_path / "net_clml.c").write_text(text)
+    for compiler in compilers():
+        check(compiler, [*STRICT, *INCLUDE], tmp_path / "net_clml.c")
 
 
 def test_weights_of_another_model() -> None:
@@ -258,7 +276,7 @@ def folder(package: Mapping[str, bytes], tmp_path_factory: pytest.TempPathFactor
 
 
 def check(compiler: str, flags: list[str], *sources: Path) -> None:
-    """Nothing to warn of."""
+    """The compiler prints no warning."""
     done = subprocess.run(
         [compiler, *flags, "-fsyntax-only", *sources], capture_output=True, text=True
     )
@@ -269,10 +287,9 @@ def check(compiler: str, flags: list[str], *sources: Path) -> None:
 @pytest.mark.parametrize("compiler", compilers())
 @pytest.mark.parametrize("header", [1, 2, 3, 4, 5])
 def test_compilers_find_nothing_to_warn_of(compiler: str, header: int, folder: Path) -> None:
-    """With the headers of all versions; the model itself needs one that has clip."""
+    """With the headers of all versions, older ones than the model needs included."""
     flags = [*STRICT, f"-DCL_QCOM_ML_OPS_H_MAJOR_VERSION={header}", *INCLUDE, f"-I{folder}"]
-    model = [folder / "net.c", folder / "net_clml.c"] if header >= 2 else []
-    check(compiler, flags, *model, *sorted(CLML.glob("*.c")))
+    check(compiler, flags, folder / "net.c", folder / "net_clml.c", *sorted(CLML.glob("*.c")))
 
 
 def test_headers_are_ones_of_cpp(folder: Path, tmp_path: Path) -> None:
@@ -296,7 +313,7 @@ def test_for_aarch64(folder: Path, tmp_path: Path) -> None:
 
 
 def test_names_that_public_sources_do_not_have(folder: Path) -> None:
-    """A header with other names is made up for by macros."""
+    """Macros make up for a header with other names."""
     (compiler, *_) = compilers()
     missing = ("CL_ACTIVATION_SIGMOID", "CL_ACTIVATION_TANH", "CL_SOFTMAX_MODE_SPATIAL_QCOM")
     hidden = [f"-D{name}=OTHER_{name}" for name in missing]  # the header's own names, too

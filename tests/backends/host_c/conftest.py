@@ -1,10 +1,3 @@
-"""Lets the tests of this folder import its modules, those of `networks` and of `runtime`."""
+"""The C runtime, compiled once."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "runtime"))
-sys.path.insert(0, str(Path(__file__).parents[2] / "networks"))
-sys.path.insert(0, str(Path(__file__).parent))
-
-from c_compilers import runtime as runtime
+from support.c.compilers import runtime as runtime

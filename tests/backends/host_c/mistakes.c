@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#define PART 4096 /* bytes at a multiple of which every device has parts of buffers */
+
 static cl_device_id device;
 static cl_context context, other_context;
 static cl_command_queue queue, unordered;
@@ -110,19 +112,36 @@ static void use(small_model *model) {
     cl_mem tiny = clCreateBuffer(context, CL_MEM_READ_WRITE, 4, NULL, NULL);
     cl_mem foreign = clCreateBuffer(other_context, CL_MEM_READ_WRITE, 16, NULL, NULL);
     say("unbound input", small_enqueue(model, NULL), small_message(model));
-    say("null host", small_bind_host(model, SMALL_X, NULL), small_message(model));
-    small_bind_host(model, SMALL_X, x);
+    cl_buffer_region first = {0, 16}, second = {PART, 16};
+    cl_mem constant = clCreateBuffer(context, CL_MEM_READ_ONLY, 16, NULL, NULL);
+    cl_mem sink = clCreateBuffer(context, CL_MEM_WRITE_ONLY, 16, NULL, NULL);
+    cl_mem both = clCreateBuffer(context, CL_MEM_READ_WRITE, 2 * PART, NULL, NULL);
+    cl_mem half = clCreateSubBuffer(both, 0, CL_BUFFER_CREATE_TYPE_REGION, &first, NULL);
+    cl_mem other_half = clCreateSubBuffer(both, 0, CL_BUFFER_CREATE_TYPE_REGION, &second, NULL);
+    say("null host", small_bind_host(model, SMALL_INPUT_X, NULL), small_message(model));
+    small_bind_host(model, SMALL_INPUT_X, x);
     say("unbound output", small_enqueue(model, NULL), small_message(model));
-    say("null buffer", small_bind_buffer(model, SMALL_Y, NULL), small_message(model));
-    say("tiny buffer", small_bind_buffer(model, SMALL_Y, tiny), small_message(model));
-    say("foreign buffer", small_bind_buffer(model, SMALL_Y, foreign), small_message(model));
+    say("null buffer", small_bind_buffer(model, SMALL_OUTPUT_Y, NULL), small_message(model));
+    say("tiny buffer", small_bind_buffer(model, SMALL_OUTPUT_Y, tiny), small_message(model));
+    say("foreign buffer", small_bind_buffer(model, SMALL_OUTPUT_Y, foreign), small_message(model));
+    say("read-only output", small_bind_buffer(model, SMALL_OUTPUT_Y, constant),
+        small_message(model));
+    say("write-only input", small_bind_buffer(model, SMALL_INPUT_X, sink), small_message(model));
+    small_bind_buffer(model, SMALL_INPUT_X, half);
+    small_bind_buffer(model, SMALL_OUTPUT_Y, both);
+    say("shared output", small_enqueue(model, NULL), small_message(model));
+    small_bind_buffer(model, SMALL_OUTPUT_Y, other_half);
+    say("two halves", small_enqueue(model, NULL), "");
+    clFinish(queue);
     say("wrong index", small_bind_host(model, 2, x), small_message(model));
     say("tiny new arena", small_set_arena(model, &tiny, 1), small_message(model));
     say("null queue", clopt_set_queue(model, NULL), small_message(model));
     say("unordered new queue", clopt_set_queue(model, unordered), small_message(model));
     say("unwritable", small_save_binaries(model, "/nowhere/at/all"), small_message(model));
-    clReleaseMemObject(tiny);
-    clReleaseMemObject(foreign);
+    const cl_mem mine[] = {tiny, foreign, constant, sink, half, other_half, both};
+    for (size_t i = 0; i < sizeof mine / sizeof *mine; i++) {
+        clReleaseMemObject(mine[i]);
+    }
 }
 
 static void null_handles(void) {
@@ -141,8 +160,8 @@ static void null_handles(void) {
 static void compute(small_model *model, const char *what) {
     cl_float x[4] = {1, 2, 3, 4}, y[4] = {0};
     cl_event done = NULL;
-    small_bind_host(model, SMALL_X, x);
-    small_bind_host(model, SMALL_Y, y);
+    small_bind_host(model, SMALL_INPUT_X, x);
+    small_bind_host(model, SMALL_OUTPUT_Y, y);
     say(what, small_enqueue(model, &done), "");
     clWaitForEvents(1, &done);
     clReleaseEvent(done);

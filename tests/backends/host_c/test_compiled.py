@@ -8,17 +8,18 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-import builders
 import numpy as np
 import pytest
-from c_compilers import RUNTIME, STRICT, compilers, infer, link, objects
-from image_programs import aliases, blur, lowered, memory
-from programs import parse, twice
 
 import clopt
+from clopt.backends.kernel_source import ROUNDING_OPTION
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.targets import load_target
 from clopt.weights import Weights
+from support.c.compilers import RUNTIME, STRICT, compilers, infer, link, link_objects, objects
+from support.cl.image_programs import aliases, blur, lowered, memory
+from support.cl.programs import parse, twice
+from support.onnx import builders, models
 
 ROOT = Path(__file__).parents[3]
 DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
@@ -31,7 +32,7 @@ def check(
     runtime: Sequence[Path],
     folder: Path,
 ) -> str:
-    """Both runtimes give the same bits; what the C program printed."""
+    """Both runtimes give the same bits. Returns the C program's output."""
     model.save_c(folder, "net")
     outputs, printed = infer(folder, link(folder, runtime), device, model, arrays)
     for got, want in zip(outputs, model.run(arrays), strict=True):
@@ -68,6 +69,22 @@ SHAPE = (2, 5, 7, 4)
 X = np.random.default_rng(0).standard_normal(SHAPE).astype(np.float32)
 
 
+EMPTY = {
+    "input and output": "y = Relu(x) w = Relu(z)",
+    "input alone": "t = ReduceSum<keepdims=0>(x) y = Add(t, z)",
+    "unchanged": "y = Identity(x) w = Identity(z)",
+}
+
+
+@pytest.mark.parametrize("body", EMPTY.values(), ids=EMPTY.keys())
+def test_tensors_without_elements(
+    body: str, device: str, runtime: Sequence[Path], tmp_path: Path
+) -> None:
+    model = clopt.compile(models.model("float[0,4] x, float[3] z", body), device=device)
+    arrays = [np.zeros((0, 4), np.float32), np.array([-1, 0, 1], np.float32)]
+    check(model, arrays, device, runtime, tmp_path / "net")
+
+
 def placed(text: str, **places: str) -> str:
     """`text` with its `cl.alloc`s in an arena, where `places` says."""
     for name, place in places.items():
@@ -76,14 +93,14 @@ def placed(text: str, **places: str) -> str:
 
 
 def compiled(text: str, device: str, weights: Weights | None = None) -> clopt.CompiledModel:
-    """A program for a device that has all kinds of views."""
+    """A program for a device that has all kinds of views, on one that may lack some."""
     target = load_target("adreno-740").with_facts({"texture": "prefer", "float_coordinates": False})
-    return clopt.compile(lowered(text, target), device=device, weights=weights)
+    return clopt.compile(lowered(text, target), target, device=device, weights=weights)
 
 
 @pytest.mark.parametrize("kind", ["image2d", "image1d_buffer", "image2d_array"])
 def test_images(kind: str, device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
-    """A filter; the bytes of its first image become those of a buffer."""
+    """A filter whose first image leaves its bytes to a buffer."""
     weights = Weights()
     plain = memory(SHAPE, "f32")
     text = blur(SHAPE, weights.add(np.random.default_rng(1).random((2, 3, 3, 4), np.float32)), kind)
@@ -124,7 +141,7 @@ cl.program @main(%x: memref<128xf32> {cl.name = "x"}, %y: memref<128xf32> {cl.na
 
 
 def test_parts_of_inputs_and_outputs(device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
-    """Sub-buffers of what the caller binds, and a copy from where no sub-buffer can start."""
+    """Sub-buffers of the caller's buffers, and a copy from where no sub-buffer can start."""
     model = clopt.compile(parse(twice(64) + PARTS), device=device)
     x = np.arange(128, dtype=np.float32)
     check(model, [x], device, runtime, tmp_path / "net")
@@ -166,3 +183,46 @@ def test_c_of_the_readme(tmp_path: Path) -> None:
     clopt.compile(DIGITS, "generic", {"batch": 1}).save_c(tmp_path, "digits")
     (tmp_path / "readme.c").write_text(code)
     objects(compilers()[0], [tmp_path / "readme.c"], tmp_path)
+
+
+SPY = """
+#include <clopt_runtime.h>
+#include <stdio.h>
+cl_int __real_clBuildProgram(cl_program, cl_uint, const cl_device_id *, const char *,
+                             void(CL_CALLBACK *)(cl_program, void *), void *);
+cl_int __wrap_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                             const char *options,
+                             void(CL_CALLBACK *notify)(cl_program, void *), void *data);
+cl_int __wrap_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                             const char *options,
+                             void(CL_CALLBACK *notify)(cl_program, void *), void *data) {
+    printf("built with %s\\n", options);
+    return __real_clBuildProgram(program, count, devices, options, notify, data);
+}
+"""
+
+
+@pytest.mark.parametrize("function", ["reciprocal", "sigmoid"])
+def test_division_is_rounded_correctly_where_a_kernel_asks_for_it(
+    function: str, device: str, runtime: Sequence[Path], tmp_path: Path
+) -> None:
+    module = parse(f"""
+      func.func @main(%x: tensor<64xf32> {{nn.name = "x"}}) -> (tensor<64xf32> {{nn.name = "y"}}) {{
+        %y = nn.unary {function} %x : (tensor<64xf32>) -> tensor<64xf32>
+        func.return %y : tensor<64xf32>
+      }}
+    """)
+    model = clopt.compile(module, device=device)
+    model.save_c(tmp_path, "net")
+    spy = tmp_path / "spy.c"
+    spy.write_text(SPY)
+    (compiler, *_) = compilers()
+    sources = [*sorted(tmp_path.glob("net*.c")), tmp_path / "main.c", spy]
+    made = [*objects(compiler, sources, tmp_path, tmp_path), *runtime]
+    program = link_objects([Path("-Wl,--wrap=clBuildProgram"), *made], tmp_path / "main")
+    x = np.linspace(1, 9, 64, dtype=np.float32)
+    outputs, printed = infer(tmp_path, program, device, model, [x])
+    assert outputs[0].tobytes() == model.run([x])[0].tobytes()
+    rounded = function == "reciprocal" and find_device(device).has_rounding_option
+    options = f"-cl-std=CL1.2 {ROUNDING_OPTION}" if rounded else "-cl-std=CL1.2"
+    assert f"built with {options}\n" in printed

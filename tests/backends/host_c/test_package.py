@@ -1,4 +1,4 @@
-"""What a C package consists of, read as text."""
+"""The files of a C package, read as text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import ADD, KERNELS, PROGRAM, WEIGHT, parse
 
 import clopt
 from clopt import CloptError
 from clopt.backends.host_c import model_name, package_files, write_package
 from clopt.tools import compile
 from clopt.weights import Weights
+from support.cl.programs import ADD, KERNELS, PROGRAM, WEIGHT, parse
 
 ROOT = Path(__file__).parents[3]
 DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
@@ -79,7 +79,7 @@ def test_tables() -> None:
 
 def test_names_of_tensors_end_no_comment_and_no_string() -> None:
     files = texts(PLANNED)
-    assert "SMALL_THE_SUM = 1, /* output the sum * /: float32 4 */" in files["small.h"]
+    assert "SMALL_OUTPUT_THE_SUM = 1, /* the sum * /: float32 4 */" in files["small.h"]
     assert '.name = "the sum */"' in files["small.c"]
 
 
@@ -99,7 +99,7 @@ def test_weights_file() -> None:
 
 
 def test_sources_and_weights_belong_together() -> None:
-    """The digest changes with the weights, the program and the kernels, and not by itself."""
+    """The digest changes with the weights, the program and the kernels, and with nothing else."""
 
     def digest(program: str, kernels: str, weight: np.ndarray) -> bytes:
         weights = Weights()
@@ -186,3 +186,27 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         with pytest.raises(SystemExit):
             compile.main([*words, *wrong])
         assert "name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("target", "needs"),
+    [
+        ("adreno-740 texture=off", "CLOPT_NEEDS_FP16"),
+        ("adreno-740 texture=prefer", "CLOPT_NEEDS_FP16 | CLOPT_NEEDS_IMAGES"),
+        ("adreno-740 texture=off fp16=false", "0"),
+        ("adreno-740 texture=prefer fp16=false read_imageh=false", "CLOPT_NEEDS_IMAGES"),
+    ],
+)
+def test_needs_of_a_device(target: str, needs: str) -> None:
+    """The kernel stores halves as it loads them. The names of the tensors ask for nothing."""
+    module = parse("""
+      func.func @main(%half: tensor<4x6xf16> {nn.name = "half"})
+          -> (tensor<6x4xf16> {nn.name = "double"}) {
+        %double = nn.transpose %half {perm = array<i64: 1, 0>}
+          : (tensor<4x6xf16>) -> tensor<6x4xf16>
+        func.return %double : tensor<6x4xf16>
+      }
+    """)
+    model = clopt.compile(module, target=target)
+    files = package_files(model.module, model.source, Weights(), "moved")
+    assert f"  .needs = {needs},\n" in files["moved.c"].decode()

@@ -12,8 +12,8 @@ func.func @batch_norm(%x: tensor<2x3x4xf32>, %s: tensor<3xf32>, %b: tensor<3xf32
 // CHECK: memref.load %m[%i1_1] : memref<3xf32>
 // CHECK: memref.load %v[%i1_1] : memref<3xf32>
 // CHECK: arith.addf %{{.*}}, %{{.*}} : f32
-// CHECK: math.sqrt %{{.*}} : f32
-// CHECK: arith.divf %{{.*}}, %{{.*}} : f32
+// CHECK: math.sqrt %{{.*}} fastmath<afn> : f32
+// CHECK: arith.divf %{{.*}}, %{{[^ ]*}} fastmath<arcp> : f32
 // CHECK: memref.load %x[%i0_1, %i1_1, %i2_1] : memref<2x3x4xf32>
 // CHECK: arith.subf %{{.*}}, %{{.*}} : f32
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
@@ -52,8 +52,8 @@ func.func @layer_norm(%x: tensor<2x8xf32>, %s: tensor<8xf32>) -> tensor<2x8xf32>
 // CHECK: memref.load %squares[%i0_5, %{{.*}}] : memref<2x1xf32>
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
 // CHECK: arith.addf %{{.*}}, %{{.*}} : f32
-// CHECK: math.sqrt %{{.*}} : f32
-// CHECK: arith.divf %{{.*}}, %{{.*}} : f32
+// CHECK: math.sqrt %{{.*}} fastmath<afn> : f32
+// CHECK: arith.divf %{{.*}}, %{{[^ ]*}} fastmath<arcp> : f32
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
 // CHECK: memref.load %s[%i1_5] : memref<8xf32>
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
@@ -77,8 +77,8 @@ func.func @rms_norm(%x: tensor<2x8xf32>, %s: tensor<8xf32>) -> tensor<2x8xf32> {
 // CHECK: memref.load %squares[%i0_3, %{{.*}}] : memref<2x1xf32>
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
 // CHECK: arith.addf %{{.*}}, %{{.*}} : f32
-// CHECK: math.sqrt %{{.*}} : f32
-// CHECK: arith.divf %{{.*}}, %{{.*}} : f32
+// CHECK: math.sqrt %{{.*}} fastmath<afn> : f32
+// CHECK: arith.divf %{{.*}}, %{{[^ ]*}} fastmath<arcp> : f32
 // CHECK: memref.load %x[%i0_3, %i1_3] : memref<2x8xf32>
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
 // CHECK: memref.load %s[%i1_3] : memref<8xf32>
@@ -116,8 +116,8 @@ func.func @group_norm(%x: tensor<1x6x4xf32>, %s: tensor<6xf32>, %b: tensor<6xf32
 // CHECK: memref.load %squares[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] : memref<1x2x1x1xf32>
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
 // CHECK: arith.addf %{{.*}}, %{{.*}} : f32
-// CHECK: math.sqrt %{{.*}} : f32
-// CHECK: arith.divf %{{.*}}, %{{.*}} : f32
+// CHECK: math.sqrt %{{.*}} fastmath<afn> : f32
+// CHECK: arith.divf %{{.*}}, %{{[^ ]*}} fastmath<arcp> : f32
 // CHECK: memref.load %x[%{{.*}}, %i1_5, %i2_5] : memref<1x6x4xf32>
 // CHECK: memref.load %sum[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] : memref<1x2x1x1xf32>
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
@@ -158,7 +158,7 @@ func.func @softmax(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
 // CHECK: arith.subf %{{.*}}, %{{.*}} : f32
 // CHECK: math.exp %{{.*}} : f32
 // CHECK: memref.load %sum[%i0_5, %{{.*}}] : memref<2x1xf32>
-// CHECK: arith.divf %{{.*}}, %{{.*}} : f32
+// CHECK: arith.divf %{{.*}}, %{{[^ ]*}} fastmath<arcp> : f32
 // CHECK: memref.store %{{.*}}, %r[%i0_5, %i1_5] : memref<2x8xf32>
 
 // -----

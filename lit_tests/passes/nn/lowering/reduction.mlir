@@ -13,7 +13,7 @@ func.func @mean(%x: tensor<2x3x4xf32>) -> tensor<1x3x1xf32> {
 // CHECK: memref.store %{{.*}}, %reduce_mean[%{{.*}}, %i1_1, %{{.*}}] : memref<1x3x1xf32>
 // CHECK: tir.block "out" (%i0_3: spatial 1, %i1_3: spatial 3, %i2_3: spatial 1) = {{.*}} {
 // CHECK: memref.load %reduce_mean[%{{.*}}, %i1_3, %{{.*}}] : memref<1x3x1xf32>
-// CHECK: arith.divf %{{.*}}, %{{.*}} : f32
+// CHECK: arith.divf %{{[^ ]*}}, %{{[^ ]*}} : f32
 // CHECK: memref.store %{{.*}}, %r[%{{.*}}, %i1_3, %{{.*}}] : memref<1x3x1xf32>
 
 // -----

@@ -139,3 +139,33 @@ tir.func @unknown(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {output
     }
   }
 }
+
+// -----
+
+// expected-error@unknown {{@axes, loop 'i': loops are bound to both global_x and group_x}}
+tir.func @axes(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["bind mm.i group_x", "bind out.i global_x"]} {
+  %t = memref.alloca() : memref<8x16xf32>
+  tir.for parallel %i = 0 to 8 {
+    tir.for parallel %j = 0 to 16 {
+      tir.for serial %k = 0 to 4 {
+        tir.block "mm" (%vi: spatial 8, %vj: spatial 16, %vk: reduce 4) = affine_map<(d0, d1, d2) -> (d0, d1, d2)> (%i, %j, %k) init [0.0 : f32] {
+          %p = memref.load %a[%vi, %vk] : memref<8x4xf32>
+          %q = memref.load %b[%vk, %vj] : memref<4x16xf32>
+          %old = memref.load %t[%vi, %vj] : memref<8x16xf32>
+          %pq = arith.mulf %p, %q : f32
+          %new = arith.addf %old, %pq : f32
+          memref.store %new, %t[%vi, %vj] : memref<8x16xf32>
+        }
+      }
+    }
+  }
+  tir.for parallel %i = 0 to 8 {
+    tir.for parallel %j = 0 to 16 {
+      tir.block "out" (%vi: spatial 8, %vj: spatial 16) = affine_map<(d0, d1) -> (d0, d1)> (%i, %j) {
+        %r = memref.load %t[%vi, %vj] : memref<8x16xf32>
+        %s = arith.negf %r : f32
+        memref.store %s, %y[%vi, %vj] : memref<8x16xf32>
+      }
+    }
+  }
+}

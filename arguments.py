@@ -1,0 +1,54 @@
+"""Checks of the arguments that Python callers pass; every mistake becomes one sentence."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from operator import index
+from typing import SupportsIndex, cast
+
+from .errors import CloptError
+
+
+def check_type(name: str, value: object, types: tuple[type, ...], wanted: str) -> None:
+    """Refuse an argument that is neither None nor of one of `types`, which `wanted` describes."""
+    if value is not None and not isinstance(value, types):
+        raise CloptError(f"{name} is {wanted}, not {type_name(value)}.")
+
+
+def type_name(value: object) -> str:
+    """The type of a value as its user knows it: `numpy.ndarray`, `int`."""
+    kind = type(value)
+    return (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
+
+
+def checked_dims(dims: object) -> Mapping[str, int] | None:
+    """The argument `dims`, with sizes of any integer type as `int`."""
+    if dims is None:
+        return None
+    wanted = 'dims is a mapping of names to sizes, for example {"batch": 1}'
+    if not isinstance(dims, Mapping):
+        raise CloptError(f"{wanted}, not {type_name(dims)}.")
+    checked: dict[str, int] = {}
+    for name, size in cast("Mapping[object, object]", dims).items():
+        if not isinstance(name, str) or not isinstance(size, SupportsIndex) or size is True:
+            raise CloptError(f"{wanted}; {name!r}: {size!r} is no name with a whole number.")
+        checked[name] = index(size)
+    return checked
+
+
+def check_keywords(given: Iterable[str], facts: Iterable[str], arguments: Iterable[str]) -> None:
+    """Refuse a keyword of `clopt.compile` that is neither a fact of a target nor an argument."""
+    known = set(facts)
+    for name in given:
+        if name in known:
+            continue
+        close = difflib.get_close_matches(name, [*known, *arguments], n=1)
+        hint = f"did you mean {close[0]}?" if close else "docs/targets.md lists the facts."
+        raise CloptError(
+            f'clopt.compile has no argument "{name}" and a target no such fact; {hint}'
+        )

@@ -1,0 +1,100 @@
+"""Correctly rounded division and square root, where OpenCL C has them and where it has not.
+
+`arith.divf` and `math.sqrt` without fast-math flags are rounded correctly, as by IEEE 754. OpenCL C
+allows 2.5 ulp for `/` of floats and 3 ulp for `sqrt`, unless a program is built with an option that
+not every device takes. For a target without it, functions correct the device's result: the residual
+`a - q * b` of a quotient within one ulp is exact with `fma`, and of two neighbours the one with the
+smaller residual is nearer (Markstein, "IA-64 and Elementary Functions", 2000, chapter 8). No tie is
+possible: neither a quotient nor a root of floats lies halfway between two of them.
+"""
+
+from __future__ import annotations
+
+from math import frexp
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Operation
+
+from ...dialects import tir
+from ...dialects.cl.target import Target
+from ..kernel_source import ROUNDING_OPTION
+from .types import value_type
+
+DIVIDE = "rounded_divide"
+SQRT = "rounded_sqrt"
+
+# The scales keep residuals of small operands above the subnormal numbers. What has no residual that
+# tells anything is returned as the device computed it: zeros, infinities, NaN, and quotients beyond
+# 2^127 or of a tiny dividend and a large divisor.
+_FUNCTIONS = {
+    DIVIDE: """\
+// a / b, rounded correctly.
+static {type} {name}(const {type} a, const {type} b) {{
+    const {type} scale = fabs(a) < 0x1p-40f ? ({type})(0x1p80f) : ({type})(1.0f);
+    const {type} q = a / b, m = a * scale, n = b * scale;
+    const {type} r = fma(-q, n, m);
+    const {type} guess = q + r / n;
+    const {type} rest = fma(-guess, n, m);
+    const {type} next = nextafter(guess, copysign(({type})(INFINITY), rest * n));
+    return isnormal(r) ? (fabs(fma(-next, n, m)) < fabs(rest) ? next : guess) : q;
+}}
+""",
+    SQRT: """\
+// The square root, rounded correctly.
+static {type} {name}(const {type} x) {{
+    const {type} up = x < 0x1p-60f ? ({type})(0x1p100f) : ({type})(1.0f);
+    const {type} down = x < 0x1p-60f ? ({type})(0x1p-50f) : ({type})(1.0f);
+    const {type} m = x * up, s = sqrt(m);
+    const {type} r = fma(-s, s, m);
+    const {type} guess = s + r / (s + s);
+    const {type} rest = fma(-guess, guess, m);
+    const {type} next = nextafter(guess, copysign(({type})(INFINITY), rest));
+    return (isnormal(r) ? (fabs(fma(-next, next, m)) < fabs(rest) ? next : guess) : s) * down;
+}}
+""",
+}
+NAMES = frozenset(name + width for name in _FUNCTIONS for width in ("", "2", "3", "4", "8", "16"))
+"""All names that these functions may have."""
+
+
+def is_function(name: str) -> bool:
+    """Whether a call is one of a function of this module."""
+    return name in _FUNCTIONS
+
+
+def function_name(name: str, width: int) -> str:
+    """The name of the function for vectors of this width."""
+    return name if width == 1 else f"{name}{width}"
+
+
+def definition(name: str, width: int) -> str:
+    """The text of a function for vectors of this width."""
+    ctype = "float" if width == 1 else f"float{width}"
+    return _FUNCTIONS[name].format(type=ctype, name=function_name(name, width))
+
+
+def must_round(op: Operation, target: Target) -> bool:
+    """Whether an operation is a division or root of floats that is rounded correctly."""
+    if not isinstance(op, arith.DivfOp | math.SqrtOp):
+        return False
+    return not _is_approximate(op.fastmath) and value_type(op.result.type, target).base == "float"
+
+
+def remark(func: tir.FuncOp, target: Target) -> str | None:
+    """The comment that asks to build a kernel with an option, where it is right only then."""
+    if not target.correctly_rounded_division or not any(
+        must_round(op, target) for op in func.walk()
+    ):
+        return None
+    return f"// Build with {ROUNDING_OPTION} where the device takes it."
+
+
+def exact_reciprocal(value: float) -> float | None:
+    """The reciprocal of a power of two: a product with it is the quotient."""
+    mantissa, exponent = frexp(value)
+    return 1 / value if abs(mantissa) == 0.5 and abs(exponent) < 100 else None
+
+
+def _is_approximate(flags: arith.FastMathFlagsAttr) -> bool:
+    return bool({FastMathFlag.ALLOW_RECIP, FastMathFlag.APPROX_FUNC} & set(flags.data))

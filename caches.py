@@ -1,0 +1,108 @@
+"""Where clopt keeps files between processes, and which of them it trusts.
+
+Caches hold code: kernels and shared libraries. So nobody but the user can write their folder, and
+clopt makes a file anew that does not belong to the user.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+
+from platformdirs import user_cache_dir
+
+from .errors import CloptWarning
+
+_SHARED_MEMORY = "/dev/shm"  # of Linux; some containers have no other folder to write to
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def user_cache(name: str) -> Path | None:
+    """The folder `name` of the user's cache; None where the user has no home.
+
+    Warns once if clopt cannot write there. Files of earlier processes may still be readable.
+    """
+    is_cache_kept()
+    root = _root()
+    return root / name if root.is_absolute() else None
+
+
+def is_cache_kept() -> bool:
+    """Whether the user's cache can be written; if not, a warning says so once."""
+    return _is_kept(_root())
+
+
+def process_folder() -> Path:
+    """A folder that clopt removes when this process ends. Raises OSError without a place for it."""
+    return Path(_process_folder().name)
+
+
+def cache_folder(name: str) -> Path:
+    """The folder `name` of the user's cache, or of this process where none can be kept.
+
+    Raises OSError without a place for either.
+    """
+    return (_root() if is_cache_kept() else process_folder()) / name
+
+
+def make_private(folder: Path) -> bool:
+    """Make a folder that others cannot write; return whether it is safe and writable."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        found = folder.stat()
+        if _is_of_others(found):
+            return False
+        if os.name == "posix" and found.st_mode & _OTHERS_WRITE:
+            folder.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS_WRITE)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def is_private(path: Path) -> bool:
+    """Whether a file, and the folder around it, are the user's and closed to writers other than
+    the user. Symbolic links are not."""
+    try:
+        file, folder = path.lstat(), path.parent.stat()
+    except OSError:
+        return False
+    is_open = os.name == "posix" and (file.st_mode | folder.st_mode) & _OTHERS_WRITE
+    others = _is_of_others(file) or _is_of_others(folder)
+    return stat.S_ISREG(file.st_mode) and not is_open and not others
+
+
+def _is_of_others(found: os.stat_result) -> bool:
+    return hasattr(os, "geteuid") and found.st_uid != os.geteuid()
+
+
+def _root() -> Path:
+    """The user's cache; it starts with "~" without HOME and without a user of this number."""
+    return Path(user_cache_dir("clopt"))
+
+
+@cache
+def _is_kept(root: Path) -> bool:
+    kept = root.is_absolute() and make_private(root)
+    if not kept:
+        warnings.warn(
+            f"clopt cannot keep files in {root}, so each process compiles its kernels anew; "
+            "XDG_CACHE_HOME may name a folder of yours that can be written.",
+            CloptWarning,
+            stacklevel=2,
+        )
+    return kept
+
+
+@cache
+def _process_folder() -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="clopt-", ignore_cleanup_errors=True)
+    except OSError:
+        return tempfile.TemporaryDirectory(
+            prefix="clopt-", ignore_cleanup_errors=True, dir=_SHARED_MEMORY
+        )

@@ -1,0 +1,189 @@
+"""A compiled model in Python: its plans, its memory, and the device that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from .arguments import check_type
+from .backends.programs import program_of
+from .backends.pyopencl_runtime import (
+    CExecutable,
+    CommandQueue,
+    DeviceMemory,
+    Executable,
+    Runnable,
+)
+from .context import CloptContext
+from .dialects.cl import ArenaOp, target_of
+from .dialects.cl.commands import uses_ml_ops
+from .errors import UnavailableError
+from .saved import Plan, save_model
+from .tensor_info import TensorInfo
+from .weights import Weights
+
+if TYPE_CHECKING:
+    from .backends.pyopencl_runtime.inputs import Array, Arrays
+    from .passes.memory_report import MemoryReport
+
+
+class CompiledModel:
+    """A model ready to run; `module` and `weights` are the compiled program.
+
+    Threads may share it: inferences take turns.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        weights: Weights,
+        make_executable: Callable[[], Runnable],
+        source: str | None = None,
+        fallback: CompiledModel | None = None,
+    ) -> None:
+        """`fallback` is the same network by kernels alone, for devices that cannot run this."""
+        program = program_of(module)
+        self.module = module
+        self.weights = weights
+        self._program = program
+        self.inputs = [TensorInfo.of(port) for port in program.input_ports]
+        self.outputs = [TensorInfo.of(port) for port in program.output_ports]
+        self.fallback = fallback
+        self._make_executable = make_executable
+        self._source = source
+        self._refusal: str | None = None
+
+    def __repr__(self) -> str:
+        place = target_of(self.module).name
+        if "executable" in self.__dict__:
+            place += f", on {self.device_name}"
+        inputs, outputs = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
+        return (
+            f"CompiledModel({inputs} -> {outputs}; {self.memory.total:,} bytes on the device; "
+            f"for {place})"
+        )
+
+    @cached_property
+    def executable(self) -> Runnable:
+        """The program on its device, for callers with their own queue and buffers."""
+        try:
+            return self._make_executable()
+        except UnavailableError as error:
+            if self.fallback is None:
+                raise
+            self._refusal = str(error)
+            return self.fallback.executable
+
+    @property
+    def plan(self) -> str:
+        """Which plan runs: "CLML", where that computes a part of the network, or "kernels"."""
+        runs = self.fallback if self.plan_reason is not None and self.fallback else self
+        return "CLML" if uses_ml_ops(runs._program) else "kernels"
+
+    @property
+    def plan_reason(self) -> str | None:
+        """A sentence about why the fallback runs; None where it does not."""
+        _ = self.executable
+        return self._refusal
+
+    @cached_property
+    def source(self) -> str:
+        """The OpenCL C of all kernels."""
+        if self._source is not None:
+            return self._source
+        from .backends.opencl_c import emit
+
+        return emit(self.module, target_of(self.module))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences about the points where the compiler departed from the arguments."""
+        from .passes.remarks import remarks_of
+
+        return remarks_of(self.module)
+
+    @cached_property
+    def memory(self) -> MemoryReport:
+        """The model's memory on its device, computed from the program without the device."""
+        from .passes.memory_report import memory_report
+
+        return memory_report(self._program, target_of(self.module))
+
+    @property
+    def device_name(self) -> str:
+        """The device the model runs on."""
+        device = self.executable.device
+        return f"{device.name} ({device.platform})"
+
+    def prepare(self) -> None:
+        """Build the kernels and upload the weights now and not at the first run."""
+        _ = self.executable
+
+    def run(self, inputs: Arrays) -> list[Array]:
+        """One inference: arrays in, by name or in order; new arrays out, in `outputs`' order."""
+        return self.executable.run(inputs)
+
+    def enqueue(self, queue: CommandQueue, buffers: Mapping[str, DeviceMemory]) -> None:
+        """Put one inference on the caller's in-order queue, on the caller's buffers; no waiting."""
+        self.executable.enqueue(queue, buffers)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model to `folder`, complete or not at all; `clopt.load` reads it."""
+        check_type("folder", folder, (str, PathLike), "the path of a folder")
+        plans = [(plan.module, plan.source) for plan in (self, self.fallback) if plan]
+        save_model(Path(folder), plans, self.weights)
+
+    def save_c(self, folder: str | Path, name: str = "model") -> None:
+        """Write the model to `folder` as a C99 library that runs it without Python.
+
+        Its functions are `<name>_create` and so on; the folder's README explains them. Writes the
+        folder completely or not at all, and replaces an existing one only if it holds such a
+        library and nothing else. Raises CloptError for a name that C does not allow.
+        """
+        from .backends.host_c import package_files, write_package
+
+        check_type("folder", folder, (str, PathLike), "the path of a folder")
+        other = self.fallback
+        fallback = (_planned(other.module), other.source) if other else None
+        module = _planned(self.module)
+        files = package_files(module, self.source, self.weights, name, fallback)
+        write_package(Path(folder), files)
+
+
+def make_model(
+    plans: Sequence[Plan], weights: Weights, clml_library: str | None, **settings: Any
+) -> CompiledModel:
+    """The model that has these plans; the later ones are for devices that cannot run the first."""
+    made: CompiledModel | None = None
+    for plan in reversed(plans):
+        make = partial(
+            _make_executable, plan.module, weights, clml_library, source=plan.source, **settings
+        )
+        made = CompiledModel(plan.module, weights, make, plan.source, made)
+    assert made, "a model has a plan"
+    return made
+
+
+def _planned(module: ModuleOp) -> ModuleOp:
+    """`module`, or a copy with planned memory."""
+    if any(isinstance(op, ArenaOp) for op in module.walk()):
+        return module
+    from .passes.pipelines import run_pipeline
+
+    module = module.clone()
+    run_pipeline(CloptContext(), module, "memory")
+    return module
+
+
+def _make_executable(
+    module: ModuleOp, weights: Weights, clml_library: str | None, **settings: Any
+) -> Runnable:
+    """The program on its device; one with operations of CLML runs as C."""
+    if uses_ml_ops(program_of(module)):
+        return CExecutable(_planned(module), weights, clml_library=clml_library, **settings)
+    return Executable(module, weights, **settings)

@@ -1,0 +1,167 @@
+"""`tir.func`: a kernel, its parameters and its launch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    I64,
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    i64,
+)
+from xdsl.ir import Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
+
+from .attributes import LoopKind
+from .in_place import in_place_attribute, in_place_pairs
+from .kernel import (
+    verify_launch,
+    verify_parameters,
+    verify_schedule,
+    verify_statements,
+    verify_tile,
+)
+from .ops import ForOp
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """One OpenCL kernel: parameters are memrefs in the global or constant scope.
+
+    `outputs` numbers the parameters that the kernel writes; `constants` those that every launch
+    binds to a constant. `comment` is printed above the kernel and names the nodes it computes.
+
+    `in_place = [array<i64: 0, 3>]` are pairs of an input and an output that a launch may give the
+    same bytes: every work-item reads an element of the input only before it, and nobody else,
+    writes that element of the output; both are buffers.
+
+    A schedule may ask for another layout of a constant: `layouts` maps the position of its
+    parameter to the affine map from the present indices to those in the layout, and
+    `cl-pack-constants` applies it (`dialects/tir/layouts.py`). `schedule` holds steps for
+    `tir-apply-schedule`, which replace a rule's choice; `tile` is the register tile that a rule
+    chose, or must choose. `global_size` and `local_size` are the NDRange, known once every bound
+    loop is final (`tir-lower-blocks`); a `local_size` alone requests a work-group of that size.
+    """
+
+    name = "tir.func"
+    sym_name = prop_def(SymbolNameConstraint())
+    outputs = prop_def(DenseArrayBase[I64])
+    constants = opt_prop_def(DenseArrayBase[I64])
+    layouts = opt_prop_def(DictionaryAttr)
+    schedule = opt_prop_def(ArrayAttr[StringAttr])
+    tile = opt_prop_def(DictionaryAttr)
+    comment = opt_prop_def(StringAttr)
+    in_place = opt_prop_def(ArrayAttr)
+    global_size = opt_prop_def(DenseArrayBase[I64])
+    local_size = opt_prop_def(DenseArrayBase[I64])
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        body: Region,
+        outputs: Sequence[int],
+        *,
+        constants: Sequence[int] | None = None,
+        comment: str | None = None,
+        global_size: Sequence[int] | None = None,
+        local_size: Sequence[int] | None = None,
+        in_place: Sequence[tuple[int, int]] = (),
+    ):
+        def ints(values: Sequence[int] | None) -> DenseArrayBase[I64] | None:
+            return None if values is None else DenseArrayBase.from_list(i64, values)
+
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "outputs": ints(outputs),
+                "constants": ints(constants),
+                "comment": None if comment is None else StringAttr(comment),
+                "global_size": ints(global_size),
+                "local_size": ints(local_size),
+                "in_place": in_place_attribute(in_place),
+            },
+            regions=[body],
+        )
+
+    @property
+    def params(self) -> tuple[SSAValue, ...]:
+        """The kernel's parameters, in the order of its arguments."""
+        return tuple(self.body.block.args)
+
+    @property
+    def output_indices(self) -> tuple[int, ...]:
+        """The positions of the parameters that the kernel writes."""
+        return tuple(self.outputs.iter_values())
+
+    @property
+    def constant_indices(self) -> tuple[int, ...]:
+        """The positions of the parameters that are constants at every launch."""
+        array = self.constants
+        return () if array is None else tuple(array.iter_values())
+
+    @property
+    def in_place_pairs(self) -> tuple[tuple[int, int], ...]:
+        """Positions of inputs and outputs that may be the same bytes."""
+        return in_place_pairs(self.in_place)
+
+    def verify_(self) -> None:
+        verify_parameters(self)
+        verify_schedule(step.data for step in self.schedule or ())
+        verify_tile(self.tile)
+        verify_launch(self)
+        verify_statements(self)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        name = parser.parse_symbol_name()
+        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        attrs = parser.parse_optional_attr_dict_with_keyword(("sym_name",))
+        region = parser.parse_region(args)
+        given = dict(attrs.data) if attrs else {}
+        known = cls.get_irdl_definition().properties
+        properties = {key: given.pop(key) for key in list(given) if key in known}
+        return cls.create(
+            properties={"sym_name": name, **properties}, attributes=given, regions=[region]
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.body.block.args, printer.print_block_argument)
+        attrs = {k: v for k, v in self.properties.items() if k != "sym_name"}
+        printer.print_string(" attributes ")
+        printer.print_attr_dict(attrs | self.attributes)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def rolled_loops(func: FuncOp) -> list[ForOp]:
+    """The `rolled` loops, in the order of the text."""
+    return [
+        op for op in func.body.walk() if isinstance(op, ForOp) and op.kind.data is LoopKind.Rolled
+    ]
+
+
+def rolled_bounds(func: FuncOp) -> tuple[int, ...]:
+    """The bounds of the `rolled` loops, in the order of the text.
+
+    They are arguments of the kernel: 32-bit integers after its buffers, the same at every launch.
+    """
+    return tuple(loop.size for loop in rolled_loops(func))

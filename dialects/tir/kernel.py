@@ -1,0 +1,162 @@
+"""The rules of a kernel as a whole: its parameters, its index space, its statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType
+from xdsl.ir import Block, Operation
+from xdsl.utils.exceptions import VerifyException
+
+from .block import BlockOp
+from .in_place import verify_in_place
+from .layouts import verify_layouts
+from .nesting import verify_indices
+from .ops import BarrierOp, ForOp
+from .texel import TexelWriteOp
+
+if TYPE_CHECKING:
+    from .func import FuncOp
+
+TILE_PARAMETERS = ("row", "rows", "col", "vectors", "width")
+"""A register tile has `rows` of variable `row`, by `vectors` of `width` lanes of variable `col`."""
+
+
+def verify_parameters(func: FuncOp) -> None:
+    """Require that parameters are memrefs, only outputs are written, and constants are inputs."""
+    args, outputs, constants = func.body.block.args, func.output_indices, func.constant_indices
+    count = len(args)
+    for role, positions in (("output", outputs), ("constant", constants)):
+        for i in positions:
+            if not 0 <= i < count:
+                raise VerifyException(f"{role} {i} is not one of the {count} parameters")
+        if len(set(positions)) < len(positions):
+            raise VerifyException(f"{role}s lists a parameter twice: {list(positions)}")
+    for i in constants:
+        if i in outputs:
+            raise VerifyException(f"parameter {i} is a constant, so it cannot be an output")
+    for i, arg in enumerate(args):
+        if not isinstance(arg.type, MemRefType):
+            raise VerifyException(f"a kernel parameter is a memref, not {arg.type}")
+        if i not in outputs and any(_is_written(use.operation, use.index) for use in arg.uses):
+            raise VerifyException(
+                f"the kernel stores to parameter {i}, which its outputs do not list"
+            )
+    types = [arg.type for arg in args]
+    verify_in_place(func.in_place, types, set(outputs))
+    verify_layouts(func.layouts, types, constants)
+
+
+def _is_written(op: Operation, operand: int) -> bool:
+    return isinstance(op, memref.StoreOp | TexelWriteOp) and operand == 1
+
+
+def verify_ndrange(global_size: Sequence[int], local_size: Sequence[int]) -> None:
+    """Require one to three dimensions, and work-groups that divide the range (maybe empty)."""
+    if not 1 <= len(global_size) <= 3 or len(local_size) != len(global_size):
+        raise VerifyException(
+            f"a launch has one to three dimensions, global {list(global_size)} and local "
+            f"{list(local_size)} disagree with that"
+        )
+    for total, group in zip(global_size, local_size, strict=True):
+        if total < 0 or group < 1 or total % group:
+            raise VerifyException(
+                f"the local size {list(local_size)} does not divide the global size "
+                f"{list(global_size)}"
+            )
+
+
+def verify_launch(func: FuncOp) -> None:
+    """Require an index space of one to three dimensions with every index that loops bind."""
+    loops = [op for op in _statements(func.body.block) if isinstance(op, ForOp)]
+    verify_indices(loop.kind.data for loop in loops)
+    total, group = func.global_size, func.local_size
+    if group is not None and total is None:  # wanted work-groups; the range is not known yet
+        sizes = tuple(group.iter_values())
+        if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+            raise VerifyException(
+                f"a work-group has one to three positive sizes, not {list(sizes)}"
+            )
+    if total is None:
+        return
+    ranges = tuple(total.iter_values())
+    groups = (1,) * len(ranges) if group is None else tuple(group.iter_values())
+    verify_ndrange(ranges, groups)
+    launched = {
+        "global": ranges,
+        "local": groups,
+        "group": tuple(n // m for n, m in zip(ranges, groups, strict=True)),
+    }
+    for loop in loops:
+        kind = loop.kind.data
+        if not kind.is_bound:
+            continue
+        if group is None and not kind.value.startswith("global"):
+            raise VerifyException(f"a loop is bound to {kind.value}, but there is no local_size")
+        sizes = launched[kind.value[:-2]]
+        size = sizes[kind.axis] if kind.axis < len(sizes) else 1
+        if loop.size > size:
+            raise VerifyException(
+                f"loop '{loop.var.name_hint}' is bound to {kind.value} and runs {loop.size} times, "
+                f"but {size} are launched"
+            )
+
+
+def verify_statements(func: FuncOp) -> None:
+    """Require that a kernel with blocks computes only in blocks, and that labels are unique."""
+    statements = list(_statements(func.body.block))
+    labels: set[str] = set()
+    for block in statements:
+        if isinstance(block, BlockOp):
+            label = block.label.data
+            if label in labels:
+                raise VerifyException(f"two blocks are labelled '{label}'")
+            labels.add(label)
+    if not labels:
+        return
+    known = BlockOp | ForOp | BarrierOp | memref.AllocaOp | arith.ConstantOp
+    for op in statements:
+        if not isinstance(op, known):
+            raise VerifyException(f"a kernel with blocks has no {op.name} outside of them")
+
+
+def verify_schedule(steps: Iterable[str]) -> None:
+    """Require that each step is a word and its arguments; `tir-apply-schedule` knows the words."""
+    for step in steps:
+        words = step.split()
+        if not words or words[0] == "->" or words[-1] == "->" or words.count("->") > 1:
+            raise VerifyException(
+                f"'{step}' is no step of a schedule, such as 'split out.i 8 -> io ii'"
+            )
+
+
+def verify_tile(tile: DictionaryAttr | None) -> None:
+    """Require all parameters of a register tile: two variables, and element counts of each."""
+    if tile is None:
+        return
+    if set(tile.data) != set(TILE_PARAMETERS):
+        raise VerifyException(
+            f"a tile states {', '.join(TILE_PARAMETERS)}, not {', '.join(sorted(tile.data))}"
+        )
+    values: dict[str, int] = {}
+    for name, value in tile.data.items():
+        least = 0 if name in ("row", "col") else 1
+        if not isinstance(value, IntegerAttr) or value.value.data < least:
+            raise VerifyException(
+                f"the {name} of a tile is an integer from {least} on, not {value}"
+            )
+        values[name] = value.value.data
+    if values["row"] == values["col"]:
+        raise VerifyException(f"row and col of a tile are both variable {values['row']}")
+
+
+def _statements(block: Block) -> Iterator[Operation]:
+    """The operations of a kernel in loops and branches, without those in the bodies of blocks."""
+    for op in block.ops:
+        yield op
+        if not isinstance(op, BlockOp):
+            for region in op.regions:
+                for inner in region.blocks:
+                    yield from _statements(inner)

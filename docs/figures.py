@@ -1,0 +1,210 @@
+"""Fills the figures in README.md and the pages from the files in `benchmarks/results`.
+
+`python docs/figures.py`. A figure stands before a comment that names it,
+
+    1,266<!-- = conformance.pass -->
+
+and a table between two comments:
+
+    <!-- table compare -->
+    ...
+    <!-- end -->
+
+A test fails while a figure is out of date, and for a number with a unit that has no such comment.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+PAGES = (ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted(ROOT.glob("docs/*.md")))
+
+FIGURE = re.compile(r"(?P<value>[^\s|(<>]*)(?P<comment><!-- = (?P<name>[\w.]+) -->)")
+TABLE = re.compile(r"(?P<head><!-- table (?P<name>\w+) -->\n).*?(?P<end><!-- end -->)", re.S)
+
+NETWORKS = {
+    "mobilenet_v1": "MobileNetV1",
+    "mobilenet_v2": "MobileNetV2",
+    "resnet18": "ResNet-18",
+    "resnet50": "ResNet-50",
+    "squeezenet1_1": "SqueezeNet 1.1",
+    "efficientnet_lite0": "EfficientNet-lite0",
+    "vit_tiny": "ViT, tiny",
+    "text_encoder": "text encoder",
+    "yolo": "YOLO-like",
+    "unet": "U-Net",
+}
+
+
+def read(name: str) -> Any:
+    """The content of a result file."""
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def megabytes(size: float) -> str:
+    """Of 10^6 bytes."""
+    return f"{size / 1e6:.1f}"
+
+
+def power(error: float) -> str:
+    """An error as `1.5e-2`."""
+    mantissa, exponent = f"{error:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def conformance() -> dict[str, str]:
+    """ONNX's backend tests, which must agree between the runtimes to be one figure."""
+    counts = [
+        Counter(case["status"] for case in read(f"conformance-clopt-{device}").values())
+        for device in ("pocl", "intel")
+    ]
+    assert counts[0] == counts[1], "README.md gives one figure for both runtimes"
+    count = counts[0]
+    return {
+        "all": f"{count.total():,}",
+        "pass": f"{count['pass'] + count['pass-bound']:,}",
+        "bound": f"{count['pass-bound']:,}",
+        "closer": f"{count['closer']:,}",
+        "unsupported": f"{count['unsupported']:,}",
+        "wrong": f"{count['wrong'] + count['crash'] + count['hang']:,}",
+    }
+
+
+def compare() -> dict[str, str]:
+    """Networks beside their rivals."""
+    errors = [
+        row["error"]
+        for rows in read("compare").values()
+        for rival, row in rows.items()
+        if rival.startswith("clopt")
+    ]
+    (rounds,) = re.findall(
+        r"(\d+) shuffled rounds", (RESULTS / "compare.md").read_text(encoding="utf-8")
+    )
+    return {"rounds": rounds, "error": power(max(errors))}
+
+
+def compare_table() -> str:
+    """The networks on PoCL, beside tinygrad and onnxruntime."""
+    lines = [
+        "| network | clopt, ms | times as fast as tinygrad (OpenCL) "
+        "| times as slow as onnxruntime (CPU) |",
+        "|---|---|---|---|",
+    ]
+    for name, rows in read("compare").items():
+        ours, tinygrad, other = (
+            rows[rival]["ms"] for rival in ("clopt-pocl", "tinygrad-pocl", "onnxruntime")
+        )
+        lines.append(
+            f"| {NETWORKS[name]} | {ours:.1f} | {tinygrad / ours:.1f} | {ours / other:.1f} |"
+        )
+    return "\n".join(lines)
+
+
+def memory() -> dict[str, str]:
+    """Memory of intermediates; only the report has those of other compilers."""
+    rows = read("memory")
+    ratio = max((row["peak"] + row["separate"]) / row["lower_bound"] for row in rows)
+    (ours,) = (
+        row["peak"] + row["separate"]
+        for row in rows
+        if (row["network"], row["target"]) == ("mobilenet_v2", "adreno-740")
+    )
+    report = (RESULTS / "memory.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^\| network \| least .*$", report, re.M)[0].split(" | ")
+    (cells,) = re.findall(r"^\| mobilenet_v2 \| [\d.]+ \| [\d.]+ \(.*$", report, re.M)
+    others = dict(zip(headings, cells.split(" | "), strict=True))
+    return {
+        "excess": f"{100 * (ratio - 1):.2g}",
+        "mobilenet_v2": megabytes(ours),
+        "mobilenet_v2.tvm": f"{float(others['TVM, OpenCL'].split()[0]):.1f}",
+        "mobilenet_v2.tinygrad": f"{float(others['tinygrad, OpenCL'].split()[0]):.1f}",
+    }
+
+
+def texture_forms() -> dict[str, str]:
+    """Convolutions on an H200, all of them one after the other."""
+    rows = read("texture_forms")
+    sums = {
+        form: f"{sum(row['times'][form] for row in rows) / 1e3:.2f}"
+        for form in ("image", "packed", "plain")
+    }
+    return sums | {"count": str(len(rows))}
+
+
+def clml_networks() -> dict[str, str]:
+    """Errors of networks in half, by CLML's reference library and by our kernels."""
+    errors = {
+        (row["network"], row["mode"], row["precision"], row["device"]): row["error"]
+        for row in read("clml_networks")
+    }
+    return {
+        name: power(errors[key])
+        for name, key in {
+            "lite0.rounded": ("efficientnet_lite0", "rounded", "f16", "onnxruntime"),
+            "lite0.prefer": ("efficientnet_lite0", "prefer", "f16", "intel"),
+            "mobilenet_v2.storage": ("mobilenet_v2", "off", "f16-storage", "intel"),
+            "mobilenet_v2.half": ("mobilenet_v2", "off", "f16", "intel"),
+        }.items()
+    }
+
+
+def instances(name: str) -> dict[str, str]:
+    """How many instances of a file the planner fits into their capacity, and the longest time."""
+    rows = read(name)["rows"]
+    return {
+        "count": str(len(rows)),
+        "within": str(sum(row["search"] <= 1 for row in rows)),
+        "seconds": f"{max(row['search_seconds'] for row in rows):.1f}",
+    }
+
+
+SOURCES: Mapping[str, Callable[[], dict[str, str]]] = {
+    "conformance": conformance,
+    "compare": compare,
+    "memory": memory,
+    "texture_forms": texture_forms,
+    "clml_networks": clml_networks,
+    "memory_instances": partial(instances, "memory_instances"),
+    "minimalloc_instances": partial(instances, "minimalloc_instances"),
+}
+TABLES: Mapping[str, Callable[[], str]] = {"compare": compare_table}
+
+
+def figures() -> dict[str, str]:
+    """Every figure by its name: that of the result file, a dot, its own."""
+    return {
+        f"{source}.{name}": value
+        for source, make in SOURCES.items()
+        for name, value in make().items()
+    }
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """A page with its figures and tables renewed."""
+    text = FIGURE.sub(lambda match: values[match["name"]] + match["comment"], text)
+    return TABLE.sub(
+        lambda match: f"{match['head']}{TABLES[match['name']]()}\n{match['end']}", text
+    )
+
+
+def main() -> None:
+    values = figures()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        new = filled(text, values)
+        if new != text:
+            page.write_text(new, encoding="utf-8")
+            print(f"updated {page.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

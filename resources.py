@@ -1,0 +1,30 @@
+"""Files of the package, read from a folder or from a zip archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+
+def read_text(module: str, path: str) -> str:
+    """The text of a file, by its path from the folder of a module."""
+    return _beside(module, path).read_text(encoding="utf-8")
+
+
+def read_sources(module: str, folder: str) -> dict[str, str]:
+    """All C files below a folder beside a module, by their paths in it."""
+    return dict(sorted(_sources(_beside(module, folder), "")))
+
+
+def _beside(module: str, path: str) -> Traversable:
+    return files(module.rpartition(".")[0]).joinpath(*path.split("/"))
+
+
+def _sources(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
+    for entry in folder.iterdir():
+        path = prefix + entry.name
+        if entry.is_dir():
+            yield from _sources(entry, f"{path}/")
+        elif path.endswith((".c", ".h")):
+            yield path, entry.read_text(encoding="utf-8")

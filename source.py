@@ -1,0 +1,180 @@
+"""MLIR text and its complaints: each names the file, the line and the column, or the ONNX node."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, NameLoc
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from .errors import CloptError
+
+# A comment, a string, or a quote that no other quote closes on its line: there xDSL's lexer would
+# look for the end for a time exponential in the length.
+_QUOTES = re.compile(r'//[^\n]*|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"|"')
+
+_EXCERPT = 100
+"""The most columns of a line that an excerpt shows."""
+
+
+class SourceError(CloptError):
+    """A mistake at a position of the input, or somewhere in it (None).
+
+    The line and a caret below the position are a note of the exception.
+    """
+
+    def __init__(self, source: Source, position: int | None, message: str) -> None:
+        self.source = source
+        self.position = position
+        self.sentence = message.strip().split("\n", 1)[0]
+        self.line: int | None = None
+        place = source.name
+        if position is not None:
+            # At the end of the input, the parser stands behind line breaks that show nothing.
+            if not source.text[position:].strip():
+                position = len(source.text.rstrip())
+            self.line, column = source.line_and_column(position)
+            place += f":{self.line}:{column}"
+        named = self.sentence.startswith(source.name)
+        super().__init__(self.sentence if named else f"{place}: {self.sentence}")
+        if position is not None and source.text.strip():
+            self.add_note(source.excerpt(position))
+
+    def during(self, stage: str) -> SourceError:
+        """The same complaint, after the name of a pass."""
+        return SourceError(self.source, self.position, f"{stage}: {self.sentence}")
+
+
+class Source(NamedTuple):
+    """One piece of input: the file it is from, its text and the lines of the file before it."""
+
+    name: str
+    text: str = ""
+    line_offset: int = 0
+
+    def line_and_column(self, position: int) -> tuple[int, int]:
+        """Of a position in the text, both counted from 1, the line in the whole file."""
+        column = position - self.text.rfind("\n", 0, position)
+        return self.text.count("\n", 0, position) + 1 + self.line_offset, column
+
+    def excerpt(self, position: int) -> str:
+        """The line around a position, and another with a caret below it."""
+        begin = self.text.rfind("\n", 0, position) + 1
+        line, caret = self.text[begin:].split("\n", 1)[0], position - begin
+        # A line may hold a whole constant: the part around the caret must do.
+        first = max(0, min(caret - _EXCERPT // 2, len(line) - _EXCERPT))
+        shown, indent = line[first : first + _EXCERPT], line[first:caret]
+        # Control characters and marks of direction could rewrite what the terminal shows.
+        shown = "".join(c if c.isprintable() or c == "\t" else "?" for c in shown)
+        return shown + "\n" + "".join(c if c == "\t" else " " for c in indent) + "^"
+
+
+class _PositionParser(Parser):
+    """Remembers where each operation starts, since xDSL's operations do not."""
+
+    def __init__(self, ctx: Context, source: Source) -> None:
+        super().__init__(ctx, source.text, source.name)
+        self.starts: dict[Operation, int] = {}
+        self.last_start = 0
+
+    def parse_operation(self) -> Operation:
+        start = self.last_start = self._current_token.span.start
+        op = super().parse_operation()
+        self.starts[op] = start
+        return op
+
+    def position(self, error: ParseError) -> int:
+        """The position of the mistake, also where xDSL notices it only later in the text."""
+        if error.msg.startswith("Operation "):  # is not registered
+            return self.last_start
+        if error.msg.startswith("values used but not defined"):
+            for name, values in self.forward_ssa_references.items():
+                users = [use.operation for value in values.values() for use in value.uses]
+                for user in users:
+                    if user in self.starts:
+                        return self.lexer.input.content.find(f"%{name}", self.starts[user])
+        return error.span.start
+
+
+@dataclass
+class SourceModule:
+    """A module and where each of its operations comes from."""
+
+    module: ModuleOp
+    source: Source
+    starts: dict[Operation, int] = field(default_factory=dict[Operation, int])
+
+    @classmethod
+    def parse(cls, ctx: Context, source: Source, implicit_module: bool = True) -> SourceModule:
+        """Parse MLIR text; a mistake in it raises a `SourceError`."""
+        for quote in _QUOTES.finditer(source.text):
+            if quote.group() == '"':
+                message = "a string that begins here does not end on its line"
+                raise SourceError(source, quote.start(), message)
+        parser: _PositionParser | None = None
+        try:
+            parser = _PositionParser(ctx, source)
+            module = parser.parse_module(implicit_module)
+        except ParseError as error:
+            position = parser.position(error) if parser else error.span.start
+            raise SourceError(source, position, error.msg) from error
+        except Exception as error:
+            position = parser.last_start if parser else 0
+            raise SourceError(source, position, _complaint(error)) from error
+        return cls(module, source, parser.starts)
+
+    def verify(self) -> None:
+        """Verify the module; complain about the first operation that is wrong."""
+        try:
+            self.module.verify()
+        except Exception as error:  # xDSL's memref raises plain ones
+            raise self.locate(error) from error
+
+    def locate(self, error: Exception) -> SourceError:
+        """The same complaint with the place of the operation it is about, when that is known.
+
+        A pass that fails may leave other operations broken, which are not what it complains about.
+        """
+        for op in self.module.walk():
+            try:
+                op.verify(verify_nested_ops=False)
+            except Exception as found:
+                if str(found) not in str(error):
+                    continue
+                message = f"'{op.name}'{_node(op)}: {found}"
+                return SourceError(self.source, self._position(op), message)
+        return SourceError(self.source, None, str(error))
+
+    def _position(self, op: Operation) -> int | None:
+        """Where the operation starts, or the nearest one around it that was in the text."""
+        owner: Operation | None = op
+        while owner and owner not in self.starts:
+            owner = owner.parent_op()
+        return None if owner is None else self.starts[owner]
+
+
+def _complaint(error: Exception) -> str:
+    """The sentence about an operation that made the parser raise `error`."""
+    match error:
+        case DiagnosticException() | NotImplementedError():
+            return str(error)
+        case RecursionError():
+            return "brackets are nested too deeply here"
+        case _:
+            # xDSL trusts numbers to be small and strings to be text.
+            return f"xDSL cannot read this operation ({type(error).__name__}: {error})"
+
+
+def _node(op: Operation) -> str:
+    match op.location:
+        case NameLoc(desc=name):
+            return f" of node {name.data}"
+        case FileLineColLoc() as location:
+            return f" from {location.filename.data}:{location.line.data}"
+        case _:
+            return ""

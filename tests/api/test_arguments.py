@@ -1,0 +1,55 @@
+"""Wrong arguments to the Python functions: one sentence with the remedy, never a crash inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clopt
+
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
+X = np.zeros((1, 1, 8, 8), np.float32)
+
+
+def digits(**arguments: Any) -> clopt.CompiledModel:
+    return clopt.compile(DIGITS, **{"dims": {"batch": 1}, "target": "pocl"} | arguments)
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "number": (lambda: clopt.compile(3), "onnx.ModelProto or a ModuleOp, not int"),  # pyright: ignore
+    "array": (lambda: clopt.compile(X), "not numpy.ndarray; export it to ONNX first"),  # pyright: ignore
+    "dims list": (lambda: digits(dims=["batch", 1]), 'for example {"batch": 1}, not list'),
+    "dims text": (lambda: digits(dims={"batch": "1"}), "'batch': '1' is no name with a whole"),
+    "dims float": (lambda: digits(dims={"batch": 1.0}), "'batch': 1.0 is no name with a whole"),
+    "dims name": (lambda: digits(dims={0: 1}), "0: 1 is no name with a whole number"),
+    "dims order": (lambda: clopt.compile(DIGITS, {"batch": 1}), '"adreno-740", or a Target, not'),  # pyright: ignore
+    "target": (lambda: digits(target=5), '"adreno-740", or a Target, not int'),
+    "device": (lambda: digits(device=0.5), r"its number in clopt.list_devices\(\), or an entry"),
+    "context": (lambda: digits(context="gpu"), "context is a pyopencl.Context, not str"),
+    "queue": (lambda: digits(queue=3), "queue is a pyopencl.CommandQueue, not int"),
+    "arena": (lambda: digits(arena=1024), "arena is a list of buffers of pyopencl, not int"),
+    "weights": (lambda: digits(weights={}), "weights is a clopt.weights.Weights, not dict"),
+    "keyword": (lambda: digits(textures="off"), 'no argument "textures".*did you mean texture'),
+    "argument": (lambda: digits(dim={"batch": 1}), 'no argument "dim" .*did you mean dims'),
+    "load number": (lambda: clopt.load(3), "folder is the path that .* not int"),  # pyright: ignore
+    "load file": (lambda: clopt.load(DIGITS), "is a file; load takes a folder that"),
+    "save": (lambda: digits().save(3), "folder is the path of a folder, not int"),  # pyright: ignore
+    "run array": (lambda: digits().run(X), 'list of arrays \\("image"\\), not numpy.ndarray'),  # pyright: ignore
+    "run number": (lambda: digits().run(3), "list of arrays .* not int"),  # pyright: ignore
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_wrong_argument(case: str) -> None:
+    call, sentence = REFUSED[case]
+    with pytest.raises(clopt.CloptError, match=sentence) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)
+
+
+def test_sizes_of_numpy_are_whole_numbers() -> None:
+    assert digits(dims={"batch": np.int64(2)}).inputs[0].shape == (2, 1, 8, 8)

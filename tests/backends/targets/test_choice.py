@@ -1,0 +1,88 @@
+"""Users choose a target in one string in Python, and in several words on command lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from clopt import CloptError
+from clopt.backends.targets import TargetChoice, load_target
+from clopt.dialects.cl import Target
+from clopt.tools.console import gather_target
+
+ADRENO = load_target("adreno-740")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "adreno-740 texture=off image_cost=2 fp16=false registers=64",
+        "adreno-740,texture=off,image_cost=2.0,fp16=false,registers=64",
+        "  adreno-740, texture=off  image_cost=2 ,fp16=false registers=64 ",
+    ],
+)
+def test_a_name_and_facts_of_each_type(text: str) -> None:
+    target = TargetChoice.parse(text).load()
+    facts = {"texture": "off", "image_cost": 2.0, "fp16": False, "registers": 64}
+    assert target == ADRENO.with_facts(facts)
+    assert target != ADRENO
+
+
+def test_a_name_alone() -> None:
+    assert TargetChoice.parse("adreno-740").load() == ADRENO
+
+
+def test_facts_alone_change_the_target_at_hand() -> None:
+    choice = TargetChoice.parse("texture=prefer")
+    assert choice.load() is None
+    assert choice.change(Target("mine", images=True)) == Target(
+        "mine", images=True, texture="prefer"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("pokl", 'There is no target "pokl"; use one of '),
+        ("", 'There is no target ""; use one of '),
+        ("pocl intel-cpu", '"pocl intel-cpu" is no target: write one name, '),
+        ("texture=off pocl", '"texture=off pocl" is no target: write one name, '),
+        ("pocl textures=off", '"textures" is no fact of a target; facts: device_type, '),
+        ("pocl texture=yes", 'texture is "off" or "auto" or "prefer", not "yes"'),
+        ("pocl vector_width=8.5", "vector_width is a whole number, not '8.5'"),
+        ("pocl vector_width=0", "vector_width is at least 1, not 0"),
+        ("pocl image_cost=low", "image_cost is a number, not 'low'"),
+        ("pocl image_cost=nan", "image_cost is a positive number, not nan"),
+        ("pocl fp16=1", "fp16 is true or false, not '1'"),
+        ("generic texture=prefer", "texture=prefer needs a device with images, and generic has no"),
+        ("pocl name=x", '"name" is no fact of a target'),
+    ],
+)
+def test_mistakes_are_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(CloptError) as error:
+        TargetChoice.parse(text).load()
+    message = str(error.value)
+    assert message.startswith(sentence)
+    assert message.endswith(".")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("words", "gathered"),
+    [
+        ("--target pocl m.onnx", "--target|pocl|m.onnx"),
+        ("--target pocl texture=off m.onnx", "--target|pocl texture=off|m.onnx"),
+        (
+            "--target=pocl texture=off fp16=true m.onnx",
+            "--target=pocl texture=off fp16=true|m.onnx",
+        ),
+        ("m.onnx --target texture=off", "m.onnx|--target|texture=off"),
+        ("--target a=1 b=2 --dim n=1", "--target|a=1 b=2|--dim|n=1"),
+        ("--dim n=1 --target pocl", "--dim|n=1|--target|pocl"),
+        ("--input x=x.npy m.onnx", "--input|x=x.npy|m.onnx"),
+        ("--target pocl ./a=b.onnx", "--target|pocl|./a=b.onnx"),
+        ("m.onnx --target", "m.onnx|--target"),
+        ("", ""),
+    ],
+)
+def test_facts_after_a_target_belong_to_it(words: str, gathered: str) -> None:
+    assert "|".join(gather_target(words.split())) == gathered

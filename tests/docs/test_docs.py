@@ -1,0 +1,30 @@
+"""Nothing generated in docs/ is out of date, and no link leads nowhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from generate import pages
+
+from clopt.dialects.cl.target import FACT_TYPES
+
+ROOT = Path(__file__).parents[2]
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+def test_generated_parts_are_up_to_date():
+    stale = [p.name for p, text in pages().items() if p.read_text(encoding="utf-8") != text]
+    assert not stale, f"run python docs/generate.py: {stale}"
+
+
+def test_every_fact_of_a_target_is_explained():
+    page = (ROOT / "docs" / "targets.md").read_text(encoding="utf-8")
+    assert [name for name in FACT_TYPES if f"\n| `{name}` |" not in page] == []
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
+def test_links_lead_somewhere(page: Path):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target

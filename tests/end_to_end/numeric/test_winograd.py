@@ -1,0 +1,65 @@
+"""3x3 convolutions by Winograd's transforms, on devices, against double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import clopt
+
+# n, c, h, w, o, pads: tiles that reach over the edge in one or both directions, channels that no
+# vector divides, one row, uneven pads, a batch, and a large one.
+CASES = [
+    (1, 771, 36, 64, 128, (1, 1, 1, 1)),
+    (1, 9, 35, 35, 6, (1, 1, 1, 1)),
+    (1, 5, 7, 7, 7, (1, 1, 1, 1)),
+    (1, 4, 13, 13, 3, (0, 0, 0, 0)),
+    (1, 6, 1, 40, 5, (1, 1, 1, 1)),
+    (1, 3, 12, 9, 10, (0, 2, 1, 0)),
+    (4, 3, 10, 18, 5, (1, 1, 1, 1)),
+]
+
+
+def _model(x: np.ndarray, w: np.ndarray, b: np.ndarray, pads: tuple[int, ...]) -> onnx.ModelProto:
+    """conv and relu."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], name="conv", pads=pads),
+        helper.make_node("Relu", ["c"], ["y"], name="relu"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "winograd",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(b, "b")],
+    )
+    opset = helper.make_opsetid("", 17)
+    return helper.make_model(graph, opset_imports=[opset], ir_version=9)
+
+
+def _exact(x: np.ndarray, w: np.ndarray, b: np.ndarray, pads: tuple[int, ...]) -> np.ndarray:
+    widths = ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3]))
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(x.astype(np.float64), widths), (3, 3), (2, 3)
+    )
+    y = np.tensordot(windows, w.astype(np.float64), axes=([1, 4, 5], [1, 2, 3]))
+    return np.maximum(np.moveaxis(y, 3, 1) + b.astype(np.float64)[:, None, None], 0)
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("f32", 1e-4), ("f16-storage", 1e-2)])
+@pytest.mark.parametrize("case", CASES)
+def test_hard_cases(case: tuple, precision: str, tolerance: float, device: str) -> None:
+    """Activations as behind a ReLU and weights by He et al., as a ResNet has them."""
+    n, c, h, w, o, pads = case
+    rng = np.random.default_rng(h)
+    x = np.maximum(rng.standard_normal((n, c, h, w)), 0).astype(np.float32)
+    weights = (rng.standard_normal((o, c, 3, 3)) * (2 / (9 * c)) ** 0.5).astype(np.float32)
+    bias = rng.standard_normal(o).astype(np.float32)
+    model = _model(x, weights, bias, pads)
+    compiled = clopt.compile(model, device=device, precision=precision, winograd="prefer")
+    assert "winograd_output" in compiled.source
+    (y,) = compiled.run([x])
+    expected = _exact(x, weights, bias, pads)
+    assert np.abs(y - expected).max() <= tolerance * np.abs(expected).max()

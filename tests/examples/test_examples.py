@@ -1,0 +1,75 @@
+"""The examples of the README work as it shows them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clopt.backends.pyopencl_runtime import find_device
+from clopt.tools import compile as compile_tool
+from clopt.tools import opt, run
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_digits_are_read(device: str):
+    command = [sys.executable, ROOT / "examples" / "digits" / "run.py", "--device", device]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    accuracy = re.search(r"accuracy: +([\d.]+)%", done.stdout)
+    assert accuracy
+    assert float(accuracy[1]) >= 98
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="builds a C program: install cmake")
+def test_an_application_and_a_network_share_a_queue(device: str, tmp_path: Path):
+    package, build = tmp_path / "digits", tmp_path / "build"
+    model, folder = ROOT / "examples" / "digits" / "digits.onnx", ROOT / "examples" / "shared_queue"
+    options = ["--dim", "batch=1", "--device", device, "--emit=c", f"-o{package}"]
+    compile_tool.main([str(model), *options])
+    for command in (["-S", folder, "-B", build, f"-DDIGITS={package}"], ["--build", build]):
+        subprocess.run(["cmake", *command], capture_output=True, check=True)
+    words = [folder / "drawings.txt", package / "weights.bin", find_device(device).platform]
+    done = subprocess.run(
+        [build / "shared_queue", *words], capture_output=True, text=True, check=True
+    )
+    right = re.search(r"(\d+) of 20 are right", done.stdout)
+    assert right
+    assert int(right[1]) >= 18
+
+
+def test_python_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    exec(compile(code, "README.md", "exec"), {})
+    assert (tmp_path / "digits" / "kernels.cl").exists()
+
+
+def test_tools_of_the_readme(capsys: pytest.CaptureFixture[str]):
+    model = str(ROOT / "examples" / "digits" / "digits.onnx")
+    opt.main([model, "--dim", "batch=1", "-p", "simplify,fuse"])
+    assert "nn.fused" in capsys.readouterr().out
+    opt.main([model, "--dim", "batch=1", "--target", "pocl", "-p", "opencl", "-t", "opencl-c"])
+    assert "__kernel void" in capsys.readouterr().out
+    run.main([model, "--dim", "batch=1", "--compare", "onnxruntime", "--time", "3"])
+    assert "relative error" in capsys.readouterr().out
+
+
+def test_clml_of_the_readme(device: str, capsys: pytest.CaptureFixture[str]):
+    (command,) = re.findall(r"^clopt-run (.*--clml-library.*)$", _joined(README), re.M)
+    words = [str(ROOT / word) if word.endswith(".onnx") else word for word in command.split()]
+    run.main([*words, "--device", device])
+    printed = capsys.readouterr().out
+    assert re.search(r"\d+ operations by CLML", printed)
+    assert "relative error" in printed
+
+
+def _joined(text: str) -> str:
+    """Shell commands on one line each."""
+    return re.sub(r"\\\n\s*", "", text)

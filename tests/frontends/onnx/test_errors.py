@@ -1,0 +1,357 @@
+"""Bad and unsupported models are refused in one sentence."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from clopt.errors import CloptError
+from support.onnx.models import load, model
+
+X = "float[2,3] x"
+
+SENTENCES = {
+    "unknown operator": (
+        model(X, "y = Frobnicate(x)"),
+        "node 'Frobnicate_0' (Frobnicate): opset 18 has no operator Frobnicate",
+    ),
+    "newer operator": (
+        model(X, "y = Gelu(x)", 13),
+        "node 'Gelu_0' (Gelu): opset 13 has no operator Gelu",
+    ),
+    "unsupported operator": (
+        model(X, "y = Det(x)"),
+        "node 'Det_0' (Det): the operator Det is not supported",
+    ),
+    "old operator": (
+        model(X, "y = Upsample(x, s)", 10, {"s": [1.0, 2.0]}),
+        "opset 10 has no Upsample; convert it to Resize",
+    ),
+    "too old operator": (
+        model(X, "y = Pad<paddings=[0,0,1,1]>(x)", 1),
+        "Pad of opset 1 is too old, opset 2 is the oldest",
+    ),
+    "unknown domain": (
+        model(X, "y = own.Relu(x)"),
+        "the model does not import the domain 'own'",
+    ),
+    "unknown operator of a domain": (
+        model(X, "y = own.Relu(x)", domains={"own": 3}),
+        "opset 3 of the domain 'own' has no operator Relu",
+    ),
+    "unread attribute": (
+        model(X, "y = Relu<slope=1.0>(x)"),
+        "Relu of opset 18 has no attribute 'slope'",
+    ),
+    "attribute of another type": (
+        model(X, "y = Flatten<axis=1.5>(x)"),
+        "the attribute 'axis' has the wrong type",
+    ),
+    "missing attribute": (
+        model(X, "y = Concat(x, x)"),
+        "the attribute 'axis' is missing",
+    ),
+    "missing input": (
+        model(X, "y = Where(x, , x)"),
+        "node 'Where_0' (Where): input 1 is missing",
+    ),
+    "too many inputs": (
+        model(X, "y = Relu(x, x)"),
+        "has 2 inputs, the operator takes 1",
+    ),
+    "undefined name": (
+        model(X, "y = Add(x, z)"),
+        "an input is 'z', which nothing in the graph computes",
+    ),
+    "name defined twice": (
+        model(X, "y = Relu(x) y = Exp(x)"),
+        "the name 'y' is defined twice",
+    ),
+    "unsupported output": (
+        model(X, "y, a, b, c = BatchNormalization(x, s, s, s, s)", 13, {"s": [1.0, 2.0, 3.0]}),
+        "computes batch statistics; export the model for inference",
+    ),
+    "symbolic dimension": (
+        model("float[N,3] image", "y = Relu(image)"),
+        "dimension 0 of the input 'image' is not fixed; bind it with --dim N=VALUE",
+    ),
+    "dimension without a name": (
+        model("float[2,?] image", "y = Relu(image)"),
+        "bind it with --dim image.1=VALUE",
+    ),
+    "shape computed from data": (
+        model("float[2,3] x, int64[2] s", "y = Reshape(x, s)"),
+        "its shape (input 1) is computed at run time but must be constant",
+    ),
+    "result that depends on data": (
+        model(X, "y = NonZero(x)"),
+        "its input (input 0) is computed at run time",
+    ),
+    "runtime condition": (
+        onnx.parser.parse_model("""
+            <ir_version: 9, opset_import: ["": 17]>
+            g (float[2] x, bool c) => (float[2] y) {
+                y = If (c) <
+                    then_branch = a () => (float[2] t) { t = Relu(x) },
+                    else_branch = b () => (float[2] e) { e = Exp(x) }
+                >
+            }
+        """),
+        "its condition (input 0) is computed at run time",
+    ),
+    "mismatched shapes": (
+        model("float[2,3] a, float[4,3] b", "y = Add(a, b)"),
+        "node 'Add_0' (Add): shapes 2x3 and 4x3 do not broadcast",
+    ),
+    "mismatched types": (
+        model("float[2] a, int32[2] b", "y = Add(a, b)"),
+        "node 'Add_0' (Add): element types f32 and i32 differ",
+    ),
+    "bad reshape": (
+        model(X, "y = Reshape(x, s)", constants={"s": [4, -1]}),
+        "the shape [4, -1] does not fit [2, 3]",
+    ),
+    "axis out of range": (
+        model(X, "y = Softmax<axis=2>(x)"),
+        "axis 2 is outside a tensor of rank 2",
+    ),
+    "antialias": (
+        model("float[1,1,4,4] x", "y = Resize<antialias=1>(x, , s)", constants={"s": [1.0] * 4}),
+        "antialias",
+    ),
+    "random numbers": (
+        model(X, "y = RandomNormalLike(x)"),
+        "computes random numbers",
+    ),
+    "training": (
+        model(X, "y = Dropout(x, , t)", constants={"t": True}),
+        "drops elements at random (training_mode)",
+    ),
+    "string": (
+        model("string[2] x", "y = Identity(x)"),
+        "the input 'x' has the element type string, which is not supported",
+    ),
+    "bfloat16": (
+        model("bfloat16[2] x", "y = Identity(x)"),
+        "the input 'x' has the element type bfloat16",
+    ),
+    "float8 result": (
+        model(X, "y = Cast<to=17>(x)", 19),
+        "node 'Cast_0' (Cast): its result has the element type float8e4m3fn",
+    ),
+    "sequence input": (
+        model("seq(float[2]) x", "y = Identity(x)"),
+        "the input 'x' has a sequence type; only tensors are supported",
+    ),
+    "transposed convolution that does not reach its size": (
+        model(
+            "float[1,1,12] x, float[1,1,1] w",
+            'y = ConvTranspose<auto_pad="SAME_UPPER", strides=[2]>(x, w)',
+        ),
+        "SAME_UPPER wants the size [24], but the kernel reaches only [23]; give output_shape",
+    ),
+    "optional input": (
+        model("optional(float[2]) x", "y = Identity(x)"),
+        "the input 'x' has a optional type",
+    ),
+    "sequence operator": (
+        model(X, "s = SequenceConstruct(x, x)"),
+        "the operator SequenceConstruct is not supported",
+    ),
+    "nothing computed": (
+        model(X, ""),
+        "computes nothing: its graph has no output",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_refused(name: str):
+    proto, sentence = SENTENCES[name]
+    with pytest.raises(CloptError, match=re.escape(sentence)) as caught:
+        load(proto)
+    assert str(caught.value).rstrip().endswith((".", ")"))
+    assert "\n" not in str(caught.value)
+
+
+def test_cycle_names_its_nodes():
+    proto = model(X, "a = Add(x, c) b = Relu(a) c = Exp(b) y = Relu(c)")
+    with pytest.raises(CloptError, match=r"a cycle through .*'Add_0'.*; a graph must be acyclic"):
+        load(proto)
+
+
+def test_function_that_calls_itself():
+    proto = onnx.parser.parse_model("""
+        <ir_version: 9, opset_import: ["": 17, "own": 1]>
+        g (float[2] x) => (float[2] y) { y = own.F(x) }
+        <domain: "own", opset_import: ["": 17, "own": 1]> F (a) => (b) { b = own.F(a) }
+    """)
+    with pytest.raises(CloptError, match="the function F calls itself"):
+        load(proto)
+
+
+def test_unknown_dimension_lists_those_there_are():
+    proto = model("float[N,M] x", "y = Relu(x)")
+    with pytest.raises(CloptError, match="no dimension 'K' to bind; it has: N, M"):
+        load(proto, dims={"N": 1, "M": 1, "K": 1})
+
+
+def test_missing_file(tmp_path: Path):
+    with pytest.raises(CloptError, match=r"Cannot read .*: No such file"):
+        load(tmp_path / "none.onnx")
+
+
+@pytest.mark.parametrize("data", [b"", b"not an onnx file at all", b"\x08\x09"])
+def test_foreign_bytes(data: bytes):
+    with pytest.raises(CloptError, match="is not an ONNX model"):
+        load(data)
+
+
+def test_truncated_file_never_imports():
+    weights = {"w": np.ones((8, 8), np.float32)}
+    data = model("float[2,8] x", "h = MatMul(x, w) y = Relu(h)", constants=weights)
+    whole = data.SerializeToString()
+    refused = 0
+    for size in range(len(whole)):
+        try:
+            load(whole[:size])
+        except CloptError:
+            refused += 1
+    assert refused >= len(whole) - 1
+
+
+def test_missing_opset():
+    proto = model(X, "y = Relu(x)")
+    del proto.opset_import[:]
+    with pytest.raises(CloptError, match="does not say which ONNX opset it uses"):
+        load(proto)
+
+
+def test_future_opset():
+    with pytest.raises(CloptError, match=r"uses ONNX opset 999, the installed onnx knows \d+"):
+        load(model(X, "y = Relu(x)", 999))
+
+
+def test_initializer_too_short():
+    proto = model(X, "y = Add(x, c)", constants={"c": [1.0, 2.0, 3.0]})
+    proto.graph.initializer[0].raw_data = b"\0" * 8
+    with pytest.raises(CloptError, match="'c' is damaged: it holds 8 bytes"):
+        load(proto)
+
+
+def external(tmp_path: Path, location: str, **entries: int) -> Path:
+    """A model whose weight lies in another file."""
+    proto = model("float[2,4] x", "y = Add(x, c)", constants={"c": [1.0] * 4})
+    tensor = proto.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in {"location": location, **entries}.items():
+        tensor.external_data.add(key=key, value=str(value))
+    onnx.save(proto, tmp_path / "m.onnx")
+    return tmp_path / "m.onnx"
+
+
+def test_external_data_missing(tmp_path: Path):
+    with pytest.raises(CloptError, match=r"Cannot read .*data.bin, the data of the tensor 'c'"):
+        load(external(tmp_path, "data.bin"))
+
+
+def test_external_data_too_short(tmp_path: Path):
+    (tmp_path / "data.bin").write_bytes(b"\0" * 12)
+    with pytest.raises(CloptError, match="is too short for the tensor 'c'"):
+        load(external(tmp_path, "data.bin"))
+
+
+@pytest.mark.parametrize("location", ["../data.bin", "/etc/passwd"])
+def test_external_data_stays_in_the_folder(tmp_path: Path, location: str):
+    with pytest.raises(CloptError, match="outside the model's folder"):
+        load(external(tmp_path, location))
+
+
+def test_external_data_of_bytes(tmp_path: Path):
+    with pytest.raises(CloptError, match="give the model's path instead of its bytes"):
+        load(external(tmp_path, "data.bin").read_bytes())
+
+
+def test_endless_loop():
+    proto = onnx.parser.parse_model("""
+        <ir_version: 9, opset_import: ["": 17]>
+        g (float[2] x) => (float[2] y) {
+            c = Constant<value = bool {1}>()
+            y = Loop (, c, x) <
+                body = b (int64 i, bool going, float[2] a) => (bool more, float[2] next) {
+                    more = Identity(going)
+                    next = Add(a, a)
+                }
+            >
+        }
+    """)
+    with pytest.raises(CloptError, match="runs more than 1024 times"):
+        load(proto)
+
+
+def test_names_that_are_not_utf8():
+    data = model(X, "hidden = Relu(x) y = Exp(hidden)").SerializeToString()
+    with pytest.raises(CloptError, match="a name in it is not UTF-8"):
+        load(data.replace(b"hidden", b"\xff\xfeddd!"))
+
+
+def test_recurrent_too_long():
+    weights = {"w": np.zeros((1, 4, 2), np.float32), "r": np.zeros((1, 4, 1), np.float32)}
+    proto = model("float[5000,1,2] x", "y = LSTM<hidden_size=1>(x, w, r)", 14, weights)
+    with pytest.raises(CloptError, match="runs over 5000 steps; up to 2048 can be unrolled"):
+        load(proto)
+
+
+def test_sparse_initializer():
+    proto = model(X, "y = Relu(x)")
+    values = helper.make_tensor("s", TensorProto.FLOAT, [1], [1.0])
+    indices = helper.make_tensor("i", TensorProto.INT64, [1], [0])
+    proto.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [3]))
+    with pytest.raises(CloptError, match="sparse initialisers"):
+        load(proto)
+
+
+def test_all_nodes_that_cannot_be_imported():
+    """Of what reads a value that is unknown then, only the operators are judged."""
+    proto = model(
+        "float[2,3] x, int64[1] n",
+        """
+        a = Det(x)
+        b = Reshape(x, n)
+        c = Relu(b)
+        d = Concat<axis=7>(c, c)
+        e = Frobnicate(d)
+        f = own.Relu(x)
+        g = Transpose<perm=[0,0]>(x)
+        h = Relu(x)
+        """,
+    )
+    with pytest.raises(CloptError) as refused:
+        load(proto)
+    head, *lines = str(refused.value).split("\n  ")
+    assert head == "5 nodes cannot be compiled:"
+    assert [line.split(":")[0] for line in lines] == [
+        "node 'Det_0' (Det)",
+        "node 'Reshape_1' (Reshape)",
+        "node 'Frobnicate_4' (Frobnicate)",
+        "node 'Relu_5' (Relu)",
+        "node 'Transpose_6' (Transpose)",
+    ]
+
+
+def test_nodes_that_cannot_be_imported_are_too_many_to_list():
+    proto = model(X, " ".join(f"y{i} = Det(x)" for i in range(150)))
+    with pytest.raises(CloptError) as refused:
+        load(proto)
+    lines = str(refused.value).split("\n  ")
+    assert (lines[0], len(lines), lines[-1]) == (
+        "150 nodes cannot be compiled:",
+        102,
+        "and 50 more",
+    )

@@ -1,0 +1,102 @@
+"""Graphs compared with onnxruntime, many at once; which one fails is found afterwards."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import clopt
+from clopt.errors import CloptError
+
+from .configurations import Configuration
+from .generate import Graph, join
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a graph in a configuration on a device."""
+
+    seed: int
+    configuration: str
+    device: str
+    verdict: str
+    """`right`, `refused`, `wrong` or `failed` (an error that is no sentence for users)."""
+    detail: str = ""
+    undetermined: int = 0
+    """Outputs that say nothing, since rounding could move them too far."""
+
+
+def check(
+    graphs: Sequence[Graph], configuration: Configuration, devices: dict[str, str], folder: Path
+) -> Iterator[Outcome]:
+    """The outcome of each graph on each of the devices, which are given by name.
+
+    Compilers of kernels take longest, so the graphs are one model; where that does not come out
+    right, its halves are tried, down to the graphs that fail alone. Files go to `folder`.
+    """
+    try:
+        compiled = configuration.compile(join(graphs))
+        _ = compiled.source
+    except Exception as error:
+        if len(graphs) == 1:
+            for device in devices:
+                yield _outcome(graphs[0], configuration, device, error)
+        else:
+            for part in _suspects(graphs, error):
+                yield from check(part, configuration, devices, folder)
+        return
+    for name, device in devices.items():
+        yield from _on_device(graphs, configuration, compiled, name, device, folder)
+
+
+def _on_device(
+    graphs: Sequence[Graph],
+    configuration: Configuration,
+    compiled: clopt.CompiledModel,
+    name: str,
+    device: str,
+    folder: Path,
+) -> Iterator[Outcome]:
+    inputs = {v.name: v.exact for g in graphs for v in g.inputs}
+    try:
+        results = iter(configuration.run(compiled, device, inputs, folder))
+    except Exception as error:
+        if len(graphs) == 1:
+            yield _outcome(graphs[0], configuration, name, error)
+        else:
+            for part in _suspects(graphs, error):
+                yield from check(part, configuration, {name: device}, folder)
+        return
+    for graph in graphs:
+        precision = configuration.precision
+        wrong = [
+            f"{value.name}: {sentence}"
+            for value in graph.outputs
+            if (sentence := value.mismatch(next(results), precision)) is not None
+        ]
+        unsure = sum(not value.is_determined(precision) for value in graph.outputs)
+        verdict = "wrong" if wrong else "right"
+        yield Outcome(
+            graph.seed, configuration.name, name, verdict, "; ".join(wrong), undetermined=unsure
+        )
+
+
+def _outcome(graph: Graph, configuration: Configuration, device: str, error: Exception) -> Outcome:
+    if isinstance(error, CloptError):
+        return Outcome(graph.seed, configuration.name, device, "refused", str(error))
+    detail = "".join(traceback.format_exception(error, limit=-6))
+    return Outcome(graph.seed, configuration.name, device, "failed", detail)
+
+
+def _suspects(graphs: Sequence[Graph], error: Exception) -> list[Sequence[Graph]]:
+    """The graphs in parts: the one that the error names apart, else halves."""
+    named = re.search(r"\bg(\d+)_", str(error)) if isinstance(error, CloptError) else None
+    for graph in graphs:
+        if named is not None and graph.prefix == named.group():
+            others = [g for g in graphs if g is not graph]
+            return [[graph], others]
+    middle = len(graphs) // 2
+    return [graphs[:middle], graphs[middle:]]

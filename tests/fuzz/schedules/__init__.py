@@ -1,0 +1,1 @@
+"""Random schedules of random kernels, compared with the kernels as they were."""

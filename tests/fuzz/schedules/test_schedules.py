@@ -1,0 +1,28 @@
+"""Random kernels keep their results under every schedule that the primitives accept."""
+
+from __future__ import annotations
+
+import pytest
+
+from support import effort
+
+from .check import check
+from .device import run_all
+
+BATCH = 10
+
+
+@pytest.mark.parametrize("first", effort.seeds(12, long=500))
+def test_accepted_steps_keep_the_results(first: int) -> None:
+    """After each step the kernel verifies; in the end, and lowered, it computes the same."""
+    outcomes = [check(first * BATCH + i) for i in range(BATCH)]
+    assert not [str(outcome) for outcome in outcomes if outcome.fault]
+
+
+def test_a_device_computes_the_same(device: str) -> None:
+    start = effort.seed() * BATCH
+    found = [check(seed) for seed in range(start, start + effort.examples(12, long=400))]
+    lowered = [outcome for outcome in found if outcome.lowered is not None]
+    assert len(lowered) > len(found) // 2
+    run_all(lowered, device)
+    assert not [str(outcome) for outcome in lowered if outcome.fault]

@@ -1,6 +1,0 @@
-"""Lets the tests here import `reported_programs`, which pytest's importlib mode does not."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))

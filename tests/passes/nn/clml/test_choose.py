@@ -1,0 +1,242 @@
+"""Mode `auto` on nn graphs: the best of all partitions, by their costs once they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, combinations
+
+import pytest
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from clopt.context import CloptContext
+from clopt.dialects import cl, clml, nn
+from clopt.passes.nn.clml.choose import Chooser
+from clopt.passes.nn.clml.cost import CommandCosts
+from clopt.passes.nn.clml.graphs import outline, sort_block
+from clopt.passes.nn.clml.matching import Match, find_matches
+from clopt.passes.nn.clml.regions import form_regions
+from clopt.passes.nn.fuse import form_groups
+from clopt.passes.nn.layout.cost import CostModel
+from clopt.passes.nn.layout.grouping import TEXELS
+from clopt.passes.nn.layout.kernels import works_of_group
+from clopt.passes.nn.layout.problem import LayoutProblem
+from clopt.passes.nn.partition_clml import NNPartitionCLMLPass
+from support.nn.layout_graphs import AUTO, Graph
+
+BASE = replace(AUTO, clml="auto")
+TIMES = tuple(
+    f"clml_{name}"
+    for name in (
+        "convolution_mads_per_nanosecond",
+        "depthwise_mads_per_nanosecond",
+        "matmul_mads_per_nanosecond",
+        "bandwidth",
+        "launch_microseconds",
+    )
+)
+"""The facts that say how fast CLML is."""
+
+
+def function_of(module: ModuleOp) -> func.FuncOp:
+    return next(op for op in module.ops if isinstance(op, func.FuncOp))
+
+
+def kernel_costs(module: ModuleOp, target: cl.Target) -> float:
+    """The costs of the kernels that compute the operations outside of all graphs."""
+    function = function_of(module)
+    groups = form_groups(function.body.block.ops, TEXELS)
+    model = CostModel(target)
+    total = LayoutProblem(function, groups, target).solve().cost
+    for work in (work for group in groups for work in works_of_group(group)):
+        if not work.is_view:
+            constants = [v for v in work.inputs if nn.constant_of(v) is not None]
+            total += target.launch_microseconds
+            total += sum(model.traffic(nn.tensor_type(v), None) for v in constants)
+    return total
+
+
+def command_costs(module: ModuleOp, target: cl.Target) -> float:
+    """The costs of the commands of all graphs, copies included."""
+    graphs = [op for op in module.ops if isinstance(op, clml.GraphOp)]
+    return sum(CommandCosts(target).command(op) for graph in graphs for op in graph.commands)
+
+
+def partitioned(module: ModuleOp, target: cl.Target, numbers: set[int]) -> ModuleOp:
+    """A copy of the module with graphs of the matches with these numbers."""
+    module = module.clone()
+    function = function_of(module)
+    weights = CloptContext().weights
+    legal = find_matches(function, target, weights).legal
+    regions = form_regions(function, [match for i, match in enumerate(legal) if i in numbers])
+    graphs = [outline(region, f"clml_{i}", weights)[0] for i, region in enumerate(regions)]
+    sort_block(function)
+    module.body.block.insert_ops_before(graphs, function)
+    return module
+
+
+def subsets(matches: list[Match]) -> Iterator[set[int]]:
+    numbers = range(len(matches))
+    yield from map(
+        set, chain.from_iterable(combinations(numbers, n) for n in range(len(matches) + 1))
+    )
+
+
+def residual(graph: Graph) -> SSAValue:
+    y = graph.relu(graph.conv(graph.x, 32))
+    z = graph.conv(graph.relu(graph.conv(y, 32)), 32)
+    return graph.conv(graph.binary(z, y), 16, 1)
+
+
+def around(graph: Graph) -> SSAValue:
+    """An `exp`, which CLML cannot compute, stands between two parts that it can."""
+    y = graph.conv(graph.x, 32)
+    z = graph.conv(graph.add(nn.UnaryOp(graph.pool(y), "exp")), 32)
+    return graph.conv(graph.binary(z, graph.pool(y)), 8)
+
+
+def two_readers(graph: Graph) -> SSAValue:
+    y = graph.relu(graph.conv(graph.x, 24))
+    return graph.concat(graph.conv(y, 8), graph.conv(y, 8, 1))
+
+
+def classifier(graph: Graph) -> SSAValue:
+    y = graph.mean(graph.relu(graph.conv(graph.x, 64)))
+    flat = graph.add(nn.ReshapeOp(y, (1, 64)))
+    return graph.binary(graph.add(nn.MatmulOp(flat, graph.constant(64, 100))), graph.constant(100))
+
+
+GRAPHS = {f.__name__: f for f in (residual, around, two_readers, classifier)}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("texture", ["auto", "off"])
+def test_the_choice_is_the_best_partition(name: str, texture: str):
+    graph = Graph((1, 24, 28, 28))
+    base = replace(BASE, texture=texture)
+    module = graph.module(GRAPHS[name](graph), target=base)
+    function = function_of(module)
+    legal = find_matches(function, base, CloptContext().weights).legal
+    every = [(numbers, partitioned(module, base, numbers)) for numbers in subsets(legal)]
+    kernels = [kernel_costs(written, base) for _, written in every]
+    offloads: set[int] = set()
+    for rate, launch in ((60.0, 15.0), (270.0, 10.0), (360.0, 2.0)):
+        facts = {"clml_convolution_mads_per_nanosecond": rate, "clml_launch_microseconds": launch}
+        target = base.with_facts(facts)
+        costs = [
+            ours + command_costs(written, target)
+            for ours, (_, written) in zip(kernels, every, strict=True)
+        ]
+        chooser = Chooser(function, target, legal)
+        chosen = {i for i, match in enumerate(legal) if match in chooser.matches}
+        mine = next(i for i, (numbers, _) in enumerate(every) if numbers == chosen)
+        assert costs[mine] == pytest.approx(min(costs), rel=1e-6)
+        assert chooser.cost == pytest.approx(costs[mine], rel=1e-6)
+        offloads.add(len(chosen))
+    assert len(offloads) > 1
+
+
+def network(graph: Graph) -> SSAValue:
+    y = graph.relu(graph.conv(graph.x, 64))
+    z = graph.relu(graph.conv(y, 64))
+    z = graph.relu(graph.binary(graph.conv(z, 64), y))
+    z = graph.add(nn.UnaryOp(graph.conv(z, 64, 1), "exp"))
+    return graph.conv(graph.pool(z), 64)
+
+
+def test_a_slower_clml_never_computes_more():
+    graph = Graph((1, 64, 56, 56))
+    function = function_of(graph.module(network(graph)))
+    legal = find_matches(function, BASE, CloptContext().weights).legal
+    for texture in ("auto", "prefer", "off"):
+        base = replace(BASE, texture=texture)
+        counts: list[int] = []
+        for factor in (0.1, 0.5, 0.8, 0.9, 1.0, 1.1, 1.3, 2.0, 5.0):
+            facts = {
+                name: fact * factor if name == "clml_launch_microseconds" else fact / factor
+                for name in TIMES
+                if isinstance(fact := getattr(base, name), float)
+            }
+            counts.append(len(Chooser(function, base.with_facts(facts), legal).matches))
+        assert counts == sorted(counts, reverse=True)
+        assert counts[0] == len(legal)
+        assert counts[-1] == 0
+
+
+def test_a_cheap_operation_between_kernels_of_ours_stays_there():
+    """A pool alone is cheaper in CLML, but not with copies to it and from it."""
+    graph = Graph((1, 32, 56, 56))
+    y = graph.add(nn.UnaryOp(graph.conv(graph.x, 32), "exp"))
+    z = graph.add(nn.UnaryOp(graph.pool(y), "exp"))
+    target = replace(BASE, clml_convolution_mads_per_nanosecond=20.0, clml_launch_microseconds=1.0)
+    function = function_of(graph.module(graph.conv(z, 32)))
+    chooser = Chooser(
+        function, target, find_matches(function, target, CloptContext().weights).legal
+    )
+    assert chooser.offers.legal
+    assert not chooser.matches
+    free = replace(target, clml_launch_microseconds=0.0, clml_bandwidth=1e6)
+    chooser = Chooser(function, free, chooser.offers.legal)
+    assert [type(match.ops[0]) for match in chooser.matches] == [nn.PoolOp]
+
+
+def test_the_large_convolution_goes_and_the_small_one_stays():
+    graph = Graph((1, 256, 56, 56))
+    large = graph.conv(graph.x, 256)
+    small = graph.conv(graph.add(nn.UnaryOp(graph.pool(large), "exp")), 4, 1)
+    function = function_of(graph.module(small))
+    legal = find_matches(function, BASE, CloptContext().weights).legal
+    chooser = Chooser(function, BASE, legal)
+    assert large in [match.result for match in chooser.matches]
+    assert small not in [match.result for match in chooser.matches]
+
+
+def test_the_first_operations_of_a_kernel_can_be_in_clml():
+    """CLML has no `exp`: the convolution goes without it, and both are not one kernel any more."""
+    graph = Graph((1, 256, 56, 56))
+    y = graph.add(nn.UnaryOp(graph.conv(graph.x, 256), "exp"))
+    function = function_of(graph.module(y))
+    legal = find_matches(function, BASE, CloptContext().weights).legal
+    chooser = Chooser(function, BASE, legal)
+    assert [type(match.ops[-1]) for match in chooser.matches] == [nn.ConvOp]
+
+
+def test_transposed_convolutions_are_work_for_our_kernels_too():
+    graph = Graph((1, 512, 14, 14))
+    w = graph.constant(512, 512, 4, 4)
+    y = graph.add(nn.ConvTransposeOp(graph.x, w, None, strides=[2, 2], pads=[1, 1, 1, 1]))
+    function = function_of(graph.module(y))
+    legal = find_matches(function, BASE, CloptContext().weights).legal
+    assert [match.result for match in Chooser(function, BASE, legal).matches] == [y]
+    slow = replace(BASE, clml_convolution_mads_per_nanosecond=50.0)
+    assert not Chooser(function, slow, legal).matches
+
+
+def test_the_choice_is_explained(capsys: pytest.CaptureFixture[str]):
+    graph = Graph((1, 256, 56, 56))
+    y = graph.add(nn.UnaryOp(graph.conv(graph.x, 256), "exp"))
+    small = graph.conv(graph.pool(y), 4, 1)
+    module = graph.module(small, target=BASE)
+    function = function_of(module)
+    chooser = Chooser(function, BASE, find_matches(function, BASE, CloptContext().weights).legal)
+    NNPartitionCLMLPass(explain=True).apply(CloptContext(), module)
+    text = capsys.readouterr().err
+    with_clml, without = chooser.cost, chooser.kernels_only.cost
+    assert f"{with_clml:.1f} us in all by the model, {without:.1f} us without CLML" in text
+    (said,) = re.findall(r"nn.conv  +nn.conv  +1  +([\d.]+)  +([\d.]+)", text)
+    in_clml, ours = map(float, said)
+    assert in_clml == pytest.approx(command_costs(module, BASE), abs=0.1)
+    assert ours - in_clml == pytest.approx(without - with_clml, abs=0.2)
+    assert re.search(r"nn.conv +conv +- +our kernels cost [\d.]+ us less by the model", text)
+
+
+def test_nothing_happens_without_clml_or_when_it_is_off():
+    for target in (replace(BASE, clml_version=0), replace(BASE, clml="off")):
+        graph = Graph((1, 256, 56, 56))
+        module = graph.module(graph.conv(graph.x, 256), target=target)
+        before = str(module)
+        NNPartitionCLMLPass().apply(CloptContext(), module)
+        assert str(module) == before

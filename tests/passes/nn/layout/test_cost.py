@@ -1,0 +1,70 @@
+"""The costs of layouts: more work costs more, whole texels and few transforms less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from xdsl.dialects import func
+from xdsl.ir import SSAValue
+
+from clopt.dialects.nn import LayoutAttr
+from clopt.passes.nn.fuse import form_groups
+from clopt.passes.nn.layout.cost import CostModel
+from clopt.passes.nn.layout.grouping import TEXELS
+from clopt.passes.nn.layout.kernels import Work, works_of_group
+from support.nn.layout_graphs import AUTO, PACKED, ROWS, Graph, tensor
+
+
+def work_of(graph: Graph, y: SSAValue) -> Work:
+    graph.function.body.block.add_op(func.ReturnOp(y))
+    groups = form_groups(graph.function.body.block.ops, TEXELS)
+    return next(w for g in groups for w in works_of_group(g) if w.result is y)
+
+
+def test_more_work_costs_more():
+    def cost(channels: int, extent: int, kernel: int) -> float:
+        graph = Graph((1, channels, extent, extent))
+        work = work_of(graph, graph.conv(graph.x, channels, kernel))
+        return CostModel(AUTO).read(work, graph.x, ROWS, ROWS)
+
+    for costs in (
+        [cost(c, 16, 3) for c in (8, 16, 64)],
+        [cost(16, n, 3) for n in (8, 9, 32)],
+        [cost(16, 16, k) for k in (1, 3, 5)],
+    ):
+        assert all(a < b for a, b in pairwise(costs))
+
+
+def test_packing_pays_for_convolutions_and_tails_are_not_free():
+    model = CostModel(AUTO)
+    graph = Graph((1, 64, 32, 32))
+    work = work_of(graph, graph.conv(graph.x, 64))
+    by_layout = [model.read(work, graph.x, layout, ROWS) for layout in (ROWS, PACKED, None)]
+    assert all(a < b for a, b in pairwise(by_layout))
+
+    def per_channel(channels: int) -> float:
+        return model.write(tensor(1, channels, 32, 32), ROWS) / channels
+
+    assert per_channel(1) == pytest.approx(4 * per_channel(4))
+    assert per_channel(255) > per_channel(256)
+
+
+def test_gathering_lanes_costs_four_loads():
+    model = CostModel(replace(AUTO, image_cost=1.0))
+    graph = Graph((1, 16, 32, 32))
+    work = work_of(graph, graph.relu(graph.x))
+    along = LayoutAttr([(3, 4)])
+    moved = model.traffic(tensor(1, 16, 32, 32), PACKED)
+    aligned = model.read(work, graph.x, PACKED, PACKED) - moved
+    apart = model.read(work, graph.x, along, PACKED) - moved
+    assert apart == pytest.approx(4 * aligned)
+
+
+def test_a_transform_is_a_launch_and_the_bytes():
+    model = CostModel(AUTO)
+    small, large = tensor(1, 4, 4, 4), tensor(1, 64, 256, 256)
+    assert model.transform(small, None, None) == 0
+    assert model.transform(small, None, ROWS) > AUTO.launch_microseconds
+    assert model.transform(large, None, ROWS) > AUTO.launch_microseconds + 2 * 64 * 65536 * 4 / 50e3

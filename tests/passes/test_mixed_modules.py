@@ -1,0 +1,165 @@
+"""A module may hold functions of somebody else: every pipeline leaves them as they are."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+from xdsl.parser import Parser
+from xdsl.universe import XDSL_UNIVERSE
+from xdsl.utils.exceptions import VerifyException
+
+from clopt import CloptError
+from clopt.context import CloptContext
+from clopt.passes.nn.fuse import NNFusePass
+from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
+from clopt.passes.pipelines import PIPELINES, run_pipeline
+from clopt.source import Source, SourceError, SourceModule
+from clopt.tools.opt import main
+from clopt.universe import CLOPT_UNIVERSE
+from clopt.weights import Weights
+from support.tir.program import run_program
+
+NETWORK = """
+  func.func @NAME(%x: tensor<2x3x8x8xf32>) -> tensor<2x4x8x8xf32> {
+    %w = nn.constant dense<0.5> : tensor<4x3x3x3xf32>
+    %c = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+      pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x8x8xf32>, tensor<4x3x3x3xf32>)
+      -> tensor<2x4x8x8xf32>
+    %y = nn.unary relu %c : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+    func.return %y : tensor<2x4x8x8xf32>
+  }
+"""
+
+FOREIGN = """
+  func.func @dead_and_equal(%n: index, %m: memref<?xf32>) -> index {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %dead = arith.constant 7 : index
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c0) -> (index) {
+      %b = arith.addi %a, %c1 : index
+      %same = arith.addi %a, %c1 : index
+      %sum = arith.addi %b, %same : index
+      %zero = arith.addi %sum, %c0 : index
+      scf.yield %zero : index
+    }
+    func.return %r : index
+  }
+  func.func @unregistered(%t: tensor<4xf32>) -> tensor<4xf32> {
+    %u = "other.op"(%t) {accumulate = f16} : (tensor<4xf32>) -> tensor<4xf32>
+    func.return %u : tensor<4xf32>
+  }
+  func.func @identity(%t: tensor<4xf32>) -> tensor<4xf32> {
+    func.return %t : tensor<4xf32>
+  }
+  func.func private @declared(i32) -> i32
+  "other.global"() {sym_name = "g"} : () -> ()
+"""
+
+
+def functions(text: str) -> list[str]:
+    """The top-level operations that are not ours, as printed."""
+    found = re.findall(r"^  (?:func\.func|\"other).*?(?=^  \S|^\})", text, re.MULTILINE | re.DOTALL)
+    return [op for op in found if "@main" not in op and "@second" not in op]
+
+
+def printed(path: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    main([str(path), "--allow-unregistered-dialect", *arguments])
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("target", ["pocl", "adreno-740 clml=prefer clml_version=3"])
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_foreign_functions_pass_untouched(
+    pipeline: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "mixed.mlir"
+    networks = [NETWORK.replace("NAME", name) for name in ("main", "second")]
+    path.write_text(f"module {{{networks[0]}{FOREIGN}{networks[1]}}}")
+    before = functions(printed(path, capsys))
+    assert len(before) == 5
+    # A pipeline in the middle works on what the ones before it made.
+    order = ["simplify", "offload", "fuse", "lower", "schedule", "memory"]
+    passes = order[: order.index(pipeline) + 1] if pipeline in order else [pipeline]
+    after = printed(path, capsys, "--target", *target.split(), "-p", ",".join(passes))
+    assert functions(after) == before
+
+
+def test_the_error_is_that_of_the_function_that_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """And not that kernels are missing, which the pass would have inserted in the end."""
+    broken = NETWORK.replace("NAME", "second").replace(
+        "tensor<2x3x8x8xf32>)", "tensor<2x3x8x8xf32>, %n: index)", 1
+    )
+    path = tmp_path / "mixed.mlir"
+    path.write_text(f"module {{{NETWORK.replace('NAME', 'main')}{broken}}}")
+    with pytest.raises(SystemExit):
+        main([str(path), "--target", "pocl", "-p", "opencl"])
+    error = capsys.readouterr().err
+    sentence = "@second has operations of nn, so it takes and returns tensors, not index; move"
+    assert sentence in error
+    assert "no such kernel" not in error
+
+
+def test_a_complaint_about_something_else_is_not_located():
+    """A pass may fail in the middle of its changes, when other operations do not verify."""
+    text = "cl.program @p(%x: memref<4xf32>) inputs 0 { cl.return }"
+    source = SourceModule.parse(CloptContext(), Source("x.mlir", text))
+    assert str(source.locate(VerifyException("the cause"))).endswith("the cause")
+    with pytest.raises(SourceError, match="never written"):
+        source.verify()
+
+
+@pytest.mark.parametrize("done", ["verify", "simplify", "simplify,fuse", "simplify,fuse,lower"])
+def test_constants_survive_a_stock_xdsl_opt(
+    done: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Large ones by their names, small ones inline, with numbers that are hard to print."""
+    model = """module {
+      func.func @main(%x: tensor<4x600xf32>) -> tensor<4x600xf32> {
+        %large = nn.constant dense<1.5> : tensor<4x600xf32>
+        %small = nn.constant dense<[[0.1], [-0.0], [3.0e-45], [1.17549435E-38]]> : tensor<4x1xf32>
+        %folded = nn.binary mul %large, %small
+          : (tensor<4x600xf32>, tensor<4x1xf32>) -> tensor<4x600xf32>
+        %s = nn.binary add %x, %folded
+          : (tensor<4x600xf32>, tensor<4x600xf32>) -> tensor<4x600xf32>
+        %y = nn.binary mul %s, %small
+          : (tensor<4x600xf32>, tensor<4x1xf32>) -> tensor<4x600xf32>
+        func.return %y : tensor<4x600xf32>
+      }
+    }"""
+    first, second, weights = (tmp_path / name for name in ("a.mlir", "b.mlir", "w.safetensors"))
+    first.write_text(model)
+    dumped = printed(first, capsys, "--target", "pocl", "-p", done, "--save-weights", str(weights))
+    first.write_text(dumped)
+    stock = [sys.executable, "-m", "xdsl.tools.xdsl_opt", str(first), "-p", "canonicalize,cse,dce"]
+    second.write_text(subprocess.run(stock, check=True, capture_output=True, text=True).stdout)
+    results = [results_of(path, Weights.load(weights)) for path in (first, second)]
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+def results_of(path: Path, weights: Weights) -> np.ndarray:
+    """What the module in `path` computes in the end, by the interpreter."""
+    ctx = CloptContext(weights=weights)
+    module = Parser(ctx, path.read_text()).parse_module()
+    for name in ("simplify", "fuse", "lower", "schedule"):
+        run_pipeline(ctx, module, name)
+    (result,) = run_program(module, ctx.weights, [np.full((4, 600), 0.25, np.float32)])
+    return result
+
+
+def test_a_pass_that_stores_constants_refuses_a_context_without_a_store():
+    """Such as that of `xdsl-opt`, where they would be lost."""
+    ctx = Context()
+    for name, load in (XDSL_UNIVERSE.all_dialects | CLOPT_UNIVERSE.all_dialects).items():
+        ctx.register_dialect(name, load)
+    module = Parser(ctx, f"module {{{NETWORK.replace('NAME', 'main')}}}").parse_module()
+    NNFusePass().apply(ctx, module)
+    with pytest.raises(CloptError, match="a plain xDSL context has no place for them"):
+        LowerNNToTIRPass().apply(ctx, module)

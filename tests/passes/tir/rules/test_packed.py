@@ -1,0 +1,76 @@
+"""Schedules of kernels over packed tensors compute what the naive kernels do, texel by texel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+import pytest
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import ModuleOp
+
+from clopt.backends.targets import load_target
+from clopt.context import CloptContext
+from clopt.dialects import cl, tir
+from clopt.passes.tir.auto_schedule import TIRAutoSchedulePass
+from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
+from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
+from support.tir import interpreter
+from support.tir.packed_kernels import CASES, REDUCTIONS, Example
+
+TARGETS = {
+    name: load_target(name).with_facts({"texture": "prefer"})
+    for name in ("adreno-740", "pocl", "nvidia")
+}
+FIRST = ("adreno-740", "images")
+OTHERS = (("adreno-740", "buffers"), ("pocl", "images"), ("nvidia", "mixed"))
+
+
+def runs() -> Iterator[tuple[str, str, str]]:
+    """Every case on the first target, and on another in turn: its neighbours see the rest.
+
+    Groups share reductions in a way of their own where there are many compute units.
+    """
+    for i, name in enumerate(CASES):
+        yield name, *FIRST
+        yield name, *OTHERS[i % len(OTHERS)]
+        if name in REDUCTIONS and i % len(OTHERS) != 2:
+            yield name, *OTHERS[2]
+
+
+def scheduled(example: Example, target: cl.Target) -> tir.FuncOp:
+    """The kernel as the device gets it."""
+    module = ModuleOp([example.kernel])
+    cl.set_target(module, target)
+    for step in (TIRAutoSchedulePass(), TIRLowerBlocksPass(), TIRLowerTexturesPass()):
+        step.apply(CloptContext(), module)
+        module.verify()
+    return example.kernel
+
+
+def plain_stores(kernel: tir.FuncOp) -> list[memref.StoreOp]:
+    """Stores to packed results that do not write whole texels."""
+    return [
+        op
+        for op in kernel.walk()
+        if isinstance(op, memref.StoreOp)
+        and op.memref in kernel.params
+        and len(op.indices) > 1
+        and op.memref.type.get_shape()[-1] == tir.TEXEL
+    ]
+
+
+def work_items(kernel: tir.FuncOp) -> int:
+    return prod(kernel.global_size.iter_values()) if kernel.global_size is not None else 1
+
+
+@pytest.mark.parametrize(("name", "target", "memory"), list(runs()))
+def test_case(name: str, target: str, memory: str) -> None:
+    example = Example(CASES[name], memory)
+    kernel = scheduled(example, TARGETS[target])
+    arguments = example.arguments()
+    interpreter.run(kernel, arguments, TARGETS[target])
+    example.check(arguments)
+    assert not plain_stores(kernel), "texels are stored whole"
+    large = any(value.size > 250 for value in example.expected)
+    assert not large or work_items(kernel) > 1

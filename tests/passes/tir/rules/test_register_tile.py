@@ -1,0 +1,168 @@
+"""The tiles that the cost model picks for the shapes of real networks, on PoCL's target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from xdsl.dialects.builtin import DenseArrayBase, TensorType, f32, i64
+from xdsl.ir import Block, Operation
+
+from clopt.backends.targets import load_target
+from clopt.dialects import cl, nn, tir
+from clopt.passes.nn.lowering import LOWERINGS, Kernel
+from clopt.passes.tir.auto_schedule import schedule_kernel
+from clopt.passes.tir.rules.register_tile import (
+    Problem,
+    Tile,
+    best_tile,
+    candidates,
+    is_packed,
+    problem_of,
+)
+from clopt.passes.tir.rules.stages import stages_of
+from support import effort
+
+POCL = load_target("pocl")
+
+
+def kernel(
+    build: Callable[..., Operation], *shapes: Sequence[int], constants: Sequence[int] = (1,)
+) -> tir.FuncOp:
+    """The naive kernel of one operation; by default its second operand holds weights."""
+    block = Block(arg_types=[TensorType(f32, shape) for shape in shapes])
+    op = build(*block.args)
+    block.add_op(op)
+    builder = Kernel("kernel", block.args, op.results)
+    LOWERINGS[type(op)](builder, op)
+    func = builder.finish()
+    func.properties["constants"] = DenseArrayBase.from_list(i64, constants)
+    return func
+
+
+def problem(func: tir.FuncOp, target: cl.Target = POCL) -> Problem | None:
+    stages = stages_of(func)
+    outputs = [stage for stage in stages if stage.is_output]
+    return problem_of(func, [s for s in stages if not s.is_output], outputs, target)
+
+
+def tile_of(func: tir.FuncOp) -> tuple[Problem, Tile]:
+    found = problem(func)
+    assert found is not None
+    tile = best_tile(found)
+    assert tile is not None
+    return found, tile
+
+
+def conv(**attributes: object) -> Callable[..., Operation]:
+    return lambda x, w: nn.ConvOp(x, w, **attributes)
+
+
+def large_conv() -> tir.FuncOp:
+    """The last stage of a ResNet: weights of 9 MB, images of 49 points."""
+    return kernel(conv(), (1, 512, 9, 9), (512, 512, 3, 3))
+
+
+def grid(func: tir.FuncOp) -> list[str]:
+    """The loops of the launch, outermost first, by the name of the output's loop they come from."""
+    loops = [op for op in func.walk() if isinstance(op, tir.ForOp)]
+    bound = [loop for loop in loops if loop.kind.data.is_bound]
+    return [str(loop.var.name_hint)[:2] for loop in bound]
+
+
+def test_a_pointwise_convolution_walks_positions_and_packs_its_weights():
+    product = kernel(lambda x, w: nn.MatmulOp(w, x), (32, 784), (64, 32))
+    found, tile = tile_of(product)
+    assert (tile.row, tile.col) == (0, 1)
+    assert tile.rows * tile.vectors == 12  # all registers but those of the operands
+    assert not tile.gathers
+    weights, image = found.loads
+    assert is_packed(found, weights, tile, tile.row)
+    assert not is_packed(found, image, tile, tile.col)
+
+
+def test_a_convolution_reads_no_vector_lane_by_lane():
+    found, tile = tile_of(kernel(conv(), (1, 64, 58, 58), (64, 64, 3, 3)))
+    assert not tile.gathers
+    assert tile.rows * tile.vectors >= 8
+    weights = found.loads[1]
+    assert any(is_packed(found, weights, tile, dim) for dim in (tile.row, tile.col))
+
+
+def test_a_strided_convolution_makes_vectors_of_channels():
+    _, tile = tile_of(kernel(conv(strides=[2, 2]), (1, 64, 57, 57), (128, 64, 3, 3)))
+    assert tile.col == 1
+    assert not tile.gathers
+
+
+def test_a_depthwise_convolution_makes_vectors_of_positions():
+    _, tile = tile_of(kernel(conv(groups=32), (1, 32, 114, 114), (32, 1, 3, 3)))
+    assert tile.col == 3
+    assert not tile.gathers
+
+
+def test_a_few_positions_are_still_a_tile():
+    _, tile = tile_of(large_conv())
+    assert tile.col == 1
+    assert tile.rows == 7
+    assert not tile.gathers
+
+
+def test_large_weights_are_read_once():
+    func = large_conv()
+    schedule_kernel(func, POCL)
+    assert grid(func)[0] == "i1"
+
+
+def test_small_weights_are_read_for_every_position():
+    func = kernel(conv(), (1, 64, 58, 58), (64, 64, 3, 3))
+    schedule_kernel(func, POCL)
+    assert grid(func)[-1] == "i1"
+
+
+def test_one_row_uses_many_vectors():
+    """A fully connected layer: nothing to share between rows, so vectors hide the latency."""
+    _, tile = tile_of(kernel(lambda a, b: nn.MatmulOp(a, b, False, True), (1, 512), (1000, 512)))
+    assert (tile.rows, tile.col) == (1, 1)
+    assert tile.vectors >= 4
+    assert not tile.gathers  # the weights are packed for it
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x: nn.SoftmaxOp(x, 1),
+        lambda x: nn.ArgReduceOp(x, "max", 1),
+        lambda x: nn.TransposeOp(x, (1, 0)),
+    ],
+)
+def test_other_kernels_are_no_tiling_problem(build: Callable[..., Operation]):
+    assert problem(kernel(build, (8, 16), constants=())) is None
+
+
+def test_a_single_result_has_no_tile():
+    found = problem(kernel(lambda a, b: nn.MatmulOp(a, b), (1, 9), (9, 1)))
+    assert found is not None
+    assert best_tile(found) is None
+
+
+@settings(max_examples=effort.examples(40))
+@given(
+    m=st.integers(1, 40),
+    n=st.integers(1, 40),
+    k=st.integers(1, 600),
+    registers=st.sampled_from([6, 16, 32]),
+    width=st.sampled_from([4, 8, 16]),
+)
+def test_tiles_fit(m: int, n: int, k: int, registers: int, width: int):
+    target = cl.Target(vector_registers=registers, vector_width=width)
+    found = problem(kernel(lambda a, b: nn.MatmulOp(a, b), (m, k), (k, n)), target)
+    assert found is not None
+    for tile in candidates(found):
+        assert tile.rows <= found.extents[tile.row]
+        assert tile.cols <= found.extents[tile.col]
+        assert tile.rows * tile.vectors <= registers - 4
+        assert tile.width in (2, 4, 8, 16)
+        assert tile.cycles > 0

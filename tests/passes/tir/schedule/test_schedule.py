@@ -1,0 +1,249 @@
+"""A kernel computes the same after any schedule that the primitives allow."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+
+from clopt.dialects.tir import BlockOp, ForOp, FuncOp, LoopKind, Scope, ScopeAttr, enclosing_loops
+from clopt.passes.tir import schedule as tir
+from clopt.passes.tir.apply_schedule import apply_step
+from clopt.passes.tir.lower_blocks import lower_blocks
+from clopt.passes.tir.schedule.errors import ScheduleError
+from support import effort
+from support.drawing import pick, shuffle
+from support.tir import interpreter, kernels
+
+KERNELS = st.one_of(
+    st.builds(kernels.matmul, st.integers(1, 9), st.integers(1, 9), st.integers(1, 5)),
+    st.builds(
+        kernels.conv_pool,
+        st.integers(1, 2),
+        st.integers(1, 5),
+        st.integers(2, 9),
+        st.integers(1, 3),
+    ),
+    st.builds(kernels.normalise, st.integers(1, 5), st.integers(1, 9)),
+    st.builds(kernels.total, st.integers(1, 5), st.integers(1, 12)),
+    st.builds(kernels.transpose, st.integers(1, 5), st.integers(1, 5)),
+)
+
+
+def results(func: FuncOp) -> list[np.ndarray]:
+    """All arguments after a run on small integers, whose sums are exact."""
+    random = np.random.default_rng(1)
+    arrays: list[np.ndarray] = []
+    for param in func.params:
+        assert isinstance(param.type, MemRefType)
+        arrays.append(random.integers(-4, 5, param.type.get_shape()).astype(np.float32))
+    interpreter.run(func, arrays)
+    return arrays
+
+
+def same(func: FuncOp, expected: list[np.ndarray]) -> None:
+    func.verify()
+    for ours, theirs in zip(results(func), expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs, err_msg=str(func))
+
+
+def blocks_of(func: FuncOp) -> list[BlockOp]:
+    return [op for op in func.walk() if isinstance(op, BlockOp)]
+
+
+def random_step(func: FuncOp, data: st.DataObject) -> None:
+    """One primitive with arguments at random."""
+    block = pick(data, blocks_of(func))
+    loops = enclosing_loops(block)
+    bound = [kind for kind in LoopKind if kind.is_bound and kind.axis < 2]
+    name = data.draw(st.sampled_from(STEPS))
+    if name == "cache_read":
+        buffers = [load.memref for load in block.loads()]
+        if buffers:
+            tir.cache_read(block, pick(data, buffers), data.draw(SCOPES))
+        return
+    if name == "cache_write":
+        tir.cache_write(block, data.draw(SCOPES))
+        return
+    if name == "compute_at":
+        everything = [op for op in func.walk() if isinstance(op, ForOp)]
+        if everything:
+            tir.compute_at(block, pick(data, everything))
+        return
+    if not loops:
+        return
+    loop = pick(data, loops)
+    match name:
+        case "split":
+            tir.split(loop, data.draw(st.integers(1, 5)))
+        case "reorder":
+            tir.reorder(*shuffle(data, loops)[: data.draw(st.integers(2, 4))])
+        case "fuse":
+            inner = [op for op in loop.body.block.ops if isinstance(op, ForOp)]
+            if inner:
+                tir.fuse(loop, inner[0])
+        case "bind":
+            tir.bind(loop, data.draw(st.sampled_from(bound)))
+        case "rfactor":
+            tir.rfactor(loop)
+        case "rfactor_tree":
+            tir.rfactor_tree(
+                loop, data.draw(st.integers(2, 3)), data.draw(st.sampled_from([None, 0]))
+            )
+        case "vectorize":
+            tir.vectorize(loop)
+        case "unroll":
+            tir.unroll(loop)
+        case _:
+            tir.parallel(loop)
+
+
+SCOPES = st.sampled_from([Scope.Private, Scope.Private, Scope.Local])
+STEPS = [
+    *("split", "split", "split", "reorder", "fuse", "bind", "bind", "compute_at", "compute_at"),
+    *("compute_at", "rfactor", "cache_read", "cache_write", "vectorize", "unroll", "parallel"),
+    "rfactor_tree",
+]
+
+
+@settings(max_examples=effort.examples(100))
+@given(text=KERNELS, data=st.data())
+def test_random_schedules(text: str, data: st.DataObject) -> None:
+    func = kernels.parse(text)
+    expected = results(func)
+    for _ in range(data.draw(st.integers(1, 12))):
+        try:
+            random_step(func, data)
+        except ScheduleError:
+            event("refused")
+    same(func, expected)
+    for alloca in [op for op in func.walk() if isinstance(op, memref.AllocaOp)]:
+        if not isinstance(alloca.memref.type.memory_space, ScopeAttr):
+            tir.set_scope(alloca, data.draw(SCOPES))
+    try:
+        lower_blocks(func)
+    except ScheduleError:
+        assume(False)
+    same(func, expected)
+
+
+def steps(func: FuncOp, *texts: str) -> None:
+    for text in texts:
+        apply_step(func, text)
+
+
+TILE = st.integers(1, 4)
+
+
+@settings(max_examples=effort.examples(40))
+@given(
+    shape=st.tuples(st.integers(1, 20), st.integers(1, 20), st.integers(1, 9)),
+    tile=st.tuples(TILE, TILE, TILE, TILE, TILE),
+)
+def test_matmul_in_local_memory(
+    shape: tuple[int, int, int], tile: tuple[int, int, int, int, int]
+) -> None:
+    """Tiles of any size on any extent, copied by all work-items of the group together."""
+    ty, tx, ii, jj, kk = tile
+    func = kernels.parse(kernels.matmul(*shape))
+    expected = results(func)
+    steps(
+        func,
+        "cache_read mm a local -> al",
+        "cache_read mm b local -> bl",
+        f"split out.i {ty} {ii} -> by ty ii",
+        f"split out.j {tx} {jj} -> bx tx jj",
+        "reorder out.by out.bx out.ty out.tx out.ii out.jj",
+        "bind out.by group_y",
+        "bind out.bx group_x",
+        "bind out.ty local_y",
+        "bind out.tx local_x",
+        "compute_at mm out.bx",
+        f"split mm.i {ii} -> ty ii",
+        f"split mm.j {jj} -> tx jj",
+        f"split mm.k {kk}",
+        "reorder mm.ko mm.ty mm.tx mm.ki mm.ii mm.jj",
+        "bind mm.ty local_y",
+        "bind mm.tx local_x",
+        "unroll mm.ii",
+        "unroll mm.jj",
+        "set_scope t private",
+    )
+    for copy in ("al", "bl"):
+        steps(
+            func,
+            f"compute_at {copy} mm.ko",
+            f"fuse {copy}.ax0 {copy}.ax1 -> f",
+            f"split {copy}.f {ty} {tx} -> f y x",
+            f"bind {copy}.y local_y",
+            f"bind {copy}.x local_x",
+        )
+    same(func, expected)
+    lower_blocks(func)
+    same(func, expected)
+    assert sum(isinstance(op, memref.AllocaOp) for op in func.walk()) <= 4
+
+
+@settings(max_examples=effort.examples(40))
+@given(
+    c=st.integers(1, 3),
+    o=st.integers(1, 11),
+    size=st.integers(2, 12),
+    lanes=st.sampled_from([2, 3, 4, 8]),
+    rows=st.integers(1, 5),
+)
+def test_register_tile(c: int, o: int, size: int, lanes: int, rows: int) -> None:
+    """A tile of accumulators; full tiles keep their vectors, and no code is written too often."""
+    assume(lanes <= o)
+    func = kernels.parse(kernels.conv_pool(c, o, size, 1))
+    expected = results(func)
+    steps(
+        func,
+        f"split out.o {lanes} -> oo ov",
+        f"split out.i {rows} -> io ii",
+        "reorder out.oo out.io out.ii out.ov",
+        "bind out.oo global_x",
+        "compute_at pool out.io",
+        "compute_at conv out.io",
+        "reorder conv.c conv.k conv.i conv.o",
+        "reorder pool.k pool.i pool.o",
+        *(f"vectorize {loop}" for loop in ("out.ov", "conv.o", "pool.o")),
+        *(f"unroll {loop}" for loop in ("out.ii", "conv.i", "pool.i")),
+        "set_scope t private",
+        "set_scope u private",
+    )
+    same(func, expected)
+    lower_blocks(func)
+    same(func, expected)
+    stores = [op for op in func.walk() if isinstance(op, memref.StoreOp)]
+    assert len([op for op in stores if op.memref in func.params]) <= 4
+
+
+@settings(max_examples=effort.examples(30))
+@given(
+    rows=st.integers(1, 4),
+    columns=st.integers(1, 40),
+    lanes=st.sampled_from([2, 4, 8]),
+    group=st.booleans(),
+)
+def test_partial_sums(rows: int, columns: int, lanes: int, group: bool) -> None:
+    """Partial results per lane of a vector, or per work-item of a group."""
+    func = kernels.parse(kernels.total(rows, columns))
+    expected = results(func)
+    steps(
+        func,
+        f"split sum.k {lanes}",
+        "rfactor sum.ki",
+        "cache_write sum private -> out",
+        "bind out.i group_x",
+        "compute_at sum out.i",
+        "compute_at sum_rf out.i",
+        "reorder sum_rf.ko sum_rf.ki",
+        *(("bind sum_rf.ki local_x",) if group else ("vectorize sum_rf.ki",)),
+        f"set_scope y_rf {'local' if group else 'private'}",
+    )
+    same(func, expected)
+    lower_blocks(func)
+    same(func, expected)

@@ -1,0 +1,119 @@
+"""What clopt keeps between processes: where, and what of it is trusted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clopt import caches
+
+ROOT = Path(__file__).parents[1]
+DIGITS = ROOT / "examples" / "digits" / "digits.onnx"
+RUN = """
+import json, sys
+import numpy as np
+import clopt
+found = []
+for device in clopt.list_devices():
+    model = clopt.compile(sys.argv[1], dims={"batch": 1}, device=device)
+    (y,) = model.run([np.ones((1, 1, 8, 8), np.float32)])
+    found.append([device.platform, y.ravel().tolist()])
+print(json.dumps(found))
+"""
+
+# Not even root can write to /proc.
+UNWRITABLE = {
+    "read-only home": {"HOME": "/proc"},
+    "home that is nowhere": {"HOME": "/proc/nobody"},
+    "no home": {"HOME": None, "XDG_CACHE_HOME": "/proc/cache"},
+    "read-only cache": {"XDG_CACHE_HOME": "/proc"},
+    "no temporary folder": {"HOME": "/proc", "TMPDIR": "/proc"},
+}
+
+
+def run(code: str, changes: dict[str, str | None], cwd: Path) -> subprocess.CompletedProcess[str]:
+    # What this process has set for its own runtimes is not inherited.
+    ours = ("OCL_ICD_VENDORS", "POCL_CACHE_DIR", "PYOPENCL_NO_CACHE", "XDG_CACHE_HOME")
+    environment = {k: v for k, v in os.environ.items() if k not in ours}
+    environment |= {k: v for k, v in changes.items() if v is not None}
+    for name in (name for name, value in changes.items() if value is None):
+        environment.pop(name, None)
+    return subprocess.run(
+        [sys.executable, "-c", code, str(DIGITS)],
+        env=environment, cwd=cwd, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    folder = tmp_path_factory.mktemp("usual")
+    done = run(RUN, {"XDG_CACHE_HOME": str(folder)}, folder)
+    assert "clopt cannot keep" not in done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="uses Linux' /proc as a read-only folder")
+@pytest.mark.parametrize("place", UNWRITABLE)
+def test_every_device_runs_where_nothing_can_be_kept(
+    place: str, usual: list[object], tmp_path: Path
+) -> None:
+    done = run(RUN, UNWRITABLE[place], tmp_path)
+    assert json.loads(done.stdout) == usual
+    assert done.stderr.count("clopt cannot keep files in /proc") == 1
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir()), "nothing is left in the current folder"
+
+
+def test_the_command_line_says_it_in_a_remark(tmp_path: Path) -> None:
+    code = "import sys\nfrom clopt.tools.run import main\nmain([sys.argv[1], '--dim', 'batch=1'])"
+    done = run(code, {"XDG_CACHE_HOME": "/proc"}, tmp_path)
+    assert done.returncode == 0
+    (remark,) = [line for line in done.stderr.splitlines() if "cannot keep" in line]
+    assert remark.startswith("remark: clopt cannot keep files in /proc/clopt, so each process ")
+
+
+def test_a_folder_of_the_cache_is_closed_to_others(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "cache"
+    assert caches.make_private(folder)
+    assert folder.stat().st_mode & 0o077 == 0
+    folder.chmod(0o777)
+    assert caches.make_private(folder)
+    assert folder.stat().st_mode & 0o022 == 0
+
+
+def test_a_folder_of_another_user_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    file.chmod(0o600)
+    assert caches.make_private(tmp_path)
+    assert caches.is_private(file)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert not caches.make_private(tmp_path)
+    assert not caches.is_private(file)
+
+
+@pytest.mark.parametrize("harm", ["file", "folder", "link", "absent"])
+def test_a_file_that_others_could_have_written_is_not_trusted(harm: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    file.chmod(0o644)
+    tmp_path.chmod(0o755)
+    assert caches.is_private(file)
+    match harm:
+        case "file":
+            file.chmod(0o664)
+        case "folder":
+            tmp_path.chmod(0o775)
+        case "link":
+            file.rename(tmp_path / "other")
+            file.symlink_to(tmp_path / "other")
+        case _:
+            file.unlink()
+    assert not caches.is_private(file)

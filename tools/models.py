@@ -1,0 +1,107 @@
+"""The model that a command line names: a file, a folder, or stdin."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from .. import api
+from ..context import CloptContext
+from ..errors import CloptError
+from ..source import Source, SourceModule
+from ..weights import Weights
+from .console import (
+    STDIN,
+    Options,
+    about,
+    is_onnx,
+    parse_dims,
+    print_remarks,
+    progress,
+    read_bytes,
+)
+
+WEIGHTS_OPTIONS: Options = [
+    (
+        ("--weights",),
+        {
+            "metavar": "FILE",
+            "help": "safetensors file with the arrays that an .mlir file names; "
+            "clopt --save-weights writes it",
+        },
+    ),
+]
+"""The weights of a module, in `clopt-run` and `clopt-compile`."""
+
+
+class Kind(Enum):
+    """The forms of a model, by their names in messages."""
+
+    ONNX = "ONNX model"
+    Module = "module"
+    Folder = "compiled model"
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model as it was named on the command line."""
+
+    name: str
+    kind: Kind
+    content: Path | bytes | ModuleOp
+
+    @classmethod
+    def of(cls, name: str) -> ModelSource:
+        """Raises CloptError where there is no such file, and for text that is no module."""
+        if name == STDIN:
+            content, name = read_bytes(None), "<stdin>"
+            if not content.strip():
+                raise CloptError("stdin is empty; send an ONNX model or MLIR text to it.")
+            if is_onnx(content):
+                return cls(name, Kind.ONNX, content)
+            parsed = SourceModule.parse(
+                CloptContext(), Source(name, content.decode(errors="replace"))
+            )
+            parsed.verify()
+            return cls(name, Kind.Module, parsed.module)
+        path = Path(name)
+        if not path.exists():
+            raise CloptError(f"{path}: there is no such file or folder.")
+        if path.is_dir():
+            return cls(name, Kind.Folder, path)
+        return cls(name, Kind.Module if path.suffix == ".mlir" else Kind.ONNX, path)
+
+    @property
+    def stem(self) -> str:
+        """The name without folders and suffix."""
+        return Path(self.name).stem.strip("<>")
+
+
+def compile_model(
+    source: ModelSource,
+    options: argparse.Namespace,
+    clml_library: str | None = None,
+    fallback: bool = False,
+) -> api.CompiledModel:
+    """Compile a model with the options of the command line; print its remarks."""
+    # Nothing is dropped silently: an ONNX model would ignore the file.
+    if options.weights and source.kind is not Kind.Module:
+        raise CloptError(f"{source.name}: --weights is for .mlir files; an ONNX model has its own.")
+    with about(source.name), progress(f"compiling {Path(source.name).name}"):
+        model = api.compile(
+            source.content,
+            target=options.device_target,
+            dims=parse_dims(options.dim),
+            device=options.device,
+            weights=Weights.load(options.weights) if options.weights else None,
+            precision=options.precision,
+            clml_library=clml_library,
+            explain=options.explain,
+            fallback=fallback,
+        )
+    print_remarks(model.remarks)
+    return model

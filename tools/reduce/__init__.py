@@ -1,0 +1,1 @@
+"""`clopt-reduce`: shrink a model or module to the least that a command still finds interesting."""

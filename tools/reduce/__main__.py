@@ -1,0 +1,85 @@
+"""`clopt-reduce`: shrink a model or module to the least that a command still finds interesting."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from ...errors import CloptError
+from ..console import Options, make_parser, read_bytes, terminal, user_errors, write_whole
+from .mlir_module import describe_mlir, reduce_mlir
+from .onnx_model import describe_onnx, reduce_onnx
+from .search import PLACE, Judge
+
+EXAMPLES = """\
+clopt-reduce model.onnx -o small.onnx -- ./interesting.sh {}
+clopt-reduce model.onnx -o small.onnx --while-fails -- clopt-run {} --compare onnxruntime
+clopt-reduce module.mlir -o small.mlir -- sh -c 'clopt {} -p schedule 2>&1 | grep -q "a bug of"'
+"""
+
+OPTIONS: Options = [
+    (("model",), {"type": Path, "help": "an .onnx or .mlir file"}),
+    (("-o", "--output"), {"required": True, "type": Path, "help": "the file to write"}),
+    (
+        ("--while-fails",),
+        {
+            "action": "store_true",
+            "help": "a candidate is interesting while the command fails (exit code not 0), not "
+            "while it succeeds",
+        },
+    ),
+    (
+        ("--timeout",),
+        {
+            "type": float,
+            "default": 60.0,
+            "metavar": "SECONDS",
+            "help": "a command that takes longer finds nothing interesting (default: 60)",
+        },
+    ),
+]
+
+Format = tuple[Callable[[bytes, Judge], bytes], Callable[[bytes], str]]
+
+FORMATS: Mapping[str, Format] = {
+    ".onnx": (reduce_onnx, describe_onnx),
+    ".mlir": (reduce_mlir, describe_mlir),
+}
+
+
+def run(options: argparse.Namespace, command: Sequence[str]) -> None:
+    """Reduce a file; what is written was found interesting."""
+    path: Path = options.model
+    if path.suffix not in FORMATS:
+        raise CloptError(f"{path} is not called .onnx or .mlir; rename it.")
+    if not any(PLACE in word for word in command):
+        raise CloptError(
+            f"Give a command behind --, with {PLACE} where the path of a candidate goes."
+        )
+    content = read_bytes(str(path))
+    judge = Judge(command, path.suffix, options.timeout, options.while_fails)
+    if not judge(content):
+        rule = "fail" if options.while_fails else "exit with code 0"
+        raise CloptError(f"The command does not {rule} on {path} itself: nothing to reduce.")
+    reduce, describe = FORMATS[path.suffix]
+    before = describe(content)
+    reduce(content, judge)
+    write_whole(options.output, judge.best)
+    terminal().print(f"{options.output}: {describe(judge.best)}")
+    terminal().print(f"before: {before}; the command ran {judge.trials} times")
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run `clopt-reduce` with `args`, or with the arguments of the process."""
+    words = list(sys.argv[1:] if args is None else args)
+    split = words.index("--") if "--" in words else len(words)
+    with user_errors("clopt-reduce"):
+        parser = make_parser("clopt-reduce", __doc__, EXAMPLES, OPTIONS)
+        parser.usage = "%(prog)s [options] model -o OUTPUT -- COMMAND with {}"
+        run(parser.parse_args(words[:split]), words[split + 1 :])
+
+
+if __name__ == "__main__":
+    main()
