@@ -19,6 +19,8 @@ from .index import IndexSpace
 from .types import BOOL, CType, mask_type
 from .values import Block, Graph, Node
 
+_SHIFTS = ("<<", ">>")
+
 
 class Expressions:
     """A factory of nodes in the current block of a graph."""
@@ -237,6 +239,8 @@ class Expressions:
         ctype = replace(lhs.ctype, width=width)
         if width > 1:
             lhs, rhs = self._widen_narrow(lhs, width), self._widen_narrow(rhs, width)
+        if symbol in _SHIFTS:
+            lhs = self.broadcast(lhs, width)  # OpenCL C 1.2, 6.3j: a scalar cannot move by a vector
 
         def remake(new: Sequence[Node]) -> Node:
             return self.binary(symbol, new[0], new[1], sign)

@@ -116,3 +116,17 @@ tir.func @halves(%x: memref<9xf16>, %y: memref<9xf16>) attributes {outputs = arr
 // CHECK-NEXT:     vstore_half8(v * 2.0f, 0, y);
 // CHECK-NEXT:     vstore_half(vload_half(8, x), 8, y);
 // CHECK-NEXT: }
+
+// A scalar cannot move by a vector (OpenCL C 1.2, 6.3j), so it becomes one.
+tir.func @shifts(%x: memref<1xi32>, %n: memref<4xi32>, %y: memref<4xi32>) attributes {outputs = array<i64: 2>} {
+  tir.for vectorized %j = 0 to 4 {
+    %c0 = arith.constant 0 : index
+    %a = memref.load %x[%c0] : memref<1xi32>
+    %b = memref.load %n[%j] : memref<4xi32>
+    %left = arith.shli %a, %b : i32
+    memref.store %left, %y[%j] : memref<4xi32>
+  }
+}
+
+// CHECK-LABEL: __kernel void shifts
+// CHECK: (int4)(x[0]) << vload4(0, n)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from onnx import helper
 
@@ -208,6 +208,7 @@ def test_float_remainder(device: str, rng: np.random.Generator, pair: Pair) -> N
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.uint64])
 @examples(1)
 @given(rng=generators, pair=broadcast_pairs(1))
+@example(rng=np.random.default_rng(0), pair=((), (2,)))
 def test_shift(device: str, dtype: type, rng: np.random.Generator, pair: Pair) -> None:
     a, b = values(rng, pair[0], dtype, 0, 200), values(rng, pair[1], dtype, 0, 7)
     nodes = [
