@@ -26,7 +26,9 @@ def _sum(x: Array, axes: tuple[int, ...]) -> Array:
 
 def _mean(x: Array, axes: tuple[int, ...]) -> Array:
     # np.mean warns about a mean of no elements, which ONNX defines as NaN.
-    return _sum(x, axes) / np.float64(math.prod(x.shape[axis] for axis in axes))
+    count = np.float64(math.prod(x.shape[axis] for axis in axes))
+    # A narrow integer may not hold the sum.
+    return _sum(x if x.dtype.itemsize == 8 else x.astype(np.int64), axes) / count
 
 
 REDUCE: dict[ReduceKind, Callable[[Array, tuple[int, ...]], Array]] = {

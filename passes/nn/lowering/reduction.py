@@ -31,6 +31,8 @@ class Fold:
     finish: Callable[[Scalar, int], Scalar] = lambda x, count: x
     real: bool = False
     """Whether integers are reduced as floating point numbers, and the result truncated."""
+    wide: bool = False
+    """Whether integers are reduced as i64: their own type may not hold a sum or the count."""
     ignores_zeros: bool = False
     """Whether zeros change nothing, so that the loop may run over the tail of a packed axis."""
 
@@ -55,7 +57,9 @@ def _zero(_: Attribute) -> Number:
 
 FOLDS: dict[ReduceKind, Fold] = {
     ReduceKind.SUM: Fold(_zero, _add, ignores_zeros=True),
-    ReduceKind.MEAN: Fold(_zero, _add, finish=lambda x, count: x / count, ignores_zeros=True),
+    ReduceKind.MEAN: Fold(
+        _zero, _add, finish=lambda x, count: x / count, wide=True, ignores_zeros=True
+    ),
     ReduceKind.MAX: Fold(lambda type_: extremes(type_)[0], lambda a, b: a.max(b)),
     ReduceKind.MIN: Fold(lambda type_: extremes(type_)[1], lambda a, b: a.min(b)),
     ReduceKind.PROD: Fold(lambda _: 1, lambda a, b: a * b),
@@ -155,6 +159,8 @@ def _fold(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int], fold: Fold) -> E
     x_shape, type_ = nn.shape_of(op.x), nn.tensor_type(op.x).element_type
     if fold.real:
         type_ = real_type(type_)
+    elif fold.wide and not nn.is_float(type_) and nn.numpy_dtype(type_).itemsize < 8:
+        type_ = i64
     count = prod(x_shape[i] for i in axes)
     extents = kept_extents(kernel, op.x, axes)
     for axis in axes:

@@ -404,6 +404,11 @@ def test_reduce(kind: str) -> None:
     _check(lambda v: nn.ReduceOp(v, kind, (0, 2)), [x], expected)
 
 
+def test_mean_of_integers_that_cannot_hold_the_sum() -> None:
+    x = np.full(256, 127, np.int8)
+    _check(lambda v: nn.ReduceOp(v, "mean", (0,)), [x], [np.array(127, np.int8)])
+
+
 @pytest.mark.parametrize("largest", [True, False])
 def test_top_k(largest: bool) -> None:
     x = np.round(_f(4, 7) * 2)

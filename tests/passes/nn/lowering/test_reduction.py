@@ -55,6 +55,14 @@ def test_reduce(
     np.testing.assert_allclose(y, expected, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4"])
+def test_mean_of_integers_that_cannot_hold_the_sum(dtype: str) -> None:
+    largest = np.iinfo(dtype).max
+    x = np.full(256, largest, dtype)
+    (y,) = evaluate(lambda x: nn.ReduceOp(x, "mean", [0], False), x)
+    assert y == largest
+
+
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
