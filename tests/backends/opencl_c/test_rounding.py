@@ -107,4 +107,4 @@ def check(y: Floats, exact: Floats, least: float, most: float) -> None:
     promised = (size >= least) & (size <= most) | ~(size > 0) | np.isinf(size)
     assert same[promised].all(), f"{(~same[promised]).sum()} of {promised.sum()} are wrong"
     ulps = np.abs(y.view(np.int32).astype(np.int64) - exact.view(np.int32))
-    assert (same | (ulps <= 2))[~promised].all()
+    assert (same | (ulps <= 4))[~promised].all()  # 2 of the device, and 2 of `worse`
