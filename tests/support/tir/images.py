@@ -18,8 +18,7 @@ def _texel(buffer: np.ndarray, extents: tuple[int, ...], coords: tuple[int, ...]
     inside = [0 <= i < n for i, n in zip(coords, extents, strict=True)]
     if not all(inside):
         raise IndexError(f"{coords} is outside of an image of {extents}")
-    texels = buffer.view()
-    texels.shape = (*extents[::-1], tir.TEXEL)  # refuses to copy
+    texels = buffer.reshape((*extents[::-1], tir.TEXEL), copy=False)
     return texels[coords[::-1]]
 
 

@@ -60,13 +60,11 @@ def _in_arena(arena: np.ndarray, op: cl.BufferViewOp | cl.ImageViewOp) -> np.nda
 
 
 def _part(source: np.ndarray, op: cl.ViewOp) -> np.ndarray:
-    view = source.view()
+    part = source
     if op.at is not None:
-        view.shape = (source.size,)  # refuses to copy
         first = op.offset // source.itemsize
-        view = view[first : first + nn.count(_shape(op.result))]
-    view.shape = _shape(op.result)
-    return view
+        part = source.reshape(-1, copy=False)[first : first + nn.count(_shape(op.result))]
+    return part.reshape(_shape(op.result), copy=False)
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
