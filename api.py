@@ -33,7 +33,7 @@ from .backends.pyopencl_runtime import (
 )
 from .backends.targets import TargetChoice, change_facts
 from .compiled_model import CompiledModel, make_model
-from .context import CloptContext
+from .context import CloptContext, explaining
 from .dialects import nn
 from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .dialects.cl.commands import uses_ml_ops
@@ -245,4 +245,5 @@ def _lower(module: ModuleOp, ctx: CloptContext, precision: str, explain: bool) -
         nn.name_parameters(network)
     from .passes.pipelines import run_pipeline
 
-    run_pipeline(ctx, module, "opencl", precision=precision, explain=explain)
+    with explaining(ctx):
+        run_pipeline(ctx, module, "opencl", precision=precision, explain=explain)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import ModuleOp
 
 from .backends.targets import TargetChoice
-from .context import CloptContext
+from .context import CloptContext, explaining
 from .dialects.cl import Target, set_target
 from .errors import CloptError
 from .weights import Weights
@@ -43,5 +43,6 @@ def partition_for_clml(
     set_target(module, described)
     ctx = CloptContext(weights=Weights() if weights is None else weights)
     run_pipeline(ctx, module, "simplify")
-    run_pipeline(ctx, module, "offload", explain=explain)
+    with explaining(ctx):
+        run_pipeline(ctx, module, "offload", explain=explain)
     return module

@@ -1,7 +1,10 @@
-"""The context of passes: the registry of dialects, and the weights of the module."""
+"""The context of passes: dialects, the weights of the module, explanations for people."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -20,6 +23,8 @@ class CloptContext(Context):
     """
 
     weights: Weights = field(default_factory=Weights)
+    explanations: list[str] = field(default_factory=list[str])
+    """The tables of passes with the option `explain`, in order."""
 
     def __post_init__(self) -> None:
         if not self._registered_dialects:
@@ -28,7 +33,7 @@ class CloptContext(Context):
                 self.register_dialect(name, load)
 
     def clone(self) -> CloptContext:
-        """A context with the same dialects and the same weights."""
+        """A context with the same dialects, weights and explanations."""
         return CloptContext(
             self.allow_unregistered,
             self._loaded_dialects.copy(),
@@ -37,12 +42,34 @@ class CloptContext(Context):
             self._loaded_types.copy(),
             self._registered_dialects.copy(),
             self.weights,
+            self.explanations,
         )
+
+
+@contextmanager
+def explaining(ctx: CloptContext) -> Generator[None]:
+    """Print on stderr, when the body ends or fails, what its passes explained."""
+    known = len(ctx.explanations)
+    try:
+        yield
+    finally:
+        for explanation in ctx.explanations[known:]:
+            print(explanation, file=sys.stderr)
 
 
 def weights_of(ctx: Context) -> Weights:
     """The weights of `ctx`; for a plain xDSL context, an empty store that takes none."""
     return ctx.weights if isinstance(ctx, CloptContext) else _NoWeights()
+
+
+def explanations_of(ctx: Context) -> list[str]:
+    """The list to which a pass adds its explanations; CloptError for a plain xDSL context."""
+    if isinstance(ctx, CloptContext):
+        return ctx.explanations
+    raise CloptError(
+        "With explain=true this pass has something to say, and a plain xDSL context has no place "
+        "for it; run it with clopt in place of xdsl-opt, or with a CloptContext."
+    )
 
 
 class _NoWeights(Weights):

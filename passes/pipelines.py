@@ -148,8 +148,8 @@ def run_pipeline(
 ) -> None:
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
 
-    `precision` is passed to `nn-mixed-precision`, if the pipeline has it. `explain` prints the
-    choices of CLML graphs and of layouts on stderr.
+    `precision` is passed to `nn-mixed-precision`, if the pipeline has it. With
+    `explain` passes add the choices of CLML graphs and of layouts to the context's `explanations`.
     """
 
     def configured(pass_: ModulePass) -> ModulePass:

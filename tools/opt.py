@@ -20,7 +20,7 @@ from xdsl.universe import Universe
 from xdsl.utils.exceptions import DiagnosticException, ShrinkException, VerifyException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from ..context import CloptContext
+from ..context import CloptContext, explaining
 from ..errors import CloptError
 from ..passes.remarks import remarks_of
 from ..source import Source, SourceError, SourceModule
@@ -270,7 +270,8 @@ class CloptMain(xDSLOptMain):
         known = remarks_of(module)
         self._set_target(module)
         try:
-            replace(self.pipeline, callback=piece.instrument).apply(self.ctx, module)
+            with explaining(self.context):
+                replace(self.pipeline, callback=piece.instrument).apply(self.ctx, module)
             for remark in remarks_of(module)[len(known) :]:
                 shown = f"{piece.source.name}: {remark}"
                 diagnostics.append(Diagnostic("remark", None, remark, shown))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,13 +11,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ...context import explanations_of
 from ...dialects import cl, nn
 from ..locations import node_name
 from ..remarks import add_remarks
 from .fuse import form_groups, outline
 from .layout.apply import Layouts, insert_transforms, place_constants, retype, spare_images
 from .layout.candidates import Candidate
-from .layout.explain import print_choices
+from .layout.explain import choices_table
 from .layout.grouping import TEXELS
 from .layout.kernels import Work, contraction_lane, works_of_group
 from .layout.problem import LayoutProblem
@@ -38,32 +38,37 @@ class NNChooseLayoutPass(ModulePass):
 
     name: ClassVar[str] = "nn-choose-layout"
     explain: bool = False
-    """Print the choices, their costs and those of the next best to stderr."""
+    """Explain the choices, their costs and those of the next best."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
+        explanations = explanations_of(ctx) if self.explain else None
         if not target.uses_textures:
-            if self.explain:
-                print(
+            if explanations is not None:
+                explanations.append(
                     f"{target.name} uses no textures: texture={target.texture}, "
-                    f"image_cost={target.image_cost:g}, images={str(target.images).lower()}",
-                    file=sys.stderr,
+                    f"image_cost={target.image_cost:g}, images={str(target.images).lower()}"
                 )
             return
         for function in nn.networks_of(op):
-            add_remarks(op, choose(function, target, self.explain))
+            add_remarks(op, choose(function, target, explanations))
 
 
-def choose(function: func.FuncOp, target: cl.Target, explain: bool = False) -> list[str]:
-    """Choose and apply the layouts of a function; the remarks."""
+def choose(
+    function: func.FuncOp, target: cl.Target, explanations: list[str] | None = None
+) -> list[str]:
+    """Choose and apply the layouts of a function; the remarks.
+
+    A table of the choices is added to `explanations`, where there is a list.
+    """
     if (end := function.body.block.last_op) is not None:
         check_plain(end, end.operands)
     groups = form_groups(function.body.block.ops, TEXELS)
     problem = LayoutProblem(function, groups, target)
     solution = problem.solve()
     chosen = problem.candidates_of(solution)
-    if explain:
-        print_choices(problem, solution)
+    if explanations is not None:
+        explanations.append(choices_table(problem, solution))
     wanted: dict[Operation, Layouts] = {
         op: [nn.layout_of(value) for value in op.operands]
         for op in function.body.block.ops

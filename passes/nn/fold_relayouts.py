@@ -11,13 +11,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...context import explanations_of
 from ...dialects import cl, nn
 from ...dialects.nn import LayoutAttr
 from ..remarks import add_remarks
 from .layout.apply import Transforms, place_constants, retype, spare_images
 from .layout.candidates import is_texture
 from .layout.cost import CostModel
-from .layout.explain import print_transforms
+from .layout.explain import transforms_table
 from .layout.kernels import work_of_region
 from .roles import STARTS_KERNEL, role_of
 
@@ -33,7 +34,7 @@ class NNFoldRelayoutsPass(ModulePass):
 
     name: ClassVar[str] = "nn-fold-relayouts"
     explain: bool = False
-    """Print the remaining transforms to stderr."""
+    """Explain which transforms remain."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
@@ -41,7 +42,7 @@ class NNFoldRelayoutsPass(ModulePass):
             folding = _Folding(function.body.block, CostModel(target))
             add_remarks(op, folding.run())
         if self.explain and target.uses_textures:
-            print_transforms(op)
+            explanations_of(ctx).append(transforms_table(op))
 
 
 @dataclass

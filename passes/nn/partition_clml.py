@@ -9,12 +9,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...context import weights_of
+from ...context import explanations_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.target import CLML_CHOICES
 from ...errors import CloptError
 from .clml.partition import partition
-from .clml.report import print_partition
+from .clml.report import partition_table
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class NNPartitionCLMLPass(ModulePass):
     """The fewest operations of a graph, not counting copies and reshapes. The default suits both
     modes: `prefer` asks for all that is possible, `auto` weighs the copies of small graphs."""
     explain: bool = False
-    """Print the graph of each operation, or the reason why it is in none, to stderr."""
+    """Explain the graph of each operation, or the reason why it is in none."""
 
     def __post_init__(self) -> None:
         if self.mode not in ("", *CLML_CHOICES):
@@ -58,7 +58,8 @@ class NNPartitionCLMLPass(ModulePass):
                 "target, for example adreno-740, say which version there is (clml_version=3), or "
                 "let our reference library serve (clopt-run --clml-library reference)."
             )
+        explanations = explanations_of(ctx) if self.explain else None
         for function in nn.networks_of(op):
-            found = partition(op, function, target, weights_of(ctx), self.minimum, self.explain)
-            if self.explain:
-                print_partition(function.sym_name.data, found)
+            found = partition(op, function, target, weights_of(ctx), self.minimum, explanations)
+            if explanations is not None:
+                explanations.append(partition_table(function.sym_name.data, found))

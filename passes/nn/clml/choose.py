@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects import cl
 from ...locations import node_name
 from ..fuse import form_groups
-from ..layout.explain import print_table
+from ..layout.explain import table_text
 from ..layout.grouping import TEXELS
 from ..layout.kernels import works_of_group
 from ..layout.offload import FORBIDDEN, OffloadProblem
@@ -30,12 +30,12 @@ def choose_matches(
     target: cl.Target,
     legal: Sequence[Match],
     reasons: dict[Operation, str],
-    explain: bool = False,
+    explanations: list[str] | None = None,
 ) -> list[Match]:
     """The legal matches that CLML computes in the cheapest choice for the network.
 
-    The others get `reasons`. With `explain`, the reasons say by how much kernels are cheaper if the
-    choice is proved to be the best, and the costs of each region are printed to stderr.
+    The others get `reasons`. With a list of `explanations`, which gets a table of each region's
+    costs, the reasons say by how much kernels are cheaper if the choice is proved to be the best.
     """
     chooser = Chooser(function, target, legal)
     chosen = chooser.matches
@@ -43,11 +43,11 @@ def choose_matches(
     for match in legal:
         if kept.isdisjoint(match.ops):
             # Each reason takes a search of its own, too many if one search is long.
-            search = explain and chooser.solution.exact
+            search = explanations is not None and chooser.solution.exact
             reason = chooser.reason(match) if search else "our kernels cost less by the model"
             reasons |= dict.fromkeys(match.ops, reason)
-    if explain:
-        chooser.print_costs()
+    if explanations is not None:
+        explanations.append(chooser.costs_table())
     return chosen
 
 
@@ -143,8 +143,8 @@ class Chooser:
             return "it shares a kernel with operations that CLML cannot compute"
         return f"our kernels cost {more:.1f} us less by the model"
 
-    def print_costs(self) -> None:
-        """Print the costs of each region and of the function to stderr.
+    def costs_table(self) -> str:
+        """The costs of each region and of the function.
 
         The cost of our kernels in a region's place comes from the cheapest choice without the
         region, in which layouts and other regions may differ, too.
@@ -157,7 +157,7 @@ class Chooser:
             first, last = (node_name(region.matches[i].ops[-1]) for i in (0, -1))
             rows.append([first, last, str(len(region.matches)), f"{time:.1f}", f"{ours:.1f}"])
         exact = "nothing is cheaper" if self.solution.exact else "the best found"
-        print_table(
+        return table_text(
             f"costs of CLML in {self.function.sym_name.data}",
             ("first node", "last node", "operations", "us", "us by our kernels"),
             rows,

@@ -60,17 +60,18 @@ def partition(
     target: cl.Target,
     weights: Weights,
     minimum: int = 1,
-    explain: bool = False,
+    explanations: list[str] | None = None,
 ) -> Partition:
     """Move operations of a function to graphs of its module, by the mode `target.clml`.
 
-    Constants that CLML takes in another order are added to `weights`, the module's store.
+    Constants that CLML takes in another order are added to `weights`, the module's store,
+    and a table of costs in mode `auto` to `explanations`, where there is a list.
     """
     matches = find_matches(function, target, weights)
     reasons = dict(matches.reasons)
     chosen = matches.legal
     if target.clml == "auto":
-        chosen = choose_matches(function, target, matches.legal, reasons, explain)
+        chosen = choose_matches(function, target, matches.legal, reasons, explanations)
     regions = form_regions(function, chosen, minimum, reasons)
     names = _free_names(module, len(regions))
     nodes = tuple(_nodes(function, regions, names, reasons))

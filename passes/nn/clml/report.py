@@ -1,15 +1,15 @@
-"""A table on stderr that shows people the partition of a function."""
+"""A table that shows people the partition of a function."""
 
 from __future__ import annotations
 
-from ..layout.explain import print_table
+from ..layout.explain import table_text
 from .partition import Partition
 
 
-def print_partition(function: str, partition: Partition) -> None:
-    """Print each operation with its graph and command, or the reason why it has none, and a sum."""
+def partition_table(function: str, partition: Partition) -> str:
+    """Each operation with its graph and command, or the reason why it has none, and a sum."""
     rows = [[n.name, n.operation, n.graph or "-", n.note] for n in partition.nodes]
-    print_table(
+    return table_text(
         f"CLML in {function}",
         ("node", "operation", "graph", "command, or why none"),
         rows,

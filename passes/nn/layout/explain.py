@@ -1,8 +1,7 @@
-"""Tables on stderr that show people which layouts were chosen, and why."""
+"""Tables that show people which layouts were chosen, and why."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -82,8 +81,8 @@ def name_of(value: SSAValue) -> str:
     return value.name_hint or named or "?"
 
 
-def print_choices(problem: LayoutProblem, solution: Solution) -> None:
-    """Print the chosen layout of each value, the next best one, and the total cost."""
+def choices_table(problem: LayoutProblem, solution: Solution) -> str:
+    """The chosen layout of each value, the next best one, and the total cost."""
     around = problem.problem.neighbours()
     rows: list[list[str]] = []
     for variable in problem.variables.values():
@@ -93,7 +92,7 @@ def print_choices(problem: LayoutProblem, solution: Solution) -> None:
             )
             rows.append(_row(variable, costs.tolist(), solution.choice[variable.number]))
     exact = "nothing is cheaper" if solution.exact else "the best found"
-    print_table(
+    return table_text(
         f"layouts of {problem.function.sym_name.data}",
         ("value", "shape", "layout", "us", "next best", "us", "remark"),
         rows,
@@ -116,14 +115,14 @@ def _row(variable: Variable, costs: Sequence[float], choice: int) -> list[str]:
     ]
 
 
-def print_transforms(module: ModuleOp) -> None:
-    """Print the remaining layout transforms and the bytes that they move."""
+def transforms_table(module: ModuleOp) -> str:
+    """The remaining layout transforms and the bytes that they move."""
     found = layout_transforms(module)
     rows = [
         [t.name, "x".join(map(str, t.shape)), t.source, t.target, f"{t.bytes:,}"] for t in found
     ]
     total = sum(transform.bytes for transform in found)
-    print_table(
+    return table_text(
         "layout transforms",
         ("value", "shape", "from", "to", "bytes"),
         rows,
@@ -131,10 +130,10 @@ def print_transforms(module: ModuleOp) -> None:
     )
 
 
-def print_table(
+def table_text(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str
-) -> None:
-    """Print columns as wide as their cells, with numbers aligned to the right."""
+) -> str:
+    """Columns as wide as their cells, with numbers aligned to the right."""
     widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
     lines = [title]
     for row in (columns, *rows):
@@ -143,4 +142,4 @@ def print_table(
             for cell, width, column in zip(row, widths, columns, strict=True)
         ]
         lines.append("  " + "  ".join(cells).rstrip())
-    print(*lines, caption, sep="\n", file=sys.stderr)
+    return "\n".join([*lines, caption])
