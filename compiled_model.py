@@ -29,7 +29,7 @@ from .weights import Weights
 
 if TYPE_CHECKING:
     from .backends.pyopencl_runtime.inputs import Array, Arrays
-    from .passes.memory_report import MemoryReport
+    from .reports.memory import MemoryReport
 
 
 class CompiledModel:
@@ -110,7 +110,7 @@ class CompiledModel:
     @cached_property
     def memory(self) -> MemoryReport:
         """The model's memory on its device, computed from the program without the device."""
-        from .passes.memory_report import memory_report
+        from .reports.memory import memory_report
 
         return memory_report(self._program, target_of(self.module))
 

@@ -3,7 +3,7 @@
 from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
-ROOMS = ["dialects*", "passes*", "backends*", "frontends*", "tools*"]
+ROOMS = ["dialects*", "passes*", "backends*", "frontends*", "reports*", "tools*"]
 DATA = ["**/*.toml", "**/*.cl", "**/*.h", "**/*.c", "**/*.in", "**/*.html", "**/*.txt"]
 
 

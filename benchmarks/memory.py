@@ -24,8 +24,8 @@ from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
 from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
-from clopt.passes.memory_report import MemoryReport, memory_report
 from clopt.passes.pipelines import PIPELINES
+from clopt.reports.memory import MemoryReport, memory_report
 
 HERE = Path(__file__).resolve().parent
 TARGETS = ("pocl", "pocl winograd=off", "adreno-740", "adreno-740 texture=off")

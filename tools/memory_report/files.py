@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ...errors import CloptError
-from ...passes.memory_report import MemoryReport
+from ...reports.memory import MemoryReport
 from ..console import write_whole
 from .drawing import to_png, to_svg
 from .page import page

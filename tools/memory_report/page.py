@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from string import Template
 
-from ...passes.memory_report import MemoryReport, Row
+from ...reports.memory import MemoryReport, Row
 from ...resources import read_text
 from .drawing import to_svg
 from .picture import picture

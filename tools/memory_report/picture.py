@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import accumulate
 
-from ...passes.memory_report import BUFFER, IMAGE, IN_PLACE, MemoryReport, Row
+from ...reports.memory import BUFFER, IMAGE, IN_PLACE, MemoryReport, Row
 from .drawing import Box, Drawing, Label, Shape, Stroke, text_width
 from .summary import size_text
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from ...passes.memory_report import MemoryReport
+from ...reports.memory import MemoryReport
 from ..console import table
 
 

@@ -14,9 +14,9 @@ from clopt.context import CloptContext
 from clopt.dialects import cl, clml, tir
 from clopt.passes.cl.plan_memory import CLPlanMemoryPass
 from clopt.passes.cl.reorder import CLReorderPass
-from clopt.passes.memory_report import memory_report
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
+from clopt.reports.memory import memory_report
 from clopt.tools.memory_report.summary import summary
 from support import effort
 from support.cl.ml_programs import FACTORS, OPTIMAL, PLAIN, TENSOR, Machine, parse, random_network

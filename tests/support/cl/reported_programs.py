@@ -6,7 +6,7 @@ from xdsl.parser import Parser
 
 from clopt.context import CloptContext
 from clopt.dialects.cl import ProgramOp, Target
-from clopt.passes.memory_report import MemoryReport, memory_report
+from clopt.reports.memory import MemoryReport, memory_report
 
 # 25 floats are 100 bytes; views start at multiples of 128.
 BUFFERS = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clopt.dialects.cl import Target
-from clopt.passes.memory_report import Waste
+from clopt.reports.memory import Waste
 from support.cl.reported_programs import BUFFERS, IMAGES, UNPLANNED, report
 
 

@@ -1,0 +1,1 @@
+"""Figures of compiled programs, as values: `clopt.tools` prints them."""

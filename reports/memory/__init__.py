@@ -1,0 +1,18 @@
+"""The memory that a planned program takes on its device."""
+
+from __future__ import annotations
+
+from .count import memory_report
+from .values import BUFFER, IMAGE, IN_PLACE, KINDS, SEPARATE, MemoryReport, Row, Waste
+
+__all__ = [
+    "BUFFER",
+    "IMAGE",
+    "IN_PLACE",
+    "KINDS",
+    "SEPARATE",
+    "MemoryReport",
+    "Row",
+    "Waste",
+    "memory_report",
+]

@@ -1,0 +1,98 @@
+"""The intermediates of a program and the names of its commands, for its memory report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import cl, clml
+from ...dialects.cl.liveness import lifetimes
+from ...dialects.cl.ops import byte_count
+from ...dialects.cl.placement import roots
+from ...passes.locations import node_name
+from .values import BUFFER, IMAGE, IN_PLACE, SEPARATE, Row
+
+
+def names_of(program: cl.ProgramOp, ops: Sequence[cl.Command]) -> list[str]:
+    """The name of each command: a kernel, a copy, `clml.pool @clml_0[3]`."""
+    graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
+    names: list[str] = []
+    for op in ops:
+        match op:
+            case cl.EnqueueKernelOp():
+                names.append(op.kernel_name)
+            case cl.EnqueueCopyOp():
+                names.append("copy")
+            case cl.EnqueueMLOp():
+                command = graphs[op.graph_name][op.index]
+                names.append(f"{command.name} @{op.graph_name}[{op.index}]")
+    return names
+
+
+def rows_of(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[str]) -> list[Row]:
+    """The intermediates of `program` by first write; `names` are those of its commands `ops`."""
+    root_of = roots(program)
+    arenas = {arena: i for i, arena in enumerate(results_of(program, cl.ArenaOp))}
+    kernels: dict[SSAValue, dict[str, None]] = {}
+    for op, name in zip(ops, names, strict=True):
+        for operand in op.operands:
+            kernels.setdefault(root_of[operand], {})[name] = None
+    tensors = _optimal_tensors(program, ops, root_of)
+    rows: list[Row] = []
+    ends: set[tuple[int, int, int, int]] = set()
+    for value, life in lifetimes(program).items():
+        view = value.owner
+        arena = offset = pitch = None
+        size, kind = byte_count(value.type), SEPARATE
+        if isinstance(view, cl.BufferViewOp | cl.ImageViewOp):
+            arena, offset, kind = arenas[view.arena], view.offset, BUFFER
+            if isinstance(view, cl.ImageViewOp):
+                pitch, kind = view.pitch, IMAGE
+                size = cl.stored_bytes(value.type, pitch)
+            elif (arena, offset, size, life.first) in ends:
+                kind = IN_PLACE
+            ends.add((arena, offset, size, life.last))
+        rows.append(
+            Row(
+                name=value.name_hint or "value",
+                node=title(ops[life.first], names[life.first]),
+                type=tensors.get(value, str(value.type)),
+                kind=kind,
+                bytes=size,
+                content=byte_count(value.type),
+                first=life.first,
+                last=life.last,
+                kernels=tuple(kernels[value]),
+                arena=arena,
+                offset=offset,
+                pitch=pitch,
+            )
+        )
+    return rows
+
+
+def title(op: Operation, kernel: str) -> str:
+    """The name of a command's node, else that of its kernel."""
+    name = node_name(op)
+    return kernel if name == op.name else name
+
+
+def results_of(program: cl.ProgramOp, kind: type[Operation]) -> list[SSAValue]:
+    """The results of the operations of `kind`, in program order."""
+    return [op.results[0] for op in program.body.block.ops if isinstance(op, kind)]
+
+
+def _optimal_tensors(
+    program: cl.ProgramOp, ops: Sequence[cl.Command], root_of: Mapping[SSAValue, SSAValue]
+) -> dict[SSAValue, str]:
+    """The tensors in memories that are rows of bytes, which only CLML graphs can interpret."""
+    graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
+    found: dict[SSAValue, str] = {}
+    for op in ops:
+        if isinstance(op, cl.EnqueueMLOp):
+            tensors = cl.ml_tensors(graphs[op.graph_name][op.index])
+            for tensor, value in zip(tensors, op.operands, strict=True):
+                if clml.ml_tensor(tensor).layout is clml.Layout.OPTIMAL:
+                    found[root_of[value]] = str(tensor.type)
+    return found
