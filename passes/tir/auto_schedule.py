@@ -17,7 +17,7 @@ from .rules.group_reduction import schedule_groups
 from .rules.packed import is_packed, schedule_packed_kernel
 from .rules.register_tile import Problem, apply_tile, best_tile, problem_of
 from .rules.rows import row_length, schedule_rows
-from .rules.stages import Stage, main_output, stages_of
+from .rules.stages import Stage, is_naive, main_output, stages_of
 
 
 def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
@@ -95,7 +95,8 @@ def _schedule_gpu(
 class TIRAutoSchedulePass(ModulePass):
     """Give the loops of each kernel their places on the device that `cl.target` names.
 
-    A kernel that carries a `schedule` gets that one.
+    A kernel that carries a `schedule` gets that one. A kernel without blocks, or whose loops are
+    split or have places already, stays as its author wrote it.
     """
 
     name = "tir-auto-schedule"
@@ -107,5 +108,5 @@ class TIRAutoSchedulePass(ModulePass):
                 continue
             if func.schedule is not None:
                 apply_schedule(func)
-            else:
+            elif is_naive(func):
                 schedule_kernel(func, target)

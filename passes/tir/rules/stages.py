@@ -66,6 +66,17 @@ def stages_of(func: tir.FuncOp) -> list[Stage]:
     ]
 
 
+def is_naive(func: tir.FuncOp) -> bool:
+    """Whether the kernel is made of blocks, each in plain loops, one for each of its variables."""
+    stages = stages_of(func)
+    plain = (tir.LoopKind.Serial, tir.LoopKind.Parallel)
+    return bool(stages) and all(
+        list(stage.block.exprs) == [AffineExpr.dimension(i) for i in range(len(stage.loops))]
+        and all(loop.kind.data in plain for loop in stage.loops)
+        for stage in stages
+    )
+
+
 def main_output(func: tir.FuncOp, outputs: list[Stage], producers: list[Stage]) -> Stage:
     """The one output that reads the reductions; ScheduleError where there are several."""
     readers = {block for stage in producers for block in stage.consumers()}
