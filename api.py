@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
-from .arguments import check_keywords, check_type, checked_dims
 from .backends.programs import program_of
 from .backends.pyopencl_runtime import (
     CLML_LIBRARIES,
@@ -31,6 +30,7 @@ from .backends.pyopencl_runtime import (
     list_devices,
     target_for,
 )
+from .backends.saved_model import Plan, load_model
 from .backends.targets import TargetChoice, change_facts
 from .compiled_model import CompiledModel, make_model
 from .context import CloptContext, explaining
@@ -39,8 +39,8 @@ from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .dialects.cl.commands import uses_ml_ops
 from .dialects.cl.target import FACT_TYPES, Fact
 from .errors import CloptError
-from .saved import Plan, load_model
-from .source import Source, SourceModule
+from .messages.arguments import check_keywords, check_type, checked_dims
+from .messages.source import Source, SourceModule
 from .tensor_info import TensorInfo
 from .weights import Weights
 

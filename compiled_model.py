@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from .arguments import check_type
 from .backends.programs import program_of
 from .backends.pyopencl_runtime import (
     CExecutable,
@@ -19,11 +18,12 @@ from .backends.pyopencl_runtime import (
     Executable,
     Runnable,
 )
+from .backends.saved_model import Plan, save_model
 from .context import CloptContext
 from .dialects.cl import ArenaOp, target_of
 from .dialects.cl.commands import uses_ml_ops
 from .errors import UnavailableError
-from .saved import Plan, save_model
+from .messages.arguments import check_type
 from .tensor_info import TensorInfo
 from .weights import Weights
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .printable import visible
+from .messages.printable import visible
 
 LINE_BREAK = "\n  "
 """The separator between the mistakes of one report."""

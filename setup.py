@@ -3,7 +3,16 @@
 from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
-ROOMS = ["dialects*", "passes*", "backends*", "frontends*", "reports*", "tools*"]
+ROOMS = [
+    "dialects*",
+    "passes*",
+    "backends*",
+    "frontends*",
+    "reports*",
+    "tools*",
+    "files*",
+    "messages*",
+]
 DATA = ["**/*.toml", "**/*.cl", "**/*.h", "**/*.c", "**/*.in", "**/*.html", "**/*.txt"]
 
 

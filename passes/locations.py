@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from ..printable import printable
+from ..messages.printable import printable
 
 
 def node_name(op: Operation) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..backends.host_c import check_model_name, model_name
 from ..dialects.cl import target_of
 from ..errors import CloptError
-from ..printable import printable
+from ..messages.printable import printable
 from ..tensor_info import describe
 from .console import (
     EXPLAIN_OPTIONS,

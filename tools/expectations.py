@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..source import Source
+from ..messages.source import Source
 
 _COMMENT = re.compile(
     r"expected-(?P<kind>error|warning|remark|note)(?P<regex>-re)? *"

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from .. import api
 from ..context import CloptContext
 from ..errors import CloptError
-from ..source import Source, SourceModule
+from ..messages.source import Source, SourceModule
 from ..weights import Weights
 from .console import (
     STDIN,

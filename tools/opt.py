@@ -22,8 +22,8 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..context import CloptContext, explaining
 from ..errors import CloptError
+from ..messages.source import Source, SourceError, SourceModule
 from ..passes.remarks import remarks_of
-from ..source import Source, SourceError, SourceModule
 from ..universe import CLOPT_UNIVERSE
 from ..weights import Weights
 from .console import (

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from ..errors import CloptError
-from ..printable import printable, visible
+from ..messages.printable import printable, visible
 from .console import write_whole, writing
 from .inputs import Array
 

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .. import api
 from ..errors import CloptError
-from ..printable import printable
+from ..messages.printable import printable
 from ..tensor_info import describe
 from .console import (
     EXPLAIN_OPTIONS,

@@ -20,10 +20,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from ...caches import is_private, make_private, process_folder, user_cache
 from ...errors import UnavailableError
-from ...folders import forget_oldest
-from ...resources import read_sources
+from ...files.caches import is_private, make_private, process_folder, user_cache
+from ...files.folders import forget_oldest
+from ...files.resources import read_sources
 
 _COMPILERS = ("cc", "gcc", "clang")
 _COMPILE = ("-std=c99", "-O1", "-fPIC")

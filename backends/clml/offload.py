@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from ...dialects import cl
-from ...resources import read_sources, read_text
+from ...files.resources import read_sources, read_text
 from ...weights import Weights
 from .graph_source import print_graphs
 from .graphs import constant_keys, make_graphs

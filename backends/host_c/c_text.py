@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 
-from ...printable import printable
+from ...messages.printable import printable
 
 INDENT = "    "
 

@@ -12,7 +12,7 @@ import hashlib
 import re
 
 from ...errors import CloptError
-from ...printable import printable
+from ...messages.printable import printable
 
 SIGNIFICANT = 63
 """Characters by which every compiler of C99 tells identifiers apart, but those of functions."""

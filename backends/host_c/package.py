@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects import cl
 from ...errors import CloptError
-from ...folders import replace_folder
+from ...files.folders import replace_folder
 from ...weights import Weights
 from .names import check_model_name
 from .package_text import DESCRIPTION, Package

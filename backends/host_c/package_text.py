@@ -10,8 +10,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ...dialects.nn.types import numpy_dtype
-from ...printable import printable
-from ...resources import read_sources, read_text
+from ...files.resources import read_sources, read_text
+from ...messages.printable import printable
 from ...version import VERSION
 from ...weights import Weights
 from .c_text import comment, comment_text

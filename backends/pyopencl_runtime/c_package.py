@@ -11,7 +11,7 @@ from pathlib import Path
 import pyopencl as cl
 
 from ...errors import CloptError, UnavailableError
-from ...resources import read_text
+from ...files.resources import read_text
 from ..clml.library import Sources, build_library
 from .loader import share_opencl
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...caches import is_private, make_private, user_cache
-from ...folders import forget_oldest
+from ...files.caches import is_private, make_private, user_cache
+from ...files.folders import forget_oldest
 from .files import write_atomically
 
 _FORMAT = b"clopt-kernels-2\n"

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pyopencl as cl
 
-from ...caches import is_cache_kept, process_folder
+from ...files.caches import is_cache_kept, process_folder
 
 
 def move_foreign_caches() -> None:

@@ -13,7 +13,7 @@ import os
 import sys
 from pathlib import Path
 
-from ...caches import cache_folder, make_private
+from ...files.caches import cache_folder, make_private
 from .files import write_atomically
 
 _VARIABLE = "OCL_ICD_VENDORS"

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from ...arguments import type_name
 from ...dialects.cl.program import Port
 from ...dialects.nn.types import numpy_dtype
 from ...errors import CloptError
+from ...messages.arguments import type_name
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Arrays: TypeAlias = Mapping[str, Array] | Sequence[Array]

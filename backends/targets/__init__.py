@@ -11,7 +11,7 @@ from typing import Any
 
 from ...dialects.cl.target import FACT_TYPES, Fact, Target
 from ...errors import CloptError
-from ...printable import printable
+from ...messages.printable import printable
 
 _BASE = "base"
 """The key of a file that names the target whose facts it has where it says nothing else."""

@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from ...printable import printable
+from ...messages.printable import printable
 
 ATTRIBUTE_NAME = "cl.target"
 

@@ -17,7 +17,7 @@ from ...dialects.nn.evaluation.folding import fold
 from ...dialects.nn.limits import MAX_STEPS, check_computed, check_size
 from ...dialects.nn.types import Array, array_type, numpy_dtype, shape_of, tensor_type, with_shape
 from ...errors import CloptError
-from ...printable import LONGEST
+from ...messages.printable import LONGEST
 from ...weights import Weights
 
 FOLDABLE_ELEMENTS = 1 << 16

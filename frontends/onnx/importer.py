@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Block, Region, SSAValue
 
 from ...errors import CloptError
-from ...printable import printable
+from ...messages.printable import printable
 from ...weights import Weights
 from .builder import Builder, name_value
 from .graph import GraphImporter, Scope

@@ -11,8 +11,8 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto
 
-from ...arguments import type_name
 from ...errors import CloptError
+from ...messages.arguments import type_name
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload of a function that the model itself defines."""

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from ...dialects.nn.base import NNOp
 from ...dialects.nn.types import Array, shape_of
 from ...errors import CloptError
-from ...printable import printable
+from ...messages.printable import printable
 from .builder import Builder
 from .tensors import dtype_of, read_tensor
 

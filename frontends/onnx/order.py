@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from onnx import NodeProto
 
 from ...errors import CloptError
-from ...printable import printable
+from ...messages.printable import printable
 
 
 def execution_order(

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.nn.limits import check_size
 from ...dialects.nn.types import Array, Tensor, element_type
 from ...errors import CloptError
-from ...printable import printable
+from ...messages.printable import printable
 
 DTYPES: Mapping[int, np.dtype[Any]] = {
     TensorProto.FLOAT: np.dtype(np.float32),

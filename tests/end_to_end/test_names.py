@@ -12,7 +12,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import clopt
 from clopt.context import CloptContext
-from clopt.source import Source, SourceModule
+from clopt.messages.source import Source, SourceModule
 from clopt.tools import compile, run
 
 NAMES = (*ODD_NAMES, "[bold]loud[/bold]", "[/]", ":smile:", "&lt;")

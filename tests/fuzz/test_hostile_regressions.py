@@ -18,7 +18,7 @@ import clopt
 from clopt.context import CloptContext
 from clopt.dialects import nn
 from clopt.errors import CloptError
-from clopt.source import Source, SourceModule
+from clopt.messages.source import Source, SourceModule
 from support.limits import bounded
 from support.onnx.models import agree, load, model
 

@@ -16,10 +16,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from clopt import CloptError
 from clopt.context import CloptContext
+from clopt.messages.source import Source, SourceError, SourceModule
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
 from clopt.passes.pipelines import PIPELINES, run_pipeline
-from clopt.source import Source, SourceError, SourceModule
 from clopt.tools.opt import main
 from clopt.universe import CLOPT_UNIVERSE
 from clopt.weights import Weights

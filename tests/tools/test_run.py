@@ -16,7 +16,7 @@ from PIL import Image
 import clopt
 from clopt.api import TensorInfo, list_devices
 from clopt.context import CloptContext
-from clopt.source import Source, SourceModule
+from clopt.messages.source import Source, SourceModule
 from clopt.tools import compile, opt, run
 from clopt.tools.inputs import ImageScaling, read_image
 from clopt.tools.reference import difference, tolerance

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 from string import Template
 
+from ...files.resources import read_text
 from ...reports.memory import MemoryReport, Row
-from ...resources import read_text
 from .drawing import to_svg
 from .picture import picture
 from .summary import Line, size_text, summary

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...context import CloptContext
 from ...errors import CloptError
-from ...source import Source, SourceModule
+from ...messages.source import Source, SourceModule
 from .search import Judge, least
 
 

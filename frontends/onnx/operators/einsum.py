@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import shape_of
-from ....printable import printable
+from ....messages.printable import printable
 from ..builder import Builder
 from ..node import NodeContext, Table
 

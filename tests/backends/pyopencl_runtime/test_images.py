@@ -12,8 +12,8 @@ import pytest
 from clopt import CloptError
 from clopt.backends.opencl_c import emit
 from clopt.backends.pyopencl_runtime import Executable, find_device, images, target_for
+from clopt.backends.saved_model import declare_kernels
 from clopt.dialects.cl import Target
-from clopt.saved import declare_kernels
 from clopt.weights import Weights
 from support.cl.image_programs import DTYPES, KINDS, aliases, blur, blurred, copies, lowered, memory
 

@@ -15,11 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 from clopt import CloptError
 from clopt.backends.opencl_c.emit import emit
 from clopt.backends.pyopencl_runtime.executable import Executable
+from clopt.backends.saved_model import load_model, save_model
 from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, clml, nn
 from clopt.passes.pipelines import run_pipeline
-from clopt.saved import load_model, save_model
 from clopt.weights import Weights
 from support.cl.ml_programs import parse
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from clopt import caches
+from clopt.files import caches
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "digits" / "digits.onnx"
 RUN = """
 import json, sys

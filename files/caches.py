@@ -15,7 +15,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_dir
 
-from .errors import CloptWarning
+from ..errors import CloptWarning
 
 _SHARED_MEMORY = "/dev/shm"  # of Linux; some containers have no other folder to write to
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from .errors import CloptError
+from ..errors import CloptError
 
 # A comment, a string, or a quote that no other quote closes on its line: there xDSL's lexer would
 # look for the end for a time exponential in the length.

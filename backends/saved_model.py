@@ -21,16 +21,16 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from .backends.programs import program_of
-from .context import CloptContext
-from .dialects import clml, tir
-from .dialects.cl import ConstantOp, KernelOp, ProgramOp, target_of
-from .dialects.cl.program import Port
-from .errors import CloptError
-from .folders import replace_folder
-from .source import Source, SourceError, SourceModule
-from .version import VERSION
-from .weights import Weights
+from ..context import CloptContext
+from ..dialects import clml, tir
+from ..dialects.cl import ConstantOp, KernelOp, ProgramOp, target_of
+from ..dialects.cl.program import Port
+from ..errors import CloptError
+from ..files.folders import replace_folder
+from ..messages.source import Source, SourceError, SourceModule
+from ..version import VERSION
+from ..weights import Weights
+from .programs import program_of
 
 DESCRIPTION = "model.json"
 PROGRAM = "program.mlir"

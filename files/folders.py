@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from .errors import CloptError
+from ..errors import CloptError
 
 
 def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from operator import index
 from typing import SupportsIndex, cast
 
-from .errors import CloptError
+from ..errors import CloptError
 
 
 def check_type(name: str, value: object, types: tuple[type, ...], wanted: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import clopt
 from clopt.backends.pyopencl_runtime import find_device
-from clopt.saved import save_model
+from clopt.backends.saved_model import save_model
 from clopt.weights import Weights
 from support.cl.programs import ADD, WEIGHT, parse
 

@@ -1,0 +1,1 @@
+"""Files: folders that are written whole, caches between processes, files of the package."""

@@ -1,0 +1,1 @@
+"""Sentences for people: checks of the arguments of callers, names that can be printed."""
