@@ -119,7 +119,7 @@ def main() -> int:
     args = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 110)
     lengths = sorted(args.lengths)
-    timed_compile(chain(3, 2), args.target)  # imports and lazy tables are not what is timed
+    timed_compile(chain(3, 2), args.target)  # so that imports and lazy tables are not timed
     runs: dict[str, Times] = {}
     for length in lengths:
         runs[str(length)] = timed_compile(chain(length, args.distinct), args.target)

@@ -138,7 +138,7 @@ class SourceModule:
     def locate(self, error: Exception) -> SourceError:
         """The same complaint with the place of the operation it is about, when that is known.
 
-        A pass that fails may leave other operations broken, which are not what it complains about.
+        A pass that fails may leave other operations broken, too; its complaint is not about these.
         """
         for op in self.module.walk():
             try:

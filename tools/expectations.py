@@ -93,7 +93,7 @@ def _line(where: str, number: int, comments: dict[int, re.Match[str]]) -> int | 
 def _pattern(text: str, has_patterns: bool) -> re.Pattern[str]:
     if not has_patterns:
         return re.compile(re.escape(text))
-    # `split` with a group alternates between what is outside of the group and what is in it.
+    # `split` with a group alternates between the text outside of the group and the text in it.
     pieces = enumerate(_PATTERN.split(text))
     return re.compile("".join(f"(?:{p})" if i % 2 else re.escape(p) for i, p in pieces))
 

@@ -18,7 +18,7 @@ from ..host_c.names import Names, identifier
 from .operations import KINDS
 
 _LONGEST = 24
-"""Characters of a graph's name and of a tensor's: both stand in one identifier."""
+"""The most characters of a graph's or a tensor's name: one identifier holds both."""
 
 
 @dataclass(frozen=True)

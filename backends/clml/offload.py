@@ -52,7 +52,7 @@ class Offload:
     symbol = "clopt_clml"
     """The table of functions that the runtime calls; the folder of its sources and its target."""
     library = "CLML"
-    """The name of the plan that it is a part of."""
+    """The name of its plan."""
     texts: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "only": {"option": "", "condition": "", "devices": _NO_OTHER_DEVICES},
         "both": {

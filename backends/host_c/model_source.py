@@ -290,7 +290,7 @@ def _arguments(values: Sequence[int], tables: Tables) -> dict[str, str]:
 
 
 def _comments(source: str) -> dict[str, str]:
-    """The comment above each kernel, which says what it computes."""
+    """The comment above each kernel: the nodes that it computes."""
     return {
         name: " ".join(re.findall(r"(?m)^// (.*)$", text.partition("__kernel")[0]))
         for name, text in split_kernels(source).items()

@@ -26,7 +26,7 @@ def package_files(
     name: str,
     fallback: tuple[ModuleOp, str] | None = None,
 ) -> dict[str, bytes]:
-    """The files of a C package for a compiled module: what is in them, by path.
+    """The files of a C package for a compiled module: contents by path.
 
     `module` has one planned `cl.program`, `source` is the OpenCL C of its kernels, `name` begins
     the names of the package's functions. Where a vendor's library computes a part of it, `fallback`

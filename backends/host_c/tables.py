@@ -309,6 +309,6 @@ def _first_numbers(operations: Mapping[str, Sequence[Operation]]) -> dict[str, i
 
 
 def _object_bytes(type_: Attribute) -> int:
-    """Bytes of a buffer's object: what is empty gets a texel where an image lies over it."""
+    """Bytes of a buffer's object: an empty one under an image has a texel."""
     size = byte_count(type_)
     return max(size, _TEXEL_BYTES) if image_of(type_) is not None else size

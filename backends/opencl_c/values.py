@@ -311,7 +311,7 @@ class Graph:
         return self.node("register", register.ctype, payload=register, reads=register)
 
     def add(self, statement: Statement) -> None:
-        """Append a statement to its block; later loads see what it wrote."""
+        """Append a statement to its block; later loads see its stores."""
         statement.block.items.append(statement)
         self.invalidate(statement.writes)
 

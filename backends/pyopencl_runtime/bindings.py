@@ -45,7 +45,7 @@ def bound_buffers(
 
 
 def buffer_of(given: DeviceMemory, what: str) -> cl.Buffer:
-    """The buffer behind `given`; a part of one for an array that does not start with its buffer."""
+    """The buffer of `given`, or a sub-buffer for an array that starts inside of its buffer."""
     if not isinstance(given, cla.Array):
         return given
     if not given.flags.c_contiguous:

@@ -234,7 +234,7 @@ _FAMILIES = (
 # Families that answer in bytes when asked for the alignment of a pitch.
 _PITCH_IN_BYTES = ("adreno", "intel-cpu")
 
-# The order in which the default device is chosen; what is not here comes last.
+# The order in which the default device is chosen; platforms that are not here come last.
 _KINDS = ("gpu", "cpu")
 _CPU_FAMILIES = ("intel-cpu", "pocl")
 

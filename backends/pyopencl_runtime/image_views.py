@@ -96,7 +96,7 @@ class _Chooser:
         return bool(self.images.device.handle.host_unified_memory) and not self.has_callers_memory
 
     def _fits(self, view: View) -> bool:
-        """Whether the device can have such an image there, by what it says of itself."""
+        """Whether the device claims that such an image can be there."""
         if view.offset % self.images.base_alignment:
             return False  # NVIDIA's driver fails at the launch, no earlier
         if view.pitch is None:

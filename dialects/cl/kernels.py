@@ -1,4 +1,4 @@
-"""What the launches of a program have to know of its kernels."""
+"""The facts about kernels that the launches of a program rest on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .ops import KernelOp
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a launch needs to know of a kernel, whether its body is here or elsewhere."""
+    """The facts about a kernel that a launch needs; its body may be elsewhere."""
 
     name: str
     arg_types: tuple[Attribute, ...]

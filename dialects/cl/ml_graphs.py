@@ -170,7 +170,7 @@ class MLOrder:
             self.optimal.setdefault(root, tensor)
 
     def _data(self, op: EnqueueMLOp, tensor: SSAValue) -> None:
-        """Require that the graph computed a tensor before it reads it, and that it is unchanged."""
+        """Require that the graph computed a tensor before it reads it and changed it no more."""
         writer = tensor.owner
         if isinstance(writer, Operation) and writer not in self.enqueued:
             number = self._commands(op.graph_name).index(writer)

@@ -245,7 +245,7 @@ _KINDS: dict[type[Any], str] = {
 
 
 _MOST, _MOST_ALIGNMENT = 1 << 48, 1 << 20
-"""What no device exceeds. Larger numbers are mistakes, and sums of them would not fit 64 bits."""
+"""No device exceeds this. Larger numbers are mistakes, and their sums would not fit 64 bits."""
 
 
 def _checked(key: str, value: Any) -> Fact:

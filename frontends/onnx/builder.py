@@ -1,4 +1,4 @@
-"""Appending nn operations to a block, folding what is known at import on the way."""
+"""Appends nn operations to a block and folds values that are known at import."""
 
 from __future__ import annotations
 

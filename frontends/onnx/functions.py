@@ -21,7 +21,7 @@ _LARGEST_OPSET = 2**31 - 1
 
 
 class FunctionSchema(Protocol):
-    """What onnx's type stubs leave out of OpSchema."""
+    """The members of OpSchema that onnx's type stubs leave out."""
 
     has_function: bool
     has_context_dependent_function: bool

@@ -1,4 +1,4 @@
-"""Reading a model file: what is refused here is damaged or no ONNX model at all."""
+"""Reads a model file, and refuses one that is damaged or no ONNX model at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator's importer sees of its node."""
+"""A node as the importer of its operator sees it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Table: TypeAlias = Mapping[str, Mapping[int, Handler]]
 
 
 class SubgraphImporter(Protocol):
-    """What importing the body of a control flow operator needs."""
+    """The surroundings in which the body of a control flow operator is imported."""
 
     def __call__(self, graph: GraphProto, inputs: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """Import a subgraph in place, its inputs bound to values; its outputs."""

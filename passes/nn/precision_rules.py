@@ -11,7 +11,7 @@ from ...dialects.nn import BinaryKind, ReduceKind, ScatterReduction, UnaryKind
 
 
 class Rule(Enum):
-    """How an operation of f32 tensors behaves in a network that stores halves."""
+    """The behaviour of an operation of f32 tensors in a network that stores halves."""
 
     ROUNDS = auto()
     """Rounds its operands to half: it reads each many times, so their size is its time."""

@@ -50,7 +50,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 def run(options: argparse.Namespace, command: Sequence[str]) -> None:
-    """Reduce a file; what is written was found interesting."""
+    """Reduce a file; only a file that was found interesting is written."""
     path: Path = options.model
     if path.suffix not in FORMATS:
         raise CloptError(f"{path} is not called .onnx or .mlir; rename it.")

@@ -154,7 +154,7 @@ static void *CL_API_CALL get_any_function(const char *name) {
 
 /* Queues */
 
-/* The queue is one that executes; what is put on it is caught here. */
+/* The queue executes; commands that enter it are caught here. */
 static cl_command_queue mark_recordable(cl_command_queue queue, cl_int *error) {
     if (queue && clml_add_recordable(queue) != CL_SUCCESS) {
         next->clReleaseCommandQueue(queue);

@@ -60,7 +60,7 @@ cl_int clml_check_op(const char *function, cl_command_queue queue, const clml_op
     return error ? error : check_overlaps(function, op, memories);
 }
 
-/* NCHW and NHWC are also written by other kernels; what is OPTIMAL comes from this library. */
+/* Other kernels write NCHW and NHWC, too; only this library writes OPTIMAL. */
 static cl_int check_written(const char *function, const clml_op *op) {
     for (cl_uint i = 0; i < op->tensor_count; i++) {
         const clml_tensor *tensor = op->tensors[i];

@@ -4,7 +4,7 @@
 
 #include "reference.h"
 
-/* A kernel function; what is not a number stays so. */
+/* A kernel function; NaN stays NaN. */
 #define CLML_ACTIVATION_TEXT \
     CLML_SOURCE( \
         float activated(float x, int activation) { \

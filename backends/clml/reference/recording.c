@@ -123,7 +123,7 @@ static cl_int next_command(const char *function, cl_command_queue queue, cl_uint
     }
     if (wait_count || event) {
         return clml_refuse(function, CL_INVALID_EVENT_WAIT_LIST,
-                           "what is recorded has no events");
+                           "recorded commands have no events");
     }
     if (active->count >= clml_recording_size()) {
         return clml_refuse(function, CL_OUT_OF_RESOURCES,
@@ -198,7 +198,7 @@ cl_int clml_record_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dime
 
 /* Replay. */
 
-/* Whether the set still says what it did when the operation was recorded. */
+/* Whether the set is unchanged since the operation was recorded. */
 static cl_int check_unchanged(const char *function, const command *recorded) {
     const clml_op *op = recorded->op;
     for (cl_uint i = 0; op && i < op->tensor_count; i++) {

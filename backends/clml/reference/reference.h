@@ -57,7 +57,7 @@ typedef struct clml_object {
     cl_uint references;
     int released;                         /* its handle is gone */
     size_t handle;                        /* 0 before it has one */
-    void (*destroy)(struct clml_object *); /* frees it, with what it refers to */
+    void (*destroy)(struct clml_object *); /* frees it and all that it refers to */
 } clml_object;
 
 /* The lock is recursive: what the library calls of OpenCL comes back to it as a layer. */

@@ -19,7 +19,7 @@ typedef struct clopt_clml_interface {
 clopt_status clopt_clml_find(clopt_model *model, int oldest, int newest,
                              clopt_clml_interface *clml);
 
-/* clopt_fail_opencl, with what the reference library says about it. */
+/* clopt_fail_opencl, with the reference library's explanation. */
 clopt_status clopt_clml_fail(clopt_model *model, const clopt_clml_interface *clml,
                              const char *call, const char *what, cl_int error);
 

@@ -306,7 +306,7 @@ void clopt_release_places(clopt_model *model, unsigned root) {
     }
 }
 
-/* Kernels and the offload keep what they are given until they are given something else. */
+/* Kernels and the offload keep their arguments until others replace them. */
 static clopt_status set_argument(clopt_model *model, unsigned command, unsigned argument,
                                  const cl_mem *memory) {
     const clopt_command *facts = &model->program->commands[command];

@@ -1,4 +1,4 @@
-/* Sentences about what went wrong. */
+/* Sentences about errors. */
 #include "clopt_internal.h"
 
 #include <stdarg.h>

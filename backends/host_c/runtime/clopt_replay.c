@@ -21,7 +21,7 @@
 
 #if defined(CL_QUEUE_RECORDABLE_QCOM) && defined(CL_DEVICE_RECORDABLE_QUEUE_MAX_SIZE)
 #define HAS_RECORDABLE_QUEUES 1
-/* Found at run time, since loaders rarely export them; what is changed at replay is never given. */
+/* Found at run time, since loaders rarely export them; a replay never changes arguments. */
 typedef void *(CL_API_CALL *new_recording_fn)(cl_command_queue, cl_int *);
 typedef cl_int(CL_API_CALL *end_recording_fn)(void *);
 typedef cl_int(CL_API_CALL *enqueue_recording_fn)(

@@ -98,7 +98,7 @@ def _drop_broadcast(builder: Builder, term: Term, other: Term) -> Term:
 
 
 def _contract(builder: Builder, a: Term, b: Term, kept: set[str]) -> Term:
-    """The product of two terms, summed over what is not kept, as a batched matrix product."""
+    """The product of two terms, summed over the axes that go, as a batched matrix product."""
     a, b = _drop_broadcast(builder, a, b), _drop_broadcast(builder, b, a)
     a = _sum_all_but(builder, a, kept | set(b.labels))
     b = _sum_all_but(builder, b, kept | set(a.labels))

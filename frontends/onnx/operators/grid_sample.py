@@ -27,7 +27,7 @@ class Tap(NamedTuple):
 
 
 class Sampler(NamedTuple):
-    """How coordinates become taps."""
+    """Turns coordinates into taps."""
 
     builder: Builder
     mode: str

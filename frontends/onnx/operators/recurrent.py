@@ -20,7 +20,7 @@ MAX_STEPS = 2048
 """Steps over time, of all directions, that are unrolled; each is about twenty operations."""
 
 State: TypeAlias = tuple[SSAValue, ...]
-"""What a cell carries from step to step, each [batch, hidden]; the first is its output."""
+"""Tensors of [batch, hidden] from step to step; the first is the output of the cell."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def lstm_step(cell: Cell, x: SSAValue, state: State) -> State:
 
 @dataclass(frozen=True)
 class Family:
-    """What tells RNN, GRU and LSTM apart."""
+    """The differences between RNN, GRU and LSTM."""
 
     gates: int
     states: int

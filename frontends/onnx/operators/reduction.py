@@ -51,7 +51,7 @@ def _reduce(node: NodeContext, kind: str, axes: Sequence[int]) -> SSAValue:
 
 
 def _no_elements(node: NodeContext, kind: str, axes: Sequence[int]) -> SSAValue:
-    """What an extreme over nothing reduces instead: one element no other is beyond."""
+    """An extreme over no elements reduces this one instead: none lies beyond it."""
     dtype = dtype_of_value(node.input(0))
     lowest, highest = (-np.inf, np.inf) if dtype.kind == "f" else (False, True)
     if dtype.kind in "iu":

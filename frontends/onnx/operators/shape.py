@@ -214,7 +214,7 @@ def _pad(node: NodeContext, pads: Sequence[int], axes: Sequence[int], value: flo
     if not any(low + high):
         return x
     if mode != "constant" and min(low + high) < 0:
-        # Cropping comes first: the border that is repeated is that of what remains.
+        # Cropping comes first: the border of the remaining part is repeated.
         cropped = nn.PadOp(x, [min(n, 0) for n in low], [min(n, 0) for n in high])
         x, low, high = node.add(cropped), [max(n, 0) for n in low], [max(n, 0) for n in high]
     return node.add(nn.PadOp(x, low, high, mode, value))

@@ -38,7 +38,7 @@ def order(steps: Sequence[Step], sizes: Sequence[int], kept: Iterable[int] = ())
 
     `sizes[t]`: bytes of tensor `t`. It is live from its first step, or from the start if it is read
     before it is written, to its last, or to the end if it is `kept`. A step stays after all earlier
-    writers of what it reads, and after all earlier readers and writers of what it writes.
+    writers of its inputs, and after all earlier readers and writers of its outputs.
     """
     graph = _Graph(steps, sizes, frozenset(kept))
     orders = graph.parts()

@@ -17,7 +17,7 @@ FITTING = 5
 some seconds of compiling. All instances of MiniMalloc fit after 0.5 million states."""
 
 HALVINGS = 5
-"""How often the search tries halfway between what there is and what it did not reach."""
+"""The number of tries halfway between the best capacity so far and one that was too small."""
 
 PLACED_IN_ALL = 20_000
 """Tensors that the greedy orders may place together, after two ways."""

@@ -29,7 +29,7 @@ RAISES = 7
 NARROWEST = 48
 """States that the first beams keep."""
 ROUNDS = 8
-"""How often beams of one width run in every style."""
+"""The number of runs of beams of one width in every style."""
 BROAD = 500
 """States of more boxes and sections count as several."""
 LAYER = 40

@@ -1,1 +1,1 @@
-"""How `nn-choose-layout` decides: candidates, costs, the problem over the graph, its solution."""
+"""The parts of `nn-choose-layout`: candidates, costs, the problem over the graph, its solution."""

@@ -1,4 +1,4 @@
-"""How a kernel reads its operands when it computes four elements of its result at once.
+"""The reads of a kernel that computes four elements of its result at once.
 
 The four lanes are neighbours along one axis of the result. A walk from the result back through the
 operations of the kernel finds the elements that the lanes read of each operand: neighbours along

@@ -34,7 +34,7 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     positions, leaves = spatial_part(block)
     places = [[index_expr(index, leaves) for index in store.indices] for store in block.stores()]
     if any(index is None for place in places for index in place) or len(places) > len(buffers):
-        raise refuse(block, "what it writes is no affine function of its spatial variables")
+        raise refuse(block, "its stores are at no affine function of its spatial variables")
     copies: dict[SSAValue, SSAValue] = {}
     for buffer in buffers:
         name = f"{buffer.name_hint or 'buffer'}_{scope.value}"

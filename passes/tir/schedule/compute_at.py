@@ -113,7 +113,7 @@ def _consumers(block: BlockOp, buffers: Iterable[SSAValue], loop: ForOp) -> list
                 )
             found[user] = None
     if not found:
-        raise refuse(block, "nothing reads what it writes")
+        raise refuse(block, "nothing reads its results")
     return list(found)
 
 

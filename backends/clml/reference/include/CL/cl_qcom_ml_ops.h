@@ -47,7 +47,7 @@ typedef intptr_t cl_update_ml_op_properties_qcom;
 
 #define CL_ML_OP_PROPERTY_LIST_END_QCOM 0
 #if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 3
-/* A float's bits in the lower half; what is in the upper half does not matter. */
+/* A float's bits are in the lower half; the upper half does not matter. */
 #define CL_ML_BATCH_NORM_OP_EPSILON_QCOM 0x5101
 #endif
 #if CL_QCOM_ML_OPS_H_MAJOR_VERSION >= 5
