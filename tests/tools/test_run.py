@@ -11,15 +11,10 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from PIL import Image
 
 import clopt
-from clopt.api import TensorInfo, list_devices
-from clopt.context import CloptContext
-from clopt.messages.source import Source, SourceModule
+from clopt.api import list_devices
 from clopt.tools import compile, opt, run
-from clopt.tools.inputs import ImageScaling, read_image
-from clopt.tools.reference import difference, tolerance
 
 X = np.array([[1, -1, 2], [-9, 0, 5]], np.float32)
 Y = np.maximum(X + np.arange(6, dtype=np.float32).reshape(2, 3), 0)
@@ -318,76 +313,6 @@ def test_folder_that_is_no_compiled_model(model: Path, tmp_path: Path, capsys):
     refusal(capsys, run.main, tmp_path / "mine")
     refusal(capsys, compile.main, model, "-o", tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["precious.txt"]
-
-
-@pytest.mark.parametrize("shape", [(1, 3, 4, 5), (1, 6, 5, 3)])
-def test_image_becomes_an_input(shape: tuple[int, ...], tmp_path: Path):
-    file = tmp_path / "red.png"
-    Image.new("RGB", (5, 4), (255, 0, 0)).save(file)
-    scaling = ImageScaling(mean=(0.5, 0.5, 0.5), std=(0.25, 0.5, 1.0))
-    array = read_image(file, TensorInfo("x", shape, np.dtype(np.float32)), scaling)
-    assert array.shape == shape
-    channels = np.moveaxis(array, shape.index(3), -1)
-    assert np.array_equal(channels[0, 2, 2], np.array([2.0, -1.0, -0.5], np.float32))
-
-
-def test_image_for_bytes_is_not_scaled(tmp_path: Path):
-    file = tmp_path / "grey.png"
-    Image.new("L", (2, 2), 77).save(file)
-    array = read_image(file, TensorInfo("x", (1, 1, 8, 8), np.dtype(np.uint8)), ImageScaling())
-    assert np.array_equal(array, np.full((1, 1, 8, 8), 77, np.uint8))
-
-
-TOLERANCES = {
-    # element type of the model, precision of the compiler, type of an output
-    ("f32", "f32", np.float32): 1e-4,
-    ("f32", "f16", np.float32): 1e-2,
-    ("f32", "f16-storage", np.float32): 1e-2,
-    ("f16", "f32", np.float16): 1e-2,
-    ("f64", "f32", np.float64): 1e-10,
-    ("f32", "f32", np.int64): 0,
-    ("f32", "f32", np.bool_): 0,
-}
-
-
-@pytest.mark.parametrize(("element", "precision", "output"), TOLERANCES)
-def test_tolerance_is_that_of_the_types(element: str, precision: str, output: type[np.generic]):
-    text = f"""
-        func.func @main(%x: tensor<16x16x{element}>) -> tensor<16x16x{element}> {{
-          %y = "nn.matmul"(%x, %x) : (tensor<16x16x{element}>, tensor<16x16x{element}>)
-            -> tensor<16x16x{element}>
-          %z = "nn.matmul"(%y, %x) : (tensor<16x16x{element}>, tensor<16x16x{element}>)
-            -> tensor<16x16x{element}>
-          func.return %z : tensor<16x16x{element}>
-        }}"""
-    module = SourceModule.parse(CloptContext(), Source("text", text)).module
-    compiled = clopt.compile(module, target="adreno-740", precision=precision, fp64=True)
-    allowed = TOLERANCES[element, precision, output]
-    assert tolerance(np.dtype(output), compiled.module) == allowed
-
-
-def test_large_integers_are_compared_exactly():
-    a = np.array([2**62, 2**62 + 1], np.int64)
-    assert difference(a, a.copy()).relative == 0
-    assert difference(a, a + np.array([0, 1])).absolute == 1
-    assert difference(a.astype(np.uint64), (a + 1).astype(np.uint64)).absolute == 1
-    assert difference(a, a.astype(np.uint64)).relative == np.inf
-
-
-@pytest.mark.parametrize(
-    ("ours", "reference", "expected"),
-    [
-        ([1.0, 2.0], [1.0, 4.0], 0.5),
-        ([np.nan, 1.0], [np.nan, 1.0], 0.0),
-        ([np.nan, 1.0], [0.0, 1.0], np.inf),
-        ([np.inf, 1.0], [np.inf, 1.0], 0.0),
-        ([np.inf, 1.0], [-np.inf, 1.0], np.inf),
-        ([1.0], [1.0, 2.0], np.inf),
-        ([], [], 0.0),
-    ],
-)
-def test_relative_difference(ours: list[float], reference: list[float], expected: float):
-    assert difference(np.array(ours), np.array(reference)).relative == expected
 
 
 def test_check_lists_every_node_that_is_not_supported(
