@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...dialects import cl, tir
@@ -18,46 +18,56 @@ from .rules.packed import is_packed, schedule_packed_kernel
 from .rules.register_tile import Problem, apply_tile, best_tile, problem_of
 from .rules.rows import row_length, schedule_rows
 from .rules.stages import Stage, is_naive, main_output, stages_of
+from .schedule import Schedule
 
 
-def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> None:
-    """Schedule one naive kernel."""
+def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> list[str]:
+    """Schedule one naive kernel; returns the steps that were done."""
+    schedule = Schedule(func)
+    _schedule(schedule, target)
+    schedule.commit()
+    return schedule.steps
+
+
+def _schedule(schedule: Schedule, target: cl.Target) -> None:
+    func = schedule.func
     stages = stages_of(func)
     outputs = [stage for stage in stages if stage.is_output]
     producers = [stage for stage in stages if not stage.is_output]
     if target.uses_textures and is_packed(stages):
-        schedule_packed_kernel(func, outputs, producers, target)
+        schedule_packed_kernel(schedule, func, outputs, producers, target)
         return
     if target.device_type == "cpu":
         # Our work-items are worth a group each; a driver left to choose may put all into one, which
         # then runs on one core.
-        func.properties["local_size"] = DenseArrayBase.from_list(i64, [1, 1, 1])
+        schedule.local_size(1, 1, 1)
     if not producers:
-        _schedule_pieces(outputs, target)
+        _schedule_pieces(schedule, outputs, target)
         return
     output = main_output(func, outputs, producers)
     problem = problem_of(func, producers, [output], target)
     if target.device_type == "gpu":
-        _schedule_gpu(problem, producers, output, target)
+        _schedule_gpu(schedule, problem, producers, output, target)
     else:
-        _schedule_cpu(func, problem, producers, output, target)
+        _schedule_cpu(schedule, func, problem, producers, output, target)
     for border in outputs:
         if border is not output:
-            schedule_border(border, output)
+            schedule_border(schedule, border, output)
 
 
-def _schedule_pieces(outputs: list[Stage], target: cl.Target) -> None:
+def _schedule_pieces(schedule: Schedule, outputs: list[Stage], target: cl.Target) -> None:
     """Each piece of a result by itself; borders of padding, which read nothing, join its grid."""
     main = max(outputs, key=lambda stage: stage.points)
     borders = [stage for stage in outputs if stage is not main and not stage.block.loads()]
     pieces = [stage for stage in outputs if stage not in borders]
     for stage in pieces:
-        schedule_elementwise(stage, target, one_axis=len(pieces) > 1)
+        schedule_elementwise(schedule, stage, target, one_axis=len(pieces) > 1)
     for stage in borders:
-        schedule_border(stage, main)
+        schedule_border(schedule, stage, main)
 
 
 def _schedule_cpu(
+    schedule: Schedule,
     func: tir.FuncOp,
     problem: Problem | None,
     producers: list[Stage],
@@ -67,29 +77,33 @@ def _schedule_cpu(
     tile = None if problem is None else best_tile(problem)
     rows = all(row_length(stage) >= 2 * target.vector_width for stage in producers)
     if problem is not None and tile is not None and not (tile.gathers and rows):
-        apply_tile(problem, tile)
+        apply_tile(schedule, problem, tile)
     elif rows:
-        schedule_rows(func, output, target)
+        schedule_rows(schedule, func, output, target)
     elif walks_columns(producers, output, target):
-        schedule_columns(producers, output, target)
+        schedule_columns(schedule, producers, output, target)
     else:
-        schedule_anything(producers, output, target)
+        schedule_anything(schedule, producers, output, target)
 
 
 def _schedule_gpu(
-    problem: Problem | None, producers: list[Stage], output: Stage, target: cl.Target
+    schedule: Schedule,
+    problem: Problem | None,
+    producers: list[Stage],
+    output: Stage,
+    target: cl.Target,
 ) -> None:
     matmul = None if problem is None else matmul_operands(problem)
     plan = plan_groups(producers, output, target)
     tile = None if problem is None else gpu_tile(problem)
     if problem is not None and matmul is not None:
-        apply_matmul(problem, *matmul)
+        apply_matmul(schedule, problem, *matmul)
     elif plan is not None:
-        schedule_groups(producers, output, plan)
+        schedule_groups(schedule, producers, output, plan)
     elif problem is not None and tile is not None:
-        apply_gpu_tile(problem, tile)
+        apply_gpu_tile(schedule, problem, tile)
     else:
-        schedule_anything(producers, output, target)
+        schedule_anything(schedule, producers, output, target)
 
 
 class TIRAutoSchedulePass(ModulePass):

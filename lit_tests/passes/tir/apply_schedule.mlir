@@ -33,7 +33,7 @@ tir.func @steps(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@verb: 'tile copy.i 4' is no schedule step; those are split, fuse}}
+// expected-error@unknown {{@verb: 'tile copy.i 4' is no schedule step; those are split, split_overlap, fuse}}
 tir.func @verb(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["tile copy.i 4"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -145,7 +145,7 @@ tir.func @loop(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs =
 
 // -----
 
-// expected-error@unknown {{@twice, block 'copy': 2 loops around it are called 'i'}}
+// expected-error@unknown {{@twice, block 'copy': 2 loops around it are called 'i'; the outermost is 'i#1'}}
 tir.func @twice(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.j 4 -> i b", "unroll copy.i"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....dialects import cl, tir
-from .. import schedule
+from ..schedule import Schedule
 from .elementwise import bind_grid
 from .fallback import attach, read_loops
 from .stages import Stage, strides
@@ -28,7 +28,9 @@ def _is_vector(stage: Stage, size: int) -> bool:
     return stage.block.iter_extents[last] == size and all(move in (0, 1) for move in moves)
 
 
-def schedule_columns(stages: Sequence[Stage], output: Stage, target: cl.Target) -> None:
+def schedule_columns(
+    schedule: Schedule, stages: Sequence[Stage], output: Stage, target: cl.Target
+) -> None:
     """Compute all stages for a vector of columns at a time."""
     needed = {loop for stage in stages for loop in read_loops(stage, output)}
     *loops, column = output.loops
@@ -36,10 +38,10 @@ def schedule_columns(stages: Sequence[Stage], output: Stage, target: cl.Target) 
     inner = [loop for loop in loops if loop not in needed]
     outer = [*(loop for loop in loops if loop in needed), columns]
     schedule.reorder(*outer, *inner, lanes)
-    _, placed = attach(stages, Stage(output.block, [*outer, *inner]))
+    _, placed = attach(schedule, stages, Stage(output.block, [*outer, *inner]))
     for block, own in placed.items():
         spatial = block.iter_kinds.count(tir.IterKind.Spatial)
         schedule.reorder(*own[spatial:], own[spatial - 1])
         schedule.vectorize(own[spatial - 1])
     schedule.vectorize(lanes)
-    bind_grid(outer)
+    bind_grid(schedule, outer)

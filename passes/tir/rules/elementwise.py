@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from math import prod
 
 from ....dialects import cl, tir
-from .. import schedule
+from ..schedule import Schedule
 from .stages import Stage, strides
 
 _VECTORS_PER_ITEM = 16
 """A work-item on a CPU costs about 10 ns to start: it should compute a few hundred elements."""
 
 
-def collapse(stage: Stage) -> list[tir.ForOp]:
+def collapse(schedule: Schedule, stage: Stage) -> list[tir.ForOp]:
     """Fuse neighbouring loops that every access walks as one; returns the loops that are left.
 
     Loops i and j (inner) are one walk where each access moves by `extent(j)` steps of j per step of
@@ -33,7 +33,7 @@ def collapse(stage: Stage) -> list[tir.ForOp]:
         )
         if together or loops[-1].size == 1 or loop.size == 1:
             kept = loops[-1].var.name_hint if loop.size == 1 else loop.var.name_hint
-            loops[-1] = schedule.fuse(loops[-1], loop, kept)
+            loops[-1] = schedule.fuse(loops[-1], loop, name=kept)
             inner_of[-1] = position if loop.size > 1 else outer
         else:
             loops.append(loop)
@@ -41,7 +41,9 @@ def collapse(stage: Stage) -> list[tir.ForOp]:
     return loops
 
 
-def schedule_elementwise(stage: Stage, target: cl.Target, *, one_axis: bool = False) -> None:
+def schedule_elementwise(
+    schedule: Schedule, stage: Stage, target: cl.Target, *, one_axis: bool = False
+) -> None:
     """Vectorize along memory and bind the rest.
 
     Stages that share a kernel share its grid, which spans the longest of their loops on each axis:
@@ -49,23 +51,17 @@ def schedule_elementwise(stage: Stage, target: cl.Target, *, one_axis: bool = Fa
     """
     if not stage.loops:
         return
-    loops = collapse(stage)
+    loops = collapse(schedule, stage)
     if target.device_type == "gpu":
-        bind_gpu([fuse_all(loops)] if one_axis else loops, target)
+        bind_gpu(schedule, [schedule.fuse(*loops)] if one_axis else loops, target)
     else:
-        grid = _vectorize_cpu(loops, target)
-        bind_grid([fuse_all(grid)] if one_axis and grid else grid)
+        grid = _vectorize_cpu(schedule, loops, target)
+        bind_grid(schedule, [schedule.fuse(*grid)] if one_axis and grid else grid)
 
 
-def fuse_all(loops: list[tir.ForOp], name: str | None = None) -> tir.ForOp:
-    """Run directly nested loops, outermost first, as one."""
-    fused = loops[0]
-    for loop in loops[1:]:
-        fused = schedule.fuse(fused, loop, name)
-    return fused
-
-
-def _vectorize_cpu(loops: list[tir.ForOp], target: cl.Target) -> list[tir.ForOp]:
+def _vectorize_cpu(
+    schedule: Schedule, loops: list[tir.ForOp], target: cl.Target
+) -> list[tir.ForOp]:
     """Vectors inside, enough of them for each work-item; returns the loops over work-items."""
     *outer, inner = loops
     width = target.vector_width
@@ -87,7 +83,7 @@ def _vectorize_cpu(loops: list[tir.ForOp], target: cl.Target) -> list[tir.ForOp]
     return grid
 
 
-def schedule_border(stage: Stage, main: Stage) -> None:
+def schedule_border(schedule: Schedule, stage: Stage, main: Stage) -> None:
     """Let the work-items of a kernel's main stage share a small other one.
 
     Its outermost loop runs over the longest index of the grid that there is, in chunks, so that the
@@ -105,15 +101,15 @@ def schedule_border(stage: Stage, main: Stage) -> None:
     schedule.bind(loop, longest.kind.data)
 
 
-def bind_grid(loops: list[tir.ForOp]) -> None:
+def bind_grid(schedule: Schedule, loops: list[tir.ForOp]) -> None:
     """Bind loops to the global indices, the last one to x; more than three share z."""
     single = [loop for loop in loops if loop.size == 1]
     loops = [loop for loop in loops if loop.size > 1]
     schedule.reorder(*single, *loops)
-    bind_axes(loops, (tir.LoopKind.GlobalX, tir.LoopKind.GlobalY, tir.LoopKind.GlobalZ))
+    bind_axes(schedule, loops, (tir.LoopKind.GlobalX, tir.LoopKind.GlobalY, tir.LoopKind.GlobalZ))
 
 
-def bind_axes(loops: list[tir.ForOp], kinds: Sequence[tir.LoopKind]) -> None:
+def bind_axes(schedule: Schedule, loops: list[tir.ForOp], kinds: Sequence[tir.LoopKind]) -> None:
     """Bind directly nested loops, the last one to the first kind; too many share the last kind."""
     loops = list(loops)
     while len(loops) > len(kinds):
@@ -123,14 +119,14 @@ def bind_axes(loops: list[tir.ForOp], kinds: Sequence[tir.LoopKind]) -> None:
         schedule.bind(loop, kind)
 
 
-def bind_gpu(loops: list[tir.ForOp], target: cl.Target) -> tir.ForOp:
+def bind_gpu(schedule: Schedule, loops: list[tir.ForOp], target: cl.Target) -> tir.ForOp:
     """One work-item per iteration, consecutive items in the last loop; returns their loop."""
     *outer, inner = loops
     size = min(256, target.max_work_group_size)
     while size > 32 and size >= 2 * inner.size:
         size //= 2
     inner, local = schedule.split(inner, size, ("group", "item"))
-    bind_axes(outer, (tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
+    bind_axes(schedule, outer, (tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
     schedule.bind(inner, tir.LoopKind.GroupX)
     schedule.bind(local, tir.LoopKind.LocalX)
     return local

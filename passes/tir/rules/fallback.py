@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects import cl, tir
-from .. import schedule
+from ..schedule import Schedule
 from ..schedule.analysis import accesses, written
 from .elementwise import bind_gpu, bind_grid
-from .stages import Stage, keep_private
+from .stages import Stage
 
 
 def needed_depth(stage: Stage, loops: Sequence[tir.ForOp]) -> int:
@@ -50,7 +50,7 @@ def read_loops(stage: Stage, output: Stage) -> set[tir.ForOp]:
 
 
 def attach(
-    stages: Sequence[Stage], output: Stage
+    schedule: Schedule, stages: Sequence[Stage], output: Stage
 ) -> tuple[int, dict[tir.BlockOp, list[tir.ForOp]]]:
     """Compute every stage inside of the output's loops, as far out as its values allow.
 
@@ -64,11 +64,13 @@ def attach(
         shared = min(shared, depth)
         if depth:
             placed[stage.block] = schedule.compute_at(stage.block, output.loops[depth - 1])
-        keep_private(stage.block)
+        schedule.keep_private(stage.block)
     return shared, placed
 
 
-def schedule_anything(stages: Sequence[Stage], output: Stage, target: cl.Target) -> None:
+def schedule_anything(
+    schedule: Schedule, stages: Sequence[Stage], output: Stage, target: cl.Target
+) -> None:
     """Bind the loops that all stages share; everything inside is sequential.
 
     Loops that no stage depends on go inside, so that a stage is not computed again for each of
@@ -78,11 +80,11 @@ def schedule_anything(stages: Sequence[Stage], output: Stage, target: cl.Target)
     order = sorted(output.loops, key=lambda loop: loop not in needed)
     if order != output.loops:
         schedule.reorder(*order)
-    shared, _ = attach(stages, Stage(output.block, order))
+    shared, _ = attach(schedule, stages, Stage(output.block, order))
     loops = order[:shared]
     if not loops:
         return
     if target.device_type == "gpu":
-        bind_gpu(loops, target)
+        bind_gpu(schedule, loops, target)
     else:
-        bind_grid(loops)
+        bind_grid(schedule, loops)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import prod
 
 from ....dialects import cl, tir
-from .. import schedule
-from .elementwise import bind_axes, bind_gpu, fuse_all
+from ..schedule import Schedule
+from .elementwise import bind_axes, bind_gpu
 from .register_tile import Problem, Tile, pack_constants, tile_reduction
-from .stages import keep_private
 
 _ITEMS_PER_UNIT = 256
 """Work-items that a compute unit needs to hide its latencies; smaller tiles until there are."""
@@ -44,9 +43,9 @@ def gpu_tile(problem: Problem) -> Tile | None:
     return Tile(row, rows, col, 1, width)
 
 
-def apply_gpu_tile(problem: Problem, tile: Tile) -> None:
+def apply_gpu_tile(schedule: Schedule, problem: Problem, tile: Tile) -> None:
     """One tile for each work-item; neighbours compute neighbouring columns."""
-    pack_constants(problem, tile)
+    pack_constants(schedule, problem, tile)
     loops = problem.output.loops
     tiles, row = schedule.split(loops[tile.row], tile.rows, overlap=True)
     cols, lanes = schedule.split(loops[tile.col], tile.width, overlap=True)
@@ -54,12 +53,12 @@ def apply_gpu_tile(problem: Problem, tile: Tile) -> None:
     rest = [i for i in range(len(loops)) if i != tile.col]
     grid = [places.get(i, loops[i]) for i in [*rest, tile.col]]
     schedule.reorder(*grid, row, lanes)
-    local = bind_gpu([fuse_all(grid, "tile")], problem.target)
-    tile_reduction(problem, tile, schedule.compute_at(problem.stage.block, local))
+    local = bind_gpu(schedule, [schedule.fuse(*grid, name="tile")], problem.target)
+    tile_reduction(schedule, problem, tile, schedule.compute_at(problem.stage.block, local))
     schedule.unroll(row)
     if tile.width > 1:
         schedule.vectorize(lanes)
-    keep_private(problem.stage.block)
+    schedule.keep_private(problem.stage.block)
 
 
 def matmul_operands(problem: Problem) -> tuple[int, int] | None:
@@ -83,7 +82,7 @@ def _block_of(target: cl.Target) -> tuple[int, int]:
     return _GROUP * target.register_rows, _GROUP * min(target.register_cols, 4)
 
 
-def apply_matmul(problem: Problem, row: int, col: int) -> None:
+def apply_matmul(schedule: Schedule, problem: Problem, row: int, col: int) -> None:
     """A work-group computes a block of the product from panels in local memory.
 
     The blocking of Volkov and Demmel ("Benchmarking GPUs to Tune Dense Linear Algebra", 2008): the
@@ -101,34 +100,36 @@ def apply_matmul(problem: Problem, row: int, col: int) -> None:
     schedule.reorder(*single, *grid)
     place = (single + grid)[-1]
     if len(grid) > 3:
-        grid = [fuse_all(grid[:-2]), *grid[-2:]]
+        grid = [schedule.fuse(*grid[:-2]), *grid[-2:]]
     if grid:
         place = grid[-1]
     block = problem.stage.block
     inner = schedule.compute_at(block, place)
     steps, step = schedule.split(inner[-1], _DEPTH)
     panel_row, panel_col = inner[row], inner[col]
-    items = _distribute(panel_row, panel_col, problem.target)
+    items = _distribute(schedule, panel_row, panel_col, problem.target)
     schedule.reorder(*inner[:row], steps, items[0], items[1], step, items[2], items[3])
     for load in problem.loads:
         copy = schedule.cache_read(block, load.op.memref, tir.Scope.Local)
-        _copy_together(schedule.compute_at(copy, steps))
-    out = _distribute(out_row, out_col, problem.target)
+        _copy_together(schedule, schedule.compute_at(copy, steps))
+    out = _distribute(schedule, out_row, out_col, problem.target)
     schedule.reorder(out[0], out[1], out[2], out[3])
-    bind_axes(grid, (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
+    bind_axes(schedule, grid, (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
     for nest in (items, out):
-        _bind_items(nest)
-    keep_private(problem.stage.block)
+        _bind_items(schedule, nest)
+    schedule.keep_private(problem.stage.block)
 
 
-def _distribute(row: tir.ForOp, col: tir.ForOp, target: cl.Target) -> list[tir.ForOp]:
+def _distribute(
+    schedule: Schedule, row: tir.ForOp, col: tir.ForOp, target: cl.Target
+) -> list[tir.ForOp]:
     """Items along rows, items along columns, the rows and the columns of one item."""
     item_rows, rows = schedule.split(row, target.register_rows)
     item_cols, cols = schedule.split(col, min(target.register_cols, 4))
     return [item_rows, item_cols, rows, cols]
 
 
-def _bind_items(nest: list[tir.ForOp]) -> None:
+def _bind_items(schedule: Schedule, nest: list[tir.ForOp]) -> None:
     schedule.bind(nest[0], tir.LoopKind.LocalY)
     schedule.bind(nest[1], tir.LoopKind.LocalX)
     schedule.unroll(nest[2])
@@ -136,9 +137,9 @@ def _bind_items(nest: list[tir.ForOp]) -> None:
         schedule.vectorize(nest[3])
 
 
-def _copy_together(loops: list[tir.ForOp]) -> None:
+def _copy_together(schedule: Schedule, loops: list[tir.ForOp]) -> None:
     """All work-items of the group copy a panel, neighbours neighbouring elements."""
-    rest, item_cols = schedule.split(fuse_all(loops, "copy"), _GROUP, ("rest", "item_x"))
+    rest, item_cols = schedule.split(schedule.fuse(*loops, name="copy"), _GROUP, ("rest", "item_x"))
     _, item_rows = schedule.split(rest, _GROUP, ("copy", "item_y"))
     schedule.bind(item_rows, tir.LoopKind.LocalY)
     schedule.bind(item_cols, tir.LoopKind.LocalX)

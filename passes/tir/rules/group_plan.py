@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import FixedBitwidthType
 
 from ....dialects import cl
 from ....dialects.tir import TEXEL
-from .. import schedule
 from ..schedule.analysis import memref_of, written
 from ..schedule.combine import Update
+from ..schedule.errors import ScheduleError
 from .row_structure import Rows, rows_of
 from .stages import Stage, strides
 from .texels import lane_variable
@@ -163,7 +163,7 @@ def _can_share(stage: Stage, rows: Rows) -> bool:
     """Whether partial results of the stage can be combined, and every row needs it."""
     try:
         Update.of(stage.block)
-    except schedule.ScheduleError:
+    except ScheduleError:
         return False
     mine = set(rows.of[stage.block].values())
     return all(rows.extent(variable) == 1 or variable in mine for variable in rows.divisors)

@@ -14,31 +14,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import memref
-
 from ....dialects import tir
 from ....dialects.tir import TEXEL
-from .. import schedule
-from ..schedule.analysis import driven, temporary, written
+from ..schedule import Schedule
+from ..schedule.analysis import driven, written
 from .elementwise import bind_axes
 from .group_plan import FAN_IN, Plan
-from .stages import Stage, keep_private, strides
+from .stages import Stage, strides
 from .texels import lane_variable, split_channels
 
 
-def schedule_groups(stages: Sequence[Stage], output: Stage, plan: Plan) -> None:
+def schedule_groups(schedule: Schedule, stages: Sequence[Stage], output: Stage, plan: Plan) -> None:
     """Let groups of work-items compute the rows together."""
-    shared = [_share(stage, plan) for stage in stages]
-    nest = _arrange(output, plan)
+    shared = [_share(schedule, stage, plan) for stage in stages]
+    nest = _arrange(schedule, output, plan)
     for parts in reversed(shared):
-        parts.place(nest.place)
+        parts.place(schedule, nest.place)
     axes = (tir.LoopKind.LocalX, tir.LoopKind.LocalY)
     of_lanes, of_members = axes[::-1] if plan.columns else axes
     if nest.place is not None:
         grid = [loop for loop in (*tir.enclosing_loops(nest.place), nest.place) if loop.size > 1]
-        bind_axes(grid, (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
+        bind_axes(schedule, grid, (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
     for parts in shared:
-        parts.bind(of_lanes, of_members)
+        parts.bind(schedule, of_lanes, of_members)
     for loop, kind in ((nest.member, of_members), (nest.item, of_lanes)):
         if loop is not None:
             schedule.bind(loop, kind)
@@ -60,7 +58,7 @@ class _Nest:
     """Over the lanes of a texel."""
 
 
-def _arrange(output: Stage, plan: Plan) -> _Nest:
+def _arrange(schedule: Schedule, output: Stage, plan: Plan) -> _Nest:
     """Order the output's loops: groups, rows of a group, what a work-item writes of a row."""
     moves = list(strides(output.block).values())
     grid: list[tir.ForOp] = []
@@ -92,7 +90,9 @@ def _arrange(output: Stage, plan: Plan) -> _Nest:
     schedule.reorder(*single, *grid, *nested)
     place = next(reversed([*single, *grid]), None)
     # The channels of a group are no walk through memory: its last one is followed by another group.
-    item = _walk(inner, moves, plan.lanes) if inner else max(rests, key=_size, default=None)
+    item = (
+        _walk(schedule, inner, moves, plan.lanes) if inner else max(rests, key=_size, default=None)
+    )
     if item is not None and item.size > plan.lanes:
         _, item = schedule.split(item, plan.lanes, ("step", "item"))
     return _Nest(place, member, item, texel)
@@ -113,35 +113,33 @@ class _Parts:
     texel: int | None
     """The spatial variable that walks the lanes of a texel; all of the blocks have it."""
 
-    def place(self, loop: tir.ForOp | None) -> None:
+    def place(self, schedule: Schedule, loop: tir.ForOp | None) -> None:
         """Compute them in the loop over groups."""
-        keep_private(self.last)
-        self._vectorize(self.last, _compute_at(self.last, loop))
+        schedule.keep_private(self.last)
+        self._vectorize(schedule, self.last, _compute_at(schedule, self.last, loop))
         for fold, write in reversed(self.folds):
-            *rows, lane = _compute_at(write, loop)
-            texels = self._take_texel(rows)
+            *rows, lane = _compute_at(schedule, write, loop)
+            texels = self._take_texel(schedule, rows)
             schedule.reorder(*rows, lane, *texels)
             for texel in texels:
                 schedule.vectorize(texel)
-            self._vectorize(fold, schedule.compute_at(fold, lane))
+            self._vectorize(schedule, fold, schedule.compute_at(fold, lane))
             for buffer in written(write):
-                alloca = temporary(buffer)
-                assert isinstance(alloca, memref.AllocaOp)
-                schedule.set_scope(alloca, tir.Scope.Local)
+                schedule.set_scope(buffer, tir.Scope.Local)
 
-    def _vectorize(self, block: tir.BlockOp, loops: list[tir.ForOp]) -> None:
+    def _vectorize(self, schedule: Schedule, block: tir.BlockOp, loops: list[tir.ForOp]) -> None:
         """Run the texels of a reduction inside of it, and four of its steps if they share one."""
         count = block.iter_kinds.count(tir.IterKind.Spatial)
         spatial, reduce = loops[:count], loops[count:]
-        steps = split_channels(Stage(block, loops), reduce)
-        texels = self._take_texel(spatial)
+        steps = split_channels(schedule, Stage(block, loops), reduce)
+        texels = self._take_texel(schedule, spatial)
         schedule.reorder(*spatial, *reduce, *steps, *texels)
         for loop in steps:
             schedule.unroll(loop)
         for loop in texels:
             schedule.vectorize(loop)
 
-    def _take_texel(self, loops: list[tir.ForOp]) -> list[tir.ForOp]:
+    def _take_texel(self, schedule: Schedule, loops: list[tir.ForOp]) -> list[tir.ForOp]:
         """The loop over the lanes of a texel, if there is one, taken out of spatial `loops`."""
         if self.texel is None:
             return []
@@ -150,7 +148,7 @@ class _Parts:
         loops[self.texel], texel = schedule.split(loops[self.texel], TEXEL)
         return [texel]
 
-    def bind(self, lanes: tir.LoopKind, members: tir.LoopKind) -> None:
+    def bind(self, schedule: Schedule, lanes: tir.LoopKind, members: tir.LoopKind) -> None:
         """Distribute them over the work-items of a group."""
         blocks = [*(write for _, write in self.folds), self.last]
         for block in blocks:
@@ -169,11 +167,11 @@ def _is_free(block: tir.BlockOp, loop: tir.ForOp) -> bool:
     return not (kind.is_bound or kind is tir.LoopKind.Vectorized or reduces)
 
 
-def _compute_at(block: tir.BlockOp, loop: tir.ForOp | None) -> list[tir.ForOp]:
+def _compute_at(schedule: Schedule, block: tir.BlockOp, loop: tir.ForOp | None) -> list[tir.ForOp]:
     return tir.enclosing_loops(block) if loop is None else schedule.compute_at(block, loop)
 
 
-def _share(stage: Stage, plan: Plan) -> _Parts:
+def _share(schedule: Schedule, stage: Stage, plan: Plan) -> _Parts:
     """Split a reduction into what the work-items of a row do and how that is combined.
 
     In local memory, neighbours are next to each other.
@@ -184,19 +182,21 @@ def _share(stage: Stage, plan: Plan) -> _Parts:
         texel = next((p for p, v in plan.rows.of[block].items() if v == plan.texel), None)
     if not block.is_reduction:
         return _Parts([], block, texel)
-    _, lane = schedule.split(_shared_loop(stage, plan.lanes), plan.lanes, ("step", "item"))
+    _, lane = schedule.split(
+        _shared_loop(schedule, stage, plan.lanes), plan.lanes, ("step", "item")
+    )
     outermost = plan.columns or plan.of_texels
     *folds, last = schedule.rfactor_tree(lane, FAN_IN, 0 if outermost else None)
     pairs = [(fold, schedule.cache_write(fold, tir.Scope.Private)) for fold in folds]
     return _Parts(pairs, last, texel)
 
 
-def _shared_loop(stage: Stage, lanes: int) -> tir.ForOp:
+def _shared_loop(schedule: Schedule, stage: Stage, lanes: int) -> tir.ForOp:
     """The loop over reduce variables that the lanes share; the lanes of texels stay inside."""
     moves = list(strides(stage.block).values())
     reduce = [stage.loops[i] for i in stage.reduce]
     walked = lane_variable(stage, reduce=True)
-    channels = split_channels(stage, reduce)
+    channels = split_channels(schedule, stage, reduce)
     if channels:
         schedule.reorder(*reduce, *channels)
     if channels and walked is not None:
@@ -204,11 +204,14 @@ def _shared_loop(stage: Stage, lanes: int) -> tir.ForOp:
         blocks = reduce[stage.reduce.index(walked)]
         if blocks.size >= lanes:
             return blocks
-    return _walk(list(zip(reduce, stage.reduce, strict=True)), moves, lanes)
+    return _walk(schedule, list(zip(reduce, stage.reduce, strict=True)), moves, lanes)
 
 
 def _walk(
-    nest: Sequence[tuple[tir.ForOp, int]], moves: Sequence[Sequence[int | None]], lanes: int
+    schedule: Schedule,
+    nest: Sequence[tuple[tir.ForOp, int]],
+    moves: Sequence[Sequence[int | None]],
+    lanes: int,
 ) -> tir.ForOp:
     """The innermost loop of a nest, given with the variables of the loops, for lanes to share.
 

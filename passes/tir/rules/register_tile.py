@@ -21,11 +21,11 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects import cl, tir
-from .. import schedule
+from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, written
 from ..schedule.errors import refuse
 from .elementwise import bind_grid
-from .stages import Stage, keep_private, lane_step, reads_in_place, strides
+from .stages import Stage, lane_step, reads_in_place, strides
 
 _LOADS_PER_CYCLE = 2.0
 _COMPUTES_PER_CYCLE = 2.0
@@ -232,10 +232,10 @@ def _total(problem: Problem, tile: Tile) -> float:
     return tiles * others * tile.cycles
 
 
-def apply_tile(problem: Problem, tile: Tile) -> None:
+def apply_tile(schedule: Schedule, problem: Problem, tile: Tile) -> None:
     """Transform the kernel to compute one tile per step of a work-item."""
-    problem.func.tile = tile.attribute()
-    pack_constants(problem, tile)
+    schedule.func.tile = tile.attribute()
+    pack_constants(schedule, problem, tile)
     loops = problem.output.loops
     tiles, row = schedule.split(loops[tile.row], tile.rows, overlap=True)
     row_chunks, rows = schedule.split(tiles, _chunk(problem, tile, tiles.size))
@@ -244,16 +244,16 @@ def apply_tile(problem: Problem, tile: Tile) -> None:
     places = {tile.row: row_chunks, tile.col: cols}
     grid = [places.get(i, loops[i]) for i in _grid_order(problem, tile)]
     schedule.reorder(*grid, rows, row, vectors, lanes)
-    bind_grid(grid)
+    bind_grid(schedule, grid)
     inner = schedule.compute_at(problem.stage.block, rows)
-    tile_reduction(problem, tile, inner)
+    tile_reduction(schedule, problem, tile, inner)
     schedule.unroll(row)
     schedule.unroll(vectors)
     schedule.vectorize(lanes)
-    keep_private(problem.stage.block)
+    schedule.keep_private(problem.stage.block)
 
 
-def pack_constants(problem: Problem, tile: Tile) -> None:
+def pack_constants(schedule: Schedule, problem: Problem, tile: Tile) -> None:
     """Lay constants out so that a tile walks straight through them."""
     done: set[int] = set()
     for load in problem.loads:
@@ -268,7 +268,7 @@ def pack_constants(problem: Problem, tile: Tile) -> None:
             rest = [i for i in range(len(shape)) if i != position]
             blocked = AffineExpr.dimension(position)
             layout = [blocked // size, *(AffineExpr.dimension(i) for i in rest), blocked % size]
-            schedule.transform_layout(problem.func, load.constant, layout)
+            schedule.transform_layout(schedule.func.params[load.constant], layout)
 
 
 def _chunk(problem: Problem, tile: Tile, row_tiles: int) -> int:
@@ -295,7 +295,9 @@ def _grid_order(problem: Problem, tile: Tile) -> list[int]:
     return sorted(rank, key=lambda i: (rank[i], i == tile.col, i == tile.row))
 
 
-def tile_reduction(problem: Problem, tile: Tile, loops: list[tir.ForOp]) -> None:
+def tile_reduction(
+    schedule: Schedule, problem: Problem, tile: Tile, loops: list[tir.ForOp]
+) -> None:
     """Run the reduction outside of the tile, and the tile in registers."""
     spatial, reduce = loops[: len(problem.extents)], loops[len(problem.extents) :]
     row = spatial[tile.row]

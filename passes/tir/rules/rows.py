@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ....dialects import cl, tir
-from .. import schedule
+from ..schedule import Schedule
 from ..schedule.analysis import driven
+from ..schedule.errors import ScheduleError
 from .elementwise import bind_grid
 from .fallback import attach
 from .stages import Stage, stages_of, strides
@@ -25,12 +26,14 @@ def row_length(stage: Stage) -> int:
     return length
 
 
-def schedule_rows(func: tir.FuncOp, output: Stage, target: cl.Target) -> None:
+def schedule_rows(schedule: Schedule, func: tir.FuncOp, output: Stage, target: cl.Target) -> None:
     """Reduce each row with vectors, then write it with vectors; rows run in parallel."""
     width = target.vector_width
-    partial = [_factor(stage.block, width) for stage in stages_of(func) if not stage.is_output]
+    partial = [
+        _factor(schedule, stage.block, width) for stage in stages_of(func) if not stage.is_output
+    ]
     stages = [stage for stage in stages_of(func) if not stage.is_output]
-    shared, placed = attach(stages, output)
+    shared, placed = attach(schedule, stages, output)
     for block, loops in placed.items():
         if block in partial:
             reduce = [loop for loop in loops if tir.IterKind.Reduce in driven(block, loop.var)]
@@ -45,22 +48,22 @@ def schedule_rows(func: tir.FuncOp, output: Stage, target: cl.Target) -> None:
         _, lanes = schedule.split(inner[-1], width, overlap=True)
         schedule.vectorize(lanes)
     if shared:
-        bind_grid(output.loops[:shared])
+        bind_grid(schedule, output.loops[:shared])
 
 
-def _factor(block: tir.BlockOp, width: int) -> tir.BlockOp | None:
+def _factor(schedule: Schedule, block: tir.BlockOp, width: int) -> tir.BlockOp | None:
     """Keep `width` partial results of a reduction along memory; returns the block of those."""
-    loop = _fused_reduction(block)
+    loop = _fused_reduction(schedule, block)
     if loop is None or loop.size < 2 * width or len(block.stores()) > 1:
         return None
     _, lanes = schedule.split(loop, width)
     try:
         return schedule.rfactor(lanes)
-    except schedule.ScheduleError:
+    except ScheduleError:
         return None  # not associative, so the order of the elements is kept
 
 
-def _fused_reduction(block: tir.BlockOp) -> tir.ForOp | None:
+def _fused_reduction(schedule: Schedule, block: tir.BlockOp) -> tir.ForOp | None:
     """The loop over the reduce variables that memory walks as one; None if it does not walk it."""
     moves = list(strides(block).values())
     loops = tir.enclosing_loops(block)

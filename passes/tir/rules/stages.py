@@ -14,7 +14,6 @@ from ....dialects import tir
 from ....dialects.tir.affine import linear
 from ..schedule.analysis import accesses, memref_of, temporary, users, written
 from ..schedule.errors import refuse
-from ..schedule.set_scope import set_scope
 
 Access = memref.LoadOp | memref.StoreOp
 
@@ -99,14 +98,6 @@ def reads_in_place(stage: Stage, output: Stage) -> bool:
                 if size != 1 and index != AffineExpr.dimension(position):
                     return False
     return True
-
-
-def keep_private(block: tir.BlockOp) -> None:
-    """Put the temporaries that a block writes into the private memory of each work-item."""
-    for buffer in written(block):
-        alloca = temporary(buffer)
-        if alloca is not None:
-            set_scope(alloca, tir.Scope.Private)
 
 
 def strides(block: tir.BlockOp) -> dict[Access, list[int | None]]:

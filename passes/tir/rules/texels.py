@@ -17,9 +17,9 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr
 from ....dialects import cl, tir
 from ....dialects.tir import TEXEL
 from ....dialects.tir.affine import simplify
-from .. import schedule
+from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, temporary, written
-from .stages import Stage, keep_private, reads_in_place, strides
+from .stages import Stage, reads_in_place, strides
 from .work_items import bind_items
 
 _ACCUMULATORS = 16
@@ -217,7 +217,9 @@ def _crowd(taps: int, registers: int, target: cl.Target) -> float:
     return _CROWDED if registers - 1 > available // 4 and taps > 1 else 1.0
 
 
-def apply_texel_tile(stage: Stage, output: Stage, tile: TexelTile, target: cl.Target) -> None:
+def apply_texel_tile(
+    schedule: Schedule, stage: Stage, output: Stage, tile: TexelTile, target: cl.Target
+) -> None:
     """One tile for each work-item; neighbours compute neighbouring columns."""
     loops = list(output.loops)
     loops[tile.lane], lanes = schedule.split(loops[tile.lane], TEXEL)
@@ -229,17 +231,17 @@ def apply_texel_tile(stage: Stage, output: Stage, tile: TexelTile, target: cl.Ta
         loops[tile.column], columns = schedule.split(loops[tile.column], tile.columns, overlap=True)
         inside.append(columns)
     schedule.reorder(*loops, *inside, lanes)
-    local = bind_items(loops, target)
+    local = bind_items(schedule, loops, target)
     inner = schedule.compute_at(stage.block, local)
-    _tile_reduction(stage, tile, inner, target)
+    _tile_reduction(schedule, stage, tile, inner, target)
     for loop in inside:
         schedule.unroll(loop)
     schedule.vectorize(lanes)
-    keep_private(stage.block)
+    schedule.keep_private(stage.block)
 
 
 def _tile_reduction(
-    stage: Stage, tile: TexelTile, loops: list[tir.ForOp], target: cl.Target
+    schedule: Schedule, stage: Stage, tile: TexelTile, loops: list[tir.ForOp], target: cl.Target
 ) -> None:
     """The reduction outside of the tile: input channels, rows, then what is unrolled around it."""
     rank = len(stage.spatial)
@@ -247,7 +249,7 @@ def _tile_reduction(
     blocks, lanes = schedule.split(spatial[tile.lane], TEXEL)
     columns = [] if tile.column is None else [spatial[tile.column]]
     single = [loop for i, loop in enumerate(spatial) if i not in (tile.lane, tile.column)]
-    channels = split_channels(stage, reduce)
+    channels = split_channels(schedule, stage, reduce)
     tiled = [blocks, *columns, *channels]
     depthwise = _is_depthwise(stage, tile.lane)
     copies = prod(loop.size for loop in (*tiled, lanes))
@@ -277,7 +279,7 @@ def _window_columns(
     return running[-1:] if len(running) > 1 and running[-1].size <= most else []
 
 
-def split_channels(stage: Stage, reduce: list[tir.ForOp]) -> list[tir.ForOp]:
+def split_channels(schedule: Schedule, stage: Stage, reduce: list[tir.ForOp]) -> list[tir.ForOp]:
     """Take the lanes of the texels a reduction walks out of its loops; `reduce` is changed."""
     lane = lane_variable(stage, reduce=True)
     if lane is None:

@@ -11,8 +11,7 @@ from itertools import product, zip_longest
 from math import prod
 
 from ....dialects import cl, tir
-from .. import schedule
-from .elementwise import fuse_all
+from ..schedule import Schedule
 
 _MOST_GROUPS = 65535
 """Groups along y and z: what CUDA devices have there at the most."""
@@ -27,7 +26,7 @@ _GROUPS = (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
 _ITEMS = (tir.LoopKind.LocalX, tir.LoopKind.LocalY, tir.LoopKind.LocalZ)
 
 
-def bind_items(loops: Sequence[tir.ForOp], target: cl.Target) -> tir.ForOp:
+def bind_items(schedule: Schedule, loops: Sequence[tir.ForOp], target: cl.Target) -> tir.ForOp:
     """One work-item for each iteration of directly nested loops, outermost first.
 
     The last loop is x, the one before it y, the others together z; fewer axes where that leaves
@@ -41,7 +40,7 @@ def bind_items(loops: Sequence[tir.ForOp], target: cl.Target) -> tir.ForOp:
     others = _shape_of_groups(running[0])
     count, shape = _grid([loop.size for loop in reversed(running)], target, others)
     kept = running[len(running) - count + 1 :]
-    axes = [fuse_all(running[: len(running) - count + 1]), *kept]
+    axes = [schedule.fuse(*running[: len(running) - count + 1]), *kept]
     names = [("group", "item")] if count == 1 else [(f"group_{a}", f"item_{a}") for a in "xyz"]
     groups: list[tir.ForOp] = []
     items: list[tir.ForOp] = []

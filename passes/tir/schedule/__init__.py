@@ -13,10 +13,11 @@ from .cache_write import cache_write
 from .compute_at import compute_at
 from .errors import ScheduleError
 from .fuse import fuse
-from .lookup import block_of, buffer_of, loop_named, loops_of
+from .names import block_of, buffer_of, loop_named
 from .reorder import reorder
 from .rfactor import rfactor, rfactor_tree
 from .roll import roll
+from .schedule import Schedule
 from .set_scope import set_scope
 from .split import split, split_many
 from .transform_layout import transform_layout
@@ -24,6 +25,7 @@ from .unroll import unroll
 from .vectorize import parallel, vectorize
 
 __all__ = [
+    "Schedule",
     "ScheduleError",
     "bind",
     "block_of",
@@ -33,7 +35,6 @@ __all__ = [
     "compute_at",
     "fuse",
     "loop_named",
-    "loops_of",
     "parallel",
     "reorder",
     "rfactor",

@@ -16,10 +16,10 @@ from clopt.context import CloptContext
 from clopt.dialects import tir
 from clopt.passes.cl.pack_constants import CLPackConstantsPass
 from clopt.passes.packing import pack
-from clopt.passes.tir.apply_schedule import apply_step
 from clopt.passes.tir.lower_blocks import lower_blocks
-from clopt.passes.tir.schedule import ScheduleError, set_scope
+from clopt.passes.tir.schedule import Schedule, ScheduleError, set_scope
 from clopt.passes.tir.schedule.analysis import memref_of
+from clopt.passes.tir.schedule.steps import apply_step
 from support.tir import interpreter
 
 from .nests import random_nest
@@ -87,19 +87,21 @@ def _draw_and_compare(outcome: Outcome, rng: np.random.Generator) -> None:
     expected = arguments(func)
     interpreter.run(func, expected)
     outcome.expected = expected
+    schedule = Schedule(func)
     for _ in range(int(rng.integers(1, STEPS + 1))):
-        step, before = random_step(func, rng), str(func)
+        step, before = random_step(schedule.func, rng), str(schedule.func)
         try:
-            apply_step(func, step)
+            apply_step(schedule, step)
         except ScheduleError:
             outcome.refused[step.split()[0]] += 1
-            if str(func) != before:
+            if str(schedule.func) != before:
                 outcome.changed.append(step)
                 outcome.accepted.append(step)
-            func.verify()
+            schedule.func.verify()
             continue
         outcome.accepted.append(step)
-        func.verify()
+        schedule.func.verify()
+    schedule.commit()
     if not _compare(outcome, func, expected):
         return
     _lower(outcome, module, func, expected, rng)

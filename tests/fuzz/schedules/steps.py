@@ -6,8 +6,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from clopt.dialects.tir import BlockOp, ForOp, FuncOp, LoopKind, enclosing_loops
-from clopt.passes.tir.apply_schedule import STEPS
 from clopt.passes.tir.schedule.analysis import memref_of
+from clopt.passes.tir.schedule.steps import STEPS
 
 _WEIGHTS = {
     **dict.fromkeys(STEPS, 1.0),
@@ -79,6 +79,8 @@ class _Draw:
                 return [self._one(loops), str(self.rng.integers(1, 4))]
             case "transform_layout":
                 return self._layout()
+            case "local_size":
+                return [str(self.rng.integers(1, 5)) for _ in range(self.rng.integers(1, 4))]
             case _:
                 return [self._one(loops)]
 

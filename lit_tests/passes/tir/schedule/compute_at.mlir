@@ -197,3 +197,27 @@ tir.func @bound(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>)
     }
   }
 }
+
+// -----
+
+// The new loops may be named. Of several loops with one name, a number chooses.
+// CHECK-LABEL: @named(
+// CHECK:      tir.for parallel %p = 0 to 4 {
+// CHECK-NEXT:   tir.for parallel %q = 0 to 1 {
+// CHECK-NEXT:     tir.for unrolled %i = 0 to 1 {
+// CHECK-NEXT:       tir.block "a"
+tir.func @named(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, schedule = ["compute_at a b.i -> i", "unroll a.i#2", "split a.i#1 1 -> p q", "set_scope t private"]} {
+  %t = memref.alloca() : memref<4xf32>
+  tir.for parallel %i = 0 to 4 {
+    tir.block "a" (%vi: spatial 4) = affine_map<(d0) -> (d0)> (%i) {
+      %v = memref.load %x[%vi] : memref<4xf32>
+      memref.store %v, %t[%vi] : memref<4xf32>
+    }
+  }
+  tir.for parallel %i = 0 to 4 {
+    tir.block "b" (%vi: spatial 4) = affine_map<(d0) -> (d0)> (%i) {
+      %v = memref.load %t[%vi] : memref<4xf32>
+      memref.store %v, %y[%vi] : memref<4xf32>
+    }
+  }
+}

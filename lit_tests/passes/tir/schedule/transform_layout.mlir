@@ -53,7 +53,7 @@ tir.func @again(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = 
 
 // -----
 
-// expected-error@unknown {{@unknown: no parameter is called 'v'}}
+// expected-error@unknown {{@unknown: no buffer is called 'v'; the buffers are w, y}}
 tir.func @unknown(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, constants = array<i64: 0>, schedule = ["transform_layout v d1 d0"]} {
 }
 

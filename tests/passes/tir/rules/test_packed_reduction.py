@@ -13,6 +13,7 @@ from clopt.passes.tir.lower_textures import lower_textures
 from clopt.passes.tir.rules.group_plan import plan_groups
 from clopt.passes.tir.rules.group_reduction import schedule_groups
 from clopt.passes.tir.rules.stages import stages_of
+from clopt.passes.tir.schedule import Schedule
 from support.tir import interpreter, kernels
 
 TARGET = cl.Target(
@@ -129,10 +130,12 @@ def scheduled(text: str, target: cl.Target = TARGET) -> tir.FuncOp:
     """The lowered kernel, which after each step computes what the naive one does."""
     func = kernels.parse(text)
     expected = results(func)
-    *stages, output = stages_of(func)
+    schedule = Schedule(func)
+    *stages, output = stages_of(schedule.func)
     plan = plan_groups(stages, output, target)
     assert plan is not None
-    schedule_groups(stages, output, plan)
+    schedule_groups(schedule, stages, output, plan)
+    schedule.commit()
     for step in (None, lower_blocks, lower_textures):
         if step is not None:
             step(func)

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import MemRefType
 
 from clopt.dialects.tir import BlockOp, ForOp, FuncOp, LoopKind, Scope, ScopeAttr, enclosing_loops
 from clopt.passes.tir import schedule as tir
-from clopt.passes.tir.apply_schedule import apply_step
 from clopt.passes.tir.lower_blocks import lower_blocks
 from clopt.passes.tir.schedule.errors import ScheduleError
+from clopt.passes.tir.schedule.steps import apply_step
 from support import effort
 from support.drawing import pick, shuffle
 from support.tir import interpreter, kernels
@@ -130,8 +130,10 @@ def test_random_schedules(text: str, data: st.DataObject) -> None:
 
 
 def steps(func: FuncOp, *texts: str) -> None:
+    schedule = tir.Schedule(func)
     for text in texts:
-        apply_step(func, text)
+        apply_step(schedule, text)
+    schedule.commit()
 
 
 TILE = st.integers(1, 4)

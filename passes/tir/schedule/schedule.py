@@ -1,0 +1,204 @@
+"""A schedule: a kernel in the making, the primitives on it, and the record of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
+
+from ....dialects.tir import BlockOp, ForOp, FuncOp, LoopKind, Scope
+from .analysis import temporary, written
+from .bind import bind as _bind
+from .cache_read import cache_read as _cache_read
+from .cache_write import cache_write as _cache_write
+from .compute_at import compute_at as _compute_at
+from .errors import refuse
+from .fuse import fuse as _fuse
+from .names import name_of_buffer, name_of_loop
+from .reorder import reorder as _reorder
+from .rfactor import rfactor as _rfactor
+from .rfactor import rfactor_tree as _rfactor_tree
+from .roll import roll as _roll
+from .set_scope import set_scope as _set_scope
+from .split import split as _split
+from .split import split_many as _split_many
+from .stage import free_label
+from .transform_layout import transform_layout as _transform_layout
+from .unroll import unroll as _unroll
+from .vectorize import parallel as _parallel
+from .vectorize import vectorize as _vectorize
+
+
+class Schedule:
+    """The primitives on a copy of a kernel, which `commit` puts in the place of the original.
+
+    Until then the original stays as it is, whatever is refused. `steps` is what was done, as
+    `tir-apply-schedule` reads it: the same steps make the same kernel again. Loops, blocks and
+    buffers given to the methods are those of `func`, the copy. What the primitives do and refuse is
+    written at the functions of the same names.
+    """
+
+    def __init__(self, kernel: FuncOp):
+        self._kernel = kernel
+        self.func = kernel.clone()
+        self.steps: list[str] = []
+
+    def commit(self) -> None:
+        """Give the kernel the loops and properties of the copy, which is empty afterwards."""
+        self._kernel.detach_region(self._kernel.body).erase()
+        self._kernel.add_region(self.func.detach_region(self.func.body))
+        self._kernel.properties = self.func.properties
+
+    def split(
+        self,
+        loop: ForOp,
+        factor: int,
+        names: tuple[str, str] | None = None,
+        *,
+        overlap: bool = False,
+    ) -> tuple[ForOp, ForOp]:
+        step = [f"split{'_overlap' * overlap}", name_of_loop(loop), factor]
+        pair = _split(loop, factor, names, overlap=overlap)
+        self._did(*step, makes=[_hint(made) for made in pair])
+        return pair
+
+    def split_many(
+        self, loop: ForOp, factors: Sequence[int], names: Sequence[str] | None = None
+    ) -> list[ForOp]:
+        step = ["split", name_of_loop(loop), *factors]
+        loops = _split_many(loop, factors, names)
+        self._did(*step, makes=[_hint(made) for made in loops])
+        return loops
+
+    def fuse(self, *loops: ForOp, name: str | None = None) -> ForOp:
+        """Run directly nested loops, outermost first, as one."""
+        if len(loops) == 1:
+            return loops[0]
+        step = ["fuse", *map(name_of_loop, loops)]
+        fused = loops[0]
+        for loop in loops[1:]:
+            fused = _fuse(fused, loop, name)
+        self._did(*step, makes=[_hint(fused)])
+        return fused
+
+    def reorder(self, *loops: ForOp) -> None:
+        if len(loops) < 2:
+            return
+        step = ["reorder", *map(name_of_loop, loops)]
+        _reorder(*loops)
+        self._did(*step)
+
+    def bind(self, loop: ForOp, kind: LoopKind) -> None:
+        _bind(loop, kind)
+        self._did("bind", name_of_loop(loop), kind.value)
+
+    def vectorize(self, loop: ForOp) -> None:
+        _vectorize(loop)
+        self._did("vectorize", name_of_loop(loop))
+
+    def unroll(self, loop: ForOp) -> None:
+        _unroll(loop)
+        self._did("unroll", name_of_loop(loop))
+
+    def roll(self, loop: ForOp) -> None:
+        _roll(loop)
+        self._did("roll", name_of_loop(loop))
+
+    def parallel(self, loop: ForOp) -> None:
+        _parallel(loop)
+        self._did("parallel", name_of_loop(loop))
+
+    def compute_at(
+        self, block: BlockOp, loop: ForOp, names: Sequence[str] | None = None
+    ) -> list[ForOp]:
+        step = ["compute_at", block.label.data, name_of_loop(loop)]
+        if names is not None and len(names) != len(block.iter_vars):
+            raise refuse(block, f"{len(names)} names are given for {len(block.iter_vars)} loops")
+        loops = _compute_at(block, loop)
+        for made, name in zip(loops, names or (), strict=False):
+            made.var.name_hint = name
+        self._did(*step, makes=[_hint(made) for made in loops])
+        return loops
+
+    def cache_read(
+        self, block: BlockOp, buffer: SSAValue, scope: Scope, label: str | None = None
+    ) -> BlockOp:
+        step = ["cache_read", block.label.data, name_of_buffer(self.func, buffer), scope.value]
+        self._check_label(label)
+        made = _relabel(_cache_read(block, buffer, scope), label)
+        self._did(*step, makes=[made.label.data])
+        return made
+
+    def cache_write(self, block: BlockOp, scope: Scope, label: str | None = None) -> BlockOp:
+        step = ["cache_write", block.label.data, scope.value]
+        self._check_label(label)
+        made = _relabel(_cache_write(block, scope), label)
+        self._did(*step, makes=[made.label.data])
+        return made
+
+    def rfactor(self, loop: ForOp, label: str | None = None) -> BlockOp:
+        step = ["rfactor", name_of_loop(loop)]
+        self._check_label(label)
+        made = _relabel(_rfactor(loop), label)
+        self._did(*step, makes=[made.label.data])
+        return made
+
+    def rfactor_tree(self, loop: ForOp, fan_in: int, axis: int | None = None) -> list[BlockOp]:
+        step = ["rfactor_tree", name_of_loop(loop), fan_in, *([] if axis is None else [axis])]
+        blocks = _rfactor_tree(loop, fan_in, axis)
+        self._did(*step)
+        return blocks
+
+    def set_scope(self, buffer: SSAValue, scope: Scope) -> None:
+        name = name_of_buffer(self.func, buffer)
+        alloca = temporary(buffer)
+        if alloca is None:
+            raise refuse(self.func, f"'{name}' is a parameter; the memory of temporaries is chosen")
+        _set_scope(alloca, scope)
+        self._did("set_scope", name, scope.value)
+
+    def keep_private(self, block: BlockOp) -> None:
+        """Put the temporaries that a block writes into the private memory of each work-item."""
+        for buffer in written(block):
+            if temporary(buffer) is not None:
+                self.set_scope(buffer, Scope.Private)
+
+    def transform_layout(self, param: SSAValue, layout: Sequence[AffineExpr]) -> None:
+        _transform_layout(self.func, self.func.params.index(param), layout)
+        name = name_of_buffer(self.func, param)
+        self._did("transform_layout", name, *map(_part, layout))
+
+    def local_size(self, *sizes: int) -> None:
+        """Ask for work-groups of these sizes for loops that are bound to global indices."""
+        if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+            raise refuse(self.func, f"a work-group has one to three positive sizes, not {sizes}")
+        self.func.properties["local_size"] = DenseArrayBase.from_list(i64, sizes)
+        self._did("local_size", *sizes)
+
+    def _did(self, *words: str | int, makes: Sequence[str] = ()) -> None:
+        self.steps.append(" ".join(map(str, (*words, "->", *makes) if makes else words)))
+
+    def _check_label(self, label: str | None) -> None:
+        if label is not None and free_label(self.func, label) != label:
+            raise refuse(self.func, f"a block is called '{label}' already")
+
+
+def _relabel(block: BlockOp, label: str | None) -> BlockOp:
+    if label is not None:
+        block.label = StringAttr(label)
+    return block
+
+
+def _hint(loop: ForOp) -> str:
+    return loop.var.name_hint or "?"
+
+
+def _part(expr: AffineExpr) -> str:
+    """A part of a layout as a step writes it: `d0`, `d0/4` or `d0%4`."""
+    match expr:
+        case AffineBinaryOpExpr(kind=kind, lhs=dim, rhs=AffineConstantExpr(value=size)):
+            return f"{dim}{'%' if kind is AffineBinaryOpKind.Mod else '/'}{size}"
+        case _:
+            return str(expr)
