@@ -10,13 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.target import Target
 
-from ...dialects import tir
+from ...dialects import nn, tir
 from ...dialects.cl.target import target_of
 from ...errors import CloptError
 from .emit import emit
-
-_NETWORK = ("nn.", "clml.")
-"""The prefixes of operations that belong to a network, and not to a kernel."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class OpenCLCTarget(Target):
 def _check_lowered(module: ModuleOp) -> None:
     for op in module.body.block.ops:
         # A function without operations of a network belongs to another compiler: it is left out.
-        if isinstance(op, FuncOp) and any(o.name.startswith(_NETWORK) for o in op.walk()):
+        if isinstance(op, FuncOp) and nn.has_operations(op):
             raise CloptError(
                 f"@{op.sym_name.data} is not lowered to kernels: run the pipeline opencl first, "
                 "as in -p opencl -t opencl-c."

@@ -65,6 +65,7 @@ from .constant import (
     hint_of,
 )
 from .convolution import (
+    ConvolutionOp,
     ConvOp,
     ConvTransposeOp,
     extent,
@@ -93,6 +94,7 @@ from .indexing import (
     ScatterNDOp,
     check_indices,
 )
+from .interfaces import HalfRule, Role
 from .layout import (
     LayoutAttr,
     RelayoutOp,
@@ -105,7 +107,7 @@ from .layout import (
 from .linear import (
     MatmulOp,
 )
-from .networks import is_network, name_parameters, networks_of
+from .networks import has_operations, is_network, name_parameters, networks_of
 from .normalization import (
     BatchNormOp,
     GroupNormOp,
@@ -116,6 +118,7 @@ from .normalization import (
 from .pooling import (
     MaxPoolIndicesOp,
     PoolOp,
+    WindowOp,
     pooled_shape,
 )
 from .reduction import (
@@ -239,6 +242,7 @@ __all__ = [
     "ConstantOp",
     "ConvOp",
     "ConvTransposeOp",
+    "ConvolutionOp",
     "CoordinateMode",
     "CoordinateModeAttr",
     "CumsumOp",
@@ -249,6 +253,7 @@ __all__ = [
     "GatherNDOp",
     "GatherOp",
     "GroupNormOp",
+    "HalfRule",
     "LayerNormOp",
     "LayoutAttr",
     "MatmulOp",
@@ -272,6 +277,7 @@ __all__ = [
     "ResizeModeAttr",
     "ResizeOp",
     "RmsNormOp",
+    "Role",
     "ScatterElementsOp",
     "ScatterNDOp",
     "ScatterReduction",
@@ -290,6 +296,7 @@ __all__ = [
     "WeightAttr",
     "WeightStore",
     "WhereOp",
+    "WindowOp",
     "WinogradInputOp",
     "WinogradOutputOp",
     "YieldOp",
@@ -307,6 +314,7 @@ __all__ = [
     "flag",
     "float_array",
     "floats",
+    "has_operations",
     "hint_of",
     "in_domain",
     "int_array",

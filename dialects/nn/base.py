@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import ClassVar, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerAttr, f16
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
@@ -14,8 +14,9 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from .interfaces import HalfRule, Role
 from .limits import check_size
-from .types import Tensor, is_float, tensor_type
+from .types import Array, Tensor, is_float, tensor_type
 
 Properties: TypeAlias = Mapping[str, Attribute]
 """The properties of an operation, with defaults filled in."""
@@ -36,10 +37,29 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
     A subclass declares operands (at most one optional or variadic), properties and results, and
     implements `infer`, the only place for its shape rule. The constructor takes the result types
     from it, and the verifier compares the stated types with it.
+
+    The facts below it are all that passes know of an operation, besides its lowering. The defaults
+    are right for every operation, and only slow.
     """
 
     traits = traits_def(Pure())
     irdl_options = (ParsePropInAttrDict(),)
+
+    ROLE: ClassVar[Role | None] = None
+    """The role in a kernel; operations without one never enter a kernel of their own accord."""
+    HALF: ClassVar[HalfRule] = HalfRule.SINGLE
+    """The storage of the floats in a network of halves; `half_rule` may depend on more.
+
+    Single are comparisons, arg_reduce, top_k and max_pool_indices, because two numbers that round
+    to one half would tie; cumsum, because it grows; casts, because integers are often indices. The
+    inner values of others (exponentials, statistics, coordinates) are floats in any case.
+    """
+    BY_CHANNEL: ClassVar[bool] = False
+    """Whether axis 1 is special: windows lie in the axes after it, or it has parameters."""
+    MOVES_AXES: ClassVar[bool] = False
+    """Whether neighbours along an axis of the result may not be neighbours along that axis of the
+    operand.
+    """
 
     def __init__(
         self,
@@ -58,6 +78,44 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
     @abstractmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         """The result types. Raises VerifyException, one sentence, if the operation is not legal."""
+
+    def half_rule(self) -> HalfRule:
+        """The storage of the floats of this operation in a network of halves."""
+        return self.HALF
+
+    def sums_halves(self) -> bool:
+        """Whether the operation can add up its halves as halves: it has a property `accumulate`."""
+        properties = self.get_irdl_definition().properties
+        return "accumulate" in properties and tensor_type(self.results[0]).element_type == f16
+
+    def is_costly(self) -> bool:
+        """Whether an element that is read more than once should be stored, not computed again."""
+        return False
+
+    def places_rows(self) -> bool:
+        """Whether a kernel that computes the operand can store it in this result's order, a vector
+        at a time.
+        """
+        return False
+
+    def has_border(self) -> bool:
+        """Whether a read of an element tests whether it lies outside of the operand."""
+        return False
+
+    def overlap(self) -> float:
+        """The number of elements of a window's result that read the same element of its operand."""
+        return 1
+
+    def is_contiguous(self) -> bool:
+        """Whether the operands lie in the result one behind the other."""
+        return False
+
+    def compute(self, operands: Sequence[Array]) -> Array | tuple[Array, ...] | None:
+        """The results in numpy, word for word from the definition; None leaves them to run time.
+
+        Operations of nn itself have a row of `evaluation.EVALUATORS` instead.
+        """
+        del operands
 
     @classmethod
     def inferred_types(

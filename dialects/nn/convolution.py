@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import Float16Type, TensorType, f16
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -26,27 +28,9 @@ from .base import (
     require_lengths,
     require_same_element,
 )
+from .interfaces import HalfRule, Role
 from .limits import check_size
 from .types import Tensor, is_bool, shape_of, with_shape
-
-
-def _check_operands(types: Sequence[Tensor], groups: int) -> tuple[int, ...]:
-    """Verify the rules that both convolutions share; return the spatial shape of the kernel."""
-    x, w = types[0].get_shape(), types[1].get_shape()
-    require_same_element(types)
-    require(not is_bool(types[0].element_type), "convolution of i1 elements is not defined")
-    require(3 <= len(x) <= 5, f"input must have rank 3 to 5 but has rank {len(x)}")
-    require(len(w) == len(x), f"weight has rank {len(w)} but the input has rank {len(x)}")
-    require(groups >= 1, f"groups must be positive but is {groups}")
-    require(x[1] % groups == 0, f"{x[1]} input channels do not divide into {groups} groups")
-    return w[2:]
-
-
-def _check_bias(types: Sequence[Tensor], channels: int) -> None:
-    if len(types) == 3 and types[2].get_shape() != (channels,):
-        raise VerifyException(
-            f"bias must have shape [{channels}] but has {list(types[2].get_shape())}"
-        )
 
 
 def check_window(
@@ -68,20 +52,35 @@ def check_padded(image: Tensor, pads: Sequence[int]) -> None:
     check_size(with_shape(image, (*outer, *padded)))
 
 
+def window(
+    rank: int,
+    strides: Sequence[int] | None,
+    dilations: Sequence[int] | None,
+    pads: Sequence[int] | None,
+) -> Mapping[str, Attribute]:
+    """The properties of a window in `rank` spatial dimensions, with defaults filled in."""
+    return {
+        "strides": int_array(strides or [1] * rank),
+        "dilations": int_array(dilations or [1] * rank),
+        "pads": int_array(pads or [0] * 2 * rank),
+    }
+
+
 def extent(kernel: int, dilation: int) -> int:
     """The number of input elements that a dilated window spans."""
     return (kernel - 1) * dilation + 1
 
 
-@irdl_op_definition
-class ConvOp(NNOp):
-    """Convolution of x [N, C, D1..] with w [O, C/groups, K1..] and an optional bias [O].
+class ConvolutionOp(NNOp):
+    """The fields and rules that both convolutions share.
 
     `pads` are all begins, then all ends. Halves are multiplied and added up in float, or in half if
     `accumulate` is f16.
     """
 
-    name = "nn.conv"
+    ROLE: ClassVar[Role | None] = Role.CONTRACTION
+    HALF: ClassVar[HalfRule] = HalfRule.ROUNDS
+    BY_CHANNEL: ClassVar[bool] = True
     x = operand_def(TensorType)
     w = operand_def(TensorType)
     b = opt_operand_def(TensorType)
@@ -91,7 +90,6 @@ class ConvOp(NNOp):
     groups = prop_def(I64, default_value=integer(1))
     accumulate = opt_prop_def(Float16Type)
     result = result_def(TensorType)
-    assembly_format = FORMAT
 
     def __init__(
         self,
@@ -104,14 +102,15 @@ class ConvOp(NNOp):
         pads: Sequence[int] | None = None,
         groups: int = 1,
         accumulate_half: bool = False,
+        more: Mapping[str, Attribute] | None = None,
     ):
+        """`more` are the properties of one kind of convolution."""
         rank = len(shape_of(x)) - 2
         super().__init__(
             [x, w, b],
             {
-                "strides": int_array(strides or [1] * rank),
-                "dilations": int_array(dilations or [1] * rank),
-                "pads": int_array(pads or [0] * 2 * rank),
+                **window(rank, strides, dilations, pads),
+                **(more or {}),
                 "groups": integer(groups),
                 "accumulate": f16 if accumulate_half else None,
             },
@@ -120,44 +119,88 @@ class ConvOp(NNOp):
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         (groups,) = ints(properties["groups"])
-        kernel = _check_operands(operand_types, groups)
+        x, w = operand_types[0].get_shape(), operand_types[1].get_shape()
+        require_same_element(operand_types)
         require_accumulator(operand_types, properties)
-        x, w = (t.get_shape() for t in operand_types[:2])
+        is_number = not is_bool(operand_types[0].element_type)
+        require(is_number, "convolution of i1 elements is not defined")
+        require(3 <= len(x) <= 5, f"input must have rank 3 to 5 but has rank {len(x)}")
+        require(len(w) == len(x), f"weight has rank {len(w)} but the input has rank {len(x)}")
+        require(groups >= 1, f"groups must be positive but is {groups}")
+        require(x[1] % groups == 0, f"{x[1]} input channels do not divide into {groups} groups")
+        channels = cls.output_channels(x, w, groups)
+        if len(operand_types) == 3 and operand_types[2].get_shape() != (channels,):
+            shape = list(operand_types[2].get_shape())
+            raise VerifyException(f"bias must have shape [{channels}] but has {shape}")
+        strides, dilations, pads = cls._window(properties)
+        check_window(strides, dilations, pads, len(w) - 2)
+        result = with_shape(
+            operand_types[0], (x[0], channels, *cls.output_sizes(x[2:], w[2:], properties))
+        )
+        check_padded(cls.padded_image(operand_types[0], result), pads)
+        return [result]
+
+    @staticmethod
+    def _window(properties: Properties) -> tuple[tuple[int, ...], ...]:
+        return tuple(ints(properties[name]) for name in ("strides", "dilations", "pads"))
+
+    @classmethod
+    @abstractmethod
+    def output_channels(cls, x: Sequence[int], w: Sequence[int], groups: int) -> int:
+        """The channels of the result; VerifyException if those of x and w do not meet."""
+
+    @classmethod
+    @abstractmethod
+    def output_sizes(
+        cls, sizes: Sequence[int], kernel: Sequence[int], properties: Properties
+    ) -> Sequence[int]:
+        """The spatial shape of the result; VerifyException if it would be empty."""
+
+    @classmethod
+    @abstractmethod
+    def padded_image(cls, x: Tensor, result: Tensor) -> Tensor:
+        """The image that has the padding: the larger one."""
+
+
+@irdl_op_definition
+class ConvOp(ConvolutionOp):
+    """Convolution of x [N, C, D1..] with w [O, C/groups, K1..] and an optional bias [O]."""
+
+    name = "nn.conv"
+    assembly_format = FORMAT
+
+    @classmethod
+    def output_channels(cls, x: Sequence[int], w: Sequence[int], groups: int) -> int:
         if w[1] * groups != x[1]:
             raise VerifyException(
                 f"weight has {w[1]} channels in each of {groups} groups, input has {x[1]}"
             )
         require(w[0] % groups == 0, f"{w[0]} output channels do not divide into {groups} groups")
-        _check_bias(operand_types, w[0])
-        strides, dilations, pads = (
-            ints(properties[name]) for name in ("strides", "dilations", "pads")
-        )
-        rank = len(kernel)
-        check_window(strides, dilations, pads, rank)
-        check_padded(operand_types[0], pads)
+        return w[0]
+
+    @classmethod
+    def output_sizes(
+        cls, sizes: Sequence[int], kernel: Sequence[int], properties: Properties
+    ) -> Sequence[int]:
+        strides, dilations, pads = cls._window(properties)
         spatial: list[int] = []
-        for i, n in enumerate(x[2:]):
-            slack = n + pads[i] + pads[i + rank] - extent(kernel[i], dilations[i])
+        for i, n in enumerate(sizes):
+            slack = n + pads[i] + pads[i + len(sizes)] - extent(kernel[i], dilations[i])
             require(slack >= 0, f"kernel extent in dimension {i + 2} exceeds the padded input")
             spatial.append(slack // strides[i] + 1)
-        return [with_shape(operand_types[0], (x[0], w[0], *spatial))]
+        return spatial
+
+    @classmethod
+    def padded_image(cls, x: Tensor, result: Tensor) -> Tensor:
+        return x
 
 
 @irdl_op_definition
-class ConvTransposeOp(NNOp):
+class ConvTransposeOp(ConvolutionOp):
     """Transposed convolution of x [N, C, D1..] with w [C, O/groups, K1..] (ONNX ConvTranspose)."""
 
     name = "nn.conv_transpose"
-    x = operand_def(TensorType)
-    w = operand_def(TensorType)
-    b = opt_operand_def(TensorType)
-    strides = prop_def(I64_ARRAY)
-    dilations = prop_def(I64_ARRAY)
-    pads = prop_def(I64_ARRAY)
     output_padding = prop_def(I64_ARRAY)
-    groups = prop_def(I64, default_value=integer(1))
-    accumulate = opt_prop_def(Float16Type)
-    result = result_def(TensorType)
     assembly_format = FORMAT
 
     def __init__(
@@ -173,39 +216,38 @@ class ConvTransposeOp(NNOp):
         groups: int = 1,
         accumulate_half: bool = False,
     ):
-        rank = len(shape_of(x)) - 2
         super().__init__(
-            [x, w, b],
-            {
-                "strides": int_array(strides or [1] * rank),
-                "dilations": int_array(dilations or [1] * rank),
-                "pads": int_array(pads or [0] * 2 * rank),
-                "output_padding": int_array(output_padding or [0] * rank),
-                "groups": integer(groups),
-                "accumulate": f16 if accumulate_half else None,
-            },
+            x,
+            w,
+            b,
+            strides=strides,
+            dilations=dilations,
+            pads=pads,
+            groups=groups,
+            accumulate_half=accumulate_half,
+            more={"output_padding": int_array(output_padding or [0] * (len(shape_of(x)) - 2))},
         )
 
     @classmethod
-    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
-        (groups,) = ints(properties["groups"])
-        kernel = _check_operands(operand_types, groups)
-        require_accumulator(operand_types, properties)
-        x, w = (t.get_shape() for t in operand_types[:2])
+    def output_channels(cls, x: Sequence[int], w: Sequence[int], groups: int) -> int:
         require(w[0] == x[1], f"weight takes {w[0]} input channels but the input has {x[1]}")
-        _check_bias(operand_types, w[1] * groups)
-        strides, dilations, pads, extra = (
-            ints(properties[name]) for name in ("strides", "dilations", "pads", "output_padding")
-        )
-        rank = len(kernel)
-        check_window(strides, dilations, pads, rank)
+        return w[1] * groups
+
+    @classmethod
+    def output_sizes(
+        cls, sizes: Sequence[int], kernel: Sequence[int], properties: Properties
+    ) -> Sequence[int]:
+        strides, dilations, pads = cls._window(properties)
+        extra, rank = ints(properties["output_padding"]), len(sizes)
         require_lengths(rank, output_padding=extra)
         require(min(extra) >= 0, f"output_padding {list(extra)} must not be negative")
         spatial: list[int] = []
-        for i, n in enumerate(x[2:]):
+        for i, n in enumerate(sizes):
             full = strides[i] * (n - 1) + extra[i] + extent(kernel[i], dilations[i])
             spatial.append(full - pads[i] - pads[i + rank])
             require(spatial[i] >= 1, f"pads crop dimension {i + 2} to nothing")
-        result = with_shape(operand_types[0], (x[0], w[1] * groups, *spatial))
-        check_padded(result, pads)
-        return [result]
+        return spatial
+
+    @classmethod
+    def padded_image(cls, x: Tensor, result: Tensor) -> Tensor:
+        return result

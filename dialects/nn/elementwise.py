@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import ClassVar, Literal, TypeAlias, cast
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType, i1
 from xdsl.ir import Attribute, SSAValue
@@ -28,6 +28,7 @@ from .attributes import (
     scalar,
 )
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_same_element
+from .interfaces import HalfRule, Role
 from .types import (
     Tensor,
     broadcast,
@@ -108,11 +109,28 @@ def _require_domain(type: Tensor, domain: Domain, kind: str) -> None:
     )
 
 
+_CHEAP = frozenset(
+    map(
+        UnaryKind,
+        "neg abs sign floor ceil round relu leaky_relu hard_sigmoid hard_swish thresholded_relu "
+        "shrink logical_not bitwise_not isnan isinf sqrt reciprocal".split(),
+    )
+)
+"""The functions without a transcendental one, which cost less than a load."""
+
+# Common arguments take these out of the range of half (65504) or near a pole; sin and cos often
+# take positions, which half does not hold exactly.
+_SINGLE_UNARY = frozenset(map(UnaryKind, "exp sinh cosh tan reciprocal rsqrt sin cos".split()))
+_SINGLE_BINARY = frozenset(map(BinaryKind, "pow mod fmod".split()))
+
+
 @irdl_op_definition
 class UnaryOp(NNOp):
     """An elementwise function; `params` are the parameters in the order of its row in UNARY."""
 
     name = "nn.unary"
+    ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     kind = prop_def(UnaryKindAttr)
     params = opt_prop_def(F64_ARRAY)
@@ -139,12 +157,20 @@ class UnaryOp(NNOp):
             raise VerifyException(f"{kind} needs {len(row.params)} params but has {given}")
         return [TensorType(i1 if row.result_bool else x.element_type, x.get_shape())]
 
+    def half_rule(self) -> HalfRule:
+        return HalfRule.SINGLE if self.kind.data in _SINGLE_UNARY else self.HALF
+
+    def is_costly(self) -> bool:
+        return self.kind.data not in _CHEAP
+
 
 @irdl_op_definition
 class ClipOp(NNOp):
     """min(max(x, low), high); an absent bound is infinite."""
 
     name = "nn.clip"
+    ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     low = opt_prop_def(IntegerAttr | FloatAttr)
     high = opt_prop_def(IntegerAttr | FloatAttr)
@@ -190,6 +216,8 @@ class BinaryOp(NNOp):
     """
 
     name = "nn.binary"
+    ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     a = operand_def(TensorType)
     b = operand_def(TensorType)
     kind = prop_def(BinaryKindAttr)
@@ -207,12 +235,21 @@ class BinaryOp(NNOp):
         _require_domain(a, BINARY[kind], kind)
         return [with_shape(a, broadcast(a.get_shape(), b.get_shape()))]
 
+    def half_rule(self) -> HalfRule:
+        # x * x leaves the range of half at x = 256.
+        is_square = self.kind.data is BinaryKind.MUL and self.a is self.b
+        return HalfRule.SINGLE if is_square or self.kind.data in _SINGLE_BINARY else self.HALF
+
+    def is_costly(self) -> bool:
+        return self.kind.data is BinaryKind.POW
+
 
 @irdl_op_definition
 class CompareOp(NNOp):
     """An elementwise comparison with numpy broadcasting."""
 
     name = "nn.compare"
+    ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
     a = operand_def(TensorType)
     b = operand_def(TensorType)
     kind = prop_def(CompareKindAttr)
@@ -234,6 +271,8 @@ class WhereOp(NNOp):
     """`a` where the condition holds, else `b`, with numpy broadcasting."""
 
     name = "nn.where"
+    ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     condition = operand_def(TensorType)
     a = operand_def(TensorType)
     b = operand_def(TensorType)
@@ -256,6 +295,7 @@ class CastOp(NNOp):
     """Conversion of elements: float to integer truncates, anything to i1 is `!= 0`."""
 
     name = "nn.cast"
+    ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
     x = operand_def(TensorType)
     to = prop_def(Attribute)
     result = result_def(TensorType)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
@@ -21,6 +21,7 @@ from .base import (
     require,
     require_same_element,
 )
+from .interfaces import HalfRule, Role
 from .types import Array, Tensor, is_integer, shape_of, with_shape
 
 
@@ -67,6 +68,9 @@ class GatherOp(NNOp):
     """Slices of x along an axis, chosen by indices (ONNX Gather)."""
 
     name = "nn.gather"
+    ROLE: ClassVar[Role | None] = Role.INDEX
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    MOVES_AXES: ClassVar[bool] = True
     x = operand_def(TensorType)
     indices = operand_def(TensorType)
     axis = prop_def(I64)
@@ -91,6 +95,8 @@ class GatherElementsOp(NNOp):
     """result[i, j, ..] = x[i, indices[i, j, ..], ..] for axis 1 (ONNX GatherElements)."""
 
     name = "nn.gather_elements"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     indices = operand_def(TensorType)
     axis = prop_def(I64)
@@ -114,6 +120,8 @@ class GatherNDOp(NNOp):
     """Slices of x addressed by the last dimension of indices (ONNX GatherND)."""
 
     name = "nn.gather_nd"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     indices = operand_def(TensorType)
     batch_dims = prop_def(I64, default_value=integer(0))
@@ -140,11 +148,17 @@ class GatherNDOp(NNOp):
         return [with_shape(x, (*at[:-1], *shape[batch + depth :]))]
 
 
+_GROWING = (ScatterReduction.ADD, ScatterReduction.MUL)
+"""The reductions whose results may leave the range of half."""
+
+
 @irdl_op_definition
 class ScatterElementsOp(NNOp):
     """A copy of x with updates written to x[.., indices[i], ..] (ONNX ScatterElements)."""
 
     name = "nn.scatter_elements"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     indices = operand_def(TensorType)
     updates = operand_def(TensorType)
@@ -178,12 +192,17 @@ class ScatterElementsOp(NNOp):
         require(indices.get_shape() == updates.get_shape(), "indices and updates differ in shape")
         return [x]
 
+    def half_rule(self) -> HalfRule:
+        return HalfRule.SINGLE if self.reduction.data in _GROWING else self.HALF
+
 
 @irdl_op_definition
 class ScatterNDOp(NNOp):
     """A copy of x with slices replaced by updates (ONNX ScatterND)."""
 
     name = "nn.scatter_nd"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     indices = operand_def(TensorType)
     updates = operand_def(TensorType)
@@ -221,6 +240,9 @@ class ScatterNDOp(NNOp):
                 f"updates must have shape {list(expected)} but have {list(updates.get_shape())}"
             )
         return [x]
+
+    def half_rule(self) -> HalfRule:
+        return HalfRule.SINGLE if self.reduction.data in _GROWING else self.HALF
 
 
 IndexedOp: TypeAlias = GatherOp | GatherElementsOp | GatherNDOp | ScatterElementsOp | ScatterNDOp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import Float16Type, TensorType, UnitAttr, f16
 from xdsl.ir import SSAValue
@@ -17,6 +18,7 @@ from .base import (
     require_accumulator,
     require_same_element,
 )
+from .interfaces import HalfRule, Role
 from .types import Tensor, broadcast, is_bool, with_shape
 
 
@@ -29,6 +31,8 @@ class MatmulOp(NNOp):
     """
 
     name = "nn.matmul"
+    ROLE: ClassVar[Role | None] = Role.CONTRACTION
+    HALF: ClassVar[HalfRule] = HalfRule.ROUNDS
     a = operand_def(TensorType)
     b = operand_def(TensorType)
     transpose_a = opt_prop_def(UnitAttr)

@@ -5,19 +5,28 @@ from __future__ import annotations
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 
+from .base import NNOp
+
 _OURS = ("nn.", "clml.")
+"""The prefixes of operations that belong to a network, besides those of classes of `NNOp`."""
+
 _NAME = "nn.name"
 
 
 def is_network(function: func.FuncOp) -> bool:
-    """Whether a function has operations of nn or clml, or parameters that the frontend named.
+    """Whether a function has operations of a network, or parameters that the frontend named.
 
     The names identify networks that simplify to their inputs and have no operations left.
     """
     attrs = [*(function.arg_attrs or ()), *(function.res_attrs or ())]
     if any(_NAME in entries.data for entries in attrs):
         return bool(function.body.blocks)
-    return any(op.name.startswith(_OURS) for op in function.body.walk())
+    return has_operations(function)
+
+
+def has_operations(function: func.FuncOp) -> bool:
+    """Whether a function has operations of a network, of any dialect."""
+    return any(isinstance(op, NNOp) or op.name.startswith(_OURS) for op in function.body.walk())
 
 
 def networks_of(module: ModuleOp) -> list[func.FuncOp]:

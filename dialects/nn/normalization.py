@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import SSAValue
@@ -27,6 +28,7 @@ from .base import (
     require_float,
     require_same_element,
 )
+from .interfaces import HalfRule, Role
 from .types import Tensor, broadcast, shape_of
 
 
@@ -60,6 +62,9 @@ class BatchNormOp(NNOp):
     """(x - mean) / sqrt(var + epsilon) * scale + bias, per channel (dimension 1)."""
 
     name = "nn.batch_norm"
+    ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    BY_CHANNEL: ClassVar[bool] = True
     x = operand_def(TensorType)
     scale = operand_def(TensorType)
     bias = operand_def(TensorType)
@@ -91,6 +96,8 @@ class LayerNormOp(NNOp):
     """Normalises over the dimensions from `axis` on, then scales and shifts."""
 
     name = "nn.layer_norm"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     scale = operand_def(TensorType)
     bias = opt_operand_def(TensorType)
@@ -123,6 +130,8 @@ class RmsNormOp(NNOp):
     """x / sqrt(mean(x * x) + epsilon) * scale, the mean over the dimensions from `axis` on."""
 
     name = "nn.rms_norm"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     scale = operand_def(TensorType)
     axis = prop_def(I64)
@@ -150,6 +159,9 @@ class GroupNormOp(NNOp):
     """
 
     name = "nn.group_norm"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    BY_CHANNEL: ClassVar[bool] = True
     x = operand_def(TensorType)
     scale = operand_def(TensorType)
     bias = operand_def(TensorType)
@@ -188,6 +200,8 @@ class SoftmaxOp(NNOp):
     """exp(x) / sum(exp(x)) along an axis, or with `log` its logarithm."""
 
     name = "nn.softmax"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     axis = prop_def(I64)
     log = opt_prop_def(UnitAttr)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from math import prod
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
@@ -12,7 +13,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, r
 from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
 from .attributes import PoolKind, PoolKindAttr
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_float, require_lengths
-from .convolution import check_padded, check_window, extent
+from .convolution import check_padded, check_window, extent, window
+from .interfaces import HalfRule, Role
 from .types import Tensor, is_bool, with_shape
 
 
@@ -43,25 +45,47 @@ def pooled_shape(x: Sequence[int], properties: Properties) -> tuple[int, ...]:
     return (x[0], x[1], *spatial)
 
 
-def _window(
-    kernel: Sequence[int],
-    strides: Sequence[int] | None,
-    dilations: Sequence[int] | None,
-    pads: Sequence[int] | None,
-    ceil_mode: bool,
-) -> Mapping[str, Attribute | None]:
-    rank = len(kernel)
-    return {
-        "kernel": int_array(kernel),
-        "strides": int_array(strides or [1] * rank),
-        "dilations": int_array(dilations or [1] * rank),
-        "pads": int_array(pads or [0] * 2 * rank),
-        "ceil_mode": flag(ceil_mode),
-    }
+class WindowOp(NNOp):
+    """The fields that all pools of x [N, C, D1..] share."""
+
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    BY_CHANNEL: ClassVar[bool] = True
+    x = operand_def(TensorType)
+    kernel = prop_def(I64_ARRAY)
+    strides = prop_def(I64_ARRAY)
+    dilations = prop_def(I64_ARRAY)
+    pads = prop_def(I64_ARRAY)
+    ceil_mode = opt_prop_def(UnitAttr)
+    result = result_def(TensorType)
+
+    def __init__(
+        self,
+        x: SSAValue,
+        kernel: Sequence[int],
+        strides: Sequence[int] | None,
+        dilations: Sequence[int] | None,
+        pads: Sequence[int] | None,
+        ceil_mode: bool,
+        more: Mapping[str, Attribute | None],
+    ):
+        """`more` are the properties of one kind of pool."""
+        properties = {"kernel": int_array(kernel), **window(len(kernel), strides, dilations, pads)}
+        super().__init__([x], {**properties, "ceil_mode": flag(ceil_mode), **more})
+
+    @classmethod
+    def result_shape(cls, x: Tensor, properties: Properties) -> tuple[int, ...]:
+        """The shape of the result; VerifyException if the window does not fit the input."""
+        require(not is_bool(x.element_type), "pooling of i1 elements is not defined")
+        shape = pooled_shape(x.get_shape(), properties)
+        check_padded(x, ints(properties["pads"]))
+        return shape
+
+    def overlap(self) -> float:
+        return prod(ints(self.kernel)) / prod(ints(self.strides))
 
 
 @irdl_op_definition
-class PoolOp(NNOp):
+class PoolOp(WindowOp):
     """Maximum, average or p-norm over windows of x [N, C, D1..].
 
     An average divides by the elements inside the input, or with `count_include_pad` by those
@@ -69,16 +93,10 @@ class PoolOp(NNOp):
     """
 
     name = "nn.pool"
-    x = operand_def(TensorType)
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     kind = prop_def(PoolKindAttr)
-    kernel = prop_def(I64_ARRAY)
-    strides = prop_def(I64_ARRAY)
-    dilations = prop_def(I64_ARRAY)
-    pads = prop_def(I64_ARRAY)
-    ceil_mode = opt_prop_def(UnitAttr)
     count_include_pad = opt_prop_def(UnitAttr)
     p = prop_def(I64, default_value=integer(2))
-    result = result_def(TensorType)
     assembly_format = KIND_FORMAT
 
     def __init__(
@@ -95,10 +113,14 @@ class PoolOp(NNOp):
         p: int = 2,
     ):
         super().__init__(
-            [x],
+            x,
+            kernel,
+            strides,
+            dilations,
+            pads,
+            ceil_mode,
             {
                 "kind": PoolKindAttr(PoolKind(kind)),
-                **_window(kernel, strides, dilations, pads, ceil_mode),
                 "count_include_pad": flag(count_include_pad),
                 "p": integer(p),
             },
@@ -107,29 +129,18 @@ class PoolOp(NNOp):
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         (x,) = operand_types
-        if cast(PoolKindAttr, properties["kind"]).data is PoolKind.MAX:
-            require(not is_bool(x.element_type), "pooling of i1 elements is not defined")
-        else:
+        if cast(PoolKindAttr, properties["kind"]).data is not PoolKind.MAX:
             require_float(x)
         require(ints(properties["p"])[0] >= 1, "p must be positive")
-        shape = pooled_shape(x.get_shape(), properties)
-        check_padded(x, ints(properties["pads"]))
-        return [with_shape(x, shape)]
+        return [with_shape(x, cls.result_shape(x, properties))]
 
 
 @irdl_op_definition
-class MaxPoolIndicesOp(NNOp):
+class MaxPoolIndicesOp(WindowOp):
     """The flat position in the whole input of each window's maximum (ONNX MaxPool's Indices)."""
 
     name = "nn.max_pool_indices"
-    x = operand_def(TensorType)
-    kernel = prop_def(I64_ARRAY)
-    strides = prop_def(I64_ARRAY)
-    dilations = prop_def(I64_ARRAY)
-    pads = prop_def(I64_ARRAY)
-    ceil_mode = opt_prop_def(UnitAttr)
     storage_order = prop_def(I64, default_value=integer(0))
-    result = result_def(TensorType)
     assembly_format = FORMAT
 
     def __init__(
@@ -144,18 +155,17 @@ class MaxPoolIndicesOp(NNOp):
         storage_order: int = 0,
     ):
         super().__init__(
-            [x],
-            {
-                **_window(kernel, strides, dilations, pads, ceil_mode),
-                "storage_order": integer(storage_order),
-            },
+            x,
+            kernel,
+            strides,
+            dilations,
+            pads,
+            ceil_mode,
+            {"storage_order": integer(storage_order)},
         )
 
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         (x,) = operand_types
-        require(not is_bool(x.element_type), "pooling of i1 elements is not defined")
         require(ints(properties["storage_order"])[0] in (0, 1), "storage_order must be 0 or 1")
-        shape = pooled_shape(x.get_shape(), properties)
-        check_padded(x, ints(properties["pads"]))
-        return [TensorType(i64, shape)]
+        return [TensorType(i64, cls.result_shape(x, properties))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import TensorType, UnitAttr, i64
 from xdsl.ir import SSAValue
@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
 from .attributes import ArgReduceKind, ArgReduceKindAttr, ReduceKind, ReduceKindAttr
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, axis_of, normalize_axis, require
+from .interfaces import HalfRule, Role
 from .types import Tensor, is_bool, shape_of, with_shape
 
 
@@ -22,11 +23,17 @@ def _reduced(shape: Sequence[int], axes: Sequence[int], keepdims: bool) -> tuple
     return tuple(n for i, n in enumerate(shape) if i not in axes)
 
 
+_GROWING = frozenset(map(ReduceKind, "sum prod l1 l2 sum_square".split()))
+"""The reductions whose results are often beyond the range of half."""
+
+
 @irdl_op_definition
 class ReduceOp(NNOp):
     """A reduction over `axes` (ascending), which stay as size 1 with `keepdims`."""
 
     name = "nn.reduce"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     kind = prop_def(ReduceKindAttr)
     axes = prop_def(I64_ARRAY)
@@ -62,12 +69,16 @@ class ReduceOp(NNOp):
         )
         return [with_shape(x, _reduced(shape, axes, "keepdims" in properties))]
 
+    def half_rule(self) -> HalfRule:
+        return HalfRule.SINGLE if self.kind.data in _GROWING else self.HALF
+
 
 @irdl_op_definition
 class ArgReduceOp(NNOp):
     """The i64 index of an axis' extreme element: the first, or with `select_last` the last."""
 
     name = "nn.arg_reduce"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
     x = operand_def(TensorType)
     kind = prop_def(ArgReduceKindAttr)
     axis = prop_def(I64)
@@ -109,6 +120,7 @@ class CumsumOp(NNOp):
     """
 
     name = "nn.cumsum"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
     x = operand_def(TensorType)
     axis = prop_def(I64)
     exclusive = opt_prop_def(UnitAttr)
@@ -142,6 +154,7 @@ class TopKOp(NNOp):
     """
 
     name = "nn.top_k"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
     x = operand_def(TensorType)
     axis = prop_def(I64)
     k = prop_def(I64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import SSAValue
@@ -18,6 +19,7 @@ from .attributes import (
     ResizeModeAttr,
 )
 from .base import MODE_FORMAT, NNOp, Properties, require, require_lengths
+from .interfaces import HalfRule, Role
 from .types import Tensor, is_bool, shape_of, with_shape
 
 
@@ -30,6 +32,9 @@ class ResizeOp(NNOp):
     """
 
     name = "nn.resize"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    BY_CHANNEL: ClassVar[bool] = True
     x = operand_def(TensorType)
     mode = prop_def(ResizeModeAttr)
     coordinate_mode = prop_def(CoordinateModeAttr)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType
 from xdsl.ir import SSAValue
@@ -30,6 +30,7 @@ from .base import (
     require_lengths,
     require_same_element,
 )
+from .interfaces import HalfRule, Role
 from .types import Tensor, broadcast, count, shape_of, tensor_type, with_shape
 
 
@@ -38,6 +39,8 @@ class ReshapeOp(NNOp):
     """The same elements, in row-major order, with another shape."""
 
     name = "nn.reshape"
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    MOVES_AXES: ClassVar[bool] = True
     x = operand_def(TensorType)
     shape = prop_def(I64_ARRAY)
     result = result_def(TensorType)
@@ -63,6 +66,9 @@ class TransposeOp(NNOp):
     """Dimension i of the result is dimension perm[i] of x."""
 
     name = "nn.transpose"
+    ROLE: ClassVar[Role | None] = Role.INDEX
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    MOVES_AXES: ClassVar[bool] = True
     x = operand_def(TensorType)
     perm = prop_def(I64_ARRAY)
     result = result_def(TensorType)
@@ -81,12 +87,18 @@ class TransposeOp(NNOp):
         )
         return [with_shape(x, [shape[i] for i in perm])]
 
+    def places_rows(self) -> bool:
+        perm = ints(self.perm)
+        return perm[-1:] == (len(perm) - 1,)
+
 
 @irdl_op_definition
 class ConcatOp(NNOp):
     """The operands, concatenated along an axis."""
 
     name = "nn.concat"
+    ROLE: ClassVar[Role | None] = Role.PIECES
+    HALF: ClassVar[HalfRule] = HalfRule.JOINS
     inputs = var_operand_def(TensorType)
     axis = prop_def(I64)
     result = result_def(TensorType)
@@ -114,6 +126,9 @@ class ConcatOp(NNOp):
             shape[axis] += other[axis]
         return [with_shape(operand_types[0], shape)]
 
+    def is_contiguous(self) -> bool:
+        return count(shape_of(self.result)[: self.axis.value.data]) == 1
+
 
 @irdl_op_definition
 class SliceOp(NNOp):
@@ -123,6 +138,8 @@ class SliceOp(NNOp):
     """
 
     name = "nn.slice"
+    ROLE: ClassVar[Role | None] = Role.INDEX
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     starts = prop_def(I64_ARRAY)
     steps = prop_def(I64_ARRAY)
@@ -171,6 +188,8 @@ class PadOp(NNOp):
     """
 
     name = "nn.pad"
+    ROLE: ClassVar[Role | None] = Role.INDEX
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     mode = prop_def(PadModeAttr)
     low = prop_def(I64_ARRAY)
@@ -223,12 +242,21 @@ class PadOp(NNOp):
                 )
         return [with_shape(x, [n + a + b for n, a, b in zip(shape, low, high, strict=True)])]
 
+    def places_rows(self) -> bool:
+        amounts = (*ints(self.low), *ints(self.high))
+        return self.mode.data is PadMode.CONSTANT and min(amounts, default=0) >= 0
+
+    def has_border(self) -> bool:
+        return True
+
 
 @irdl_op_definition
 class ExpandOp(NNOp):
     """x repeated by numpy broadcasting to `shape`."""
 
     name = "nn.expand"
+    ROLE: ClassVar[Role | None] = Role.INDEX
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     shape = prop_def(I64_ARRAY)
     result = result_def(TensorType)
@@ -251,6 +279,8 @@ class TileOp(NNOp):
     """x repeated `repeats` times along each dimension."""
 
     name = "nn.tile"
+    ROLE: ClassVar[Role | None] = Role.INDEX
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     repeats = prop_def(I64_ARRAY)
     result = result_def(TensorType)
@@ -280,6 +310,10 @@ class DepthToSpaceOp(NNOp):
     """Moves blocks of channels into block x block squares (ONNX DepthToSpace)."""
 
     name = "nn.depth_to_space"
+    ROLE: ClassVar[Role | None] = Role.INDEX
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    BY_CHANNEL: ClassVar[bool] = True
+    MOVES_AXES: ClassVar[bool] = True
     x = operand_def(TensorType)
     mode = prop_def(BlockOrderAttr)
     block = prop_def(I64)
@@ -295,12 +329,19 @@ class DepthToSpaceOp(NNOp):
         require(c % (b * b) == 0, f"{c} channels do not divide into blocks of {b}x{b}")
         return [with_shape(operand_types[0], (n, c // (b * b), h * b, w * b))]
 
+    def places_rows(self) -> bool:
+        return True
+
 
 @irdl_op_definition
 class SpaceToDepthOp(NNOp):
     """The inverse of depth_to_space with the same mode (ONNX SpaceToDepth is dcr)."""
 
     name = "nn.space_to_depth"
+    ROLE: ClassVar[Role | None] = Role.INDEX
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    BY_CHANNEL: ClassVar[bool] = True
+    MOVES_AXES: ClassVar[bool] = True
     x = operand_def(TensorType)
     mode = prop_def(BlockOrderAttr)
     block = prop_def(I64)

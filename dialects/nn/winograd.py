@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
@@ -18,6 +18,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
 from ..properties import I64, I64_ARRAY, int_array, integer, ints
 from .base import FORMAT, NNOp, Properties, require, require_float, require_lengths
+from .interfaces import Role
 from .types import Tensor, with_shape
 
 Matrix: TypeAlias = tuple[tuple[float, ...], ...]
@@ -89,6 +90,7 @@ class WinogradInputOp(NNOp):
     """
 
     name = "nn.winograd_input"
+    ROLE: ClassVar[Role | None] = Role.CONTRACTION
     x = operand_def(TensorType)
     tile = prop_def(I64)
     pads = prop_def(I64_ARRAY)
@@ -121,6 +123,7 @@ class WinogradOutputOp(NNOp):
     """
 
     name = "nn.winograd_output"
+    ROLE: ClassVar[Role | None] = Role.CONTRACTION
     x = operand_def(TensorType)
     tile = prop_def(I64)
     sizes = prop_def(I64_ARRAY)

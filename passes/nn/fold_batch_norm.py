@@ -63,7 +63,7 @@ def _affine(op: nn.BinaryOp, weights: Weights | None) -> _Affine | None:
     x, c = op.a, op.b
     if kind in (BinaryKind.MUL, BinaryKind.ADD) and isinstance(x.owner, nn.ConstantOp):
         x, c = c, x
-    foldable = isinstance(x.owner, nn.ConvOp | nn.ConvTransposeOp | nn.MatmulOp | nn.BinaryOp)
+    foldable = isinstance(x.owner, nn.ConvolutionOp | nn.MatmulOp | nn.BinaryOp)
     if not foldable or x.type != op.result.type:
         return None
     if not nn.is_float(nn.tensor_type(x).element_type):
@@ -155,7 +155,7 @@ class AffineIntoConv(RewritePattern):
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
         affine = _affine(op, self.weights)
         conv = None if affine is None else affine.x.owner
-        if affine is None or not isinstance(conv, nn.ConvOp | nn.ConvTransposeOp):
+        if affine is None or not isinstance(conv, nn.ConvolutionOp):
             return
         shape = shape_of(conv.result)
         vector = _along(affine.constant, shape, 1)
@@ -185,7 +185,7 @@ class AffineIntoConv(RewritePattern):
         replace(rewriter, op, *new_ops, new, named=conv)
 
 
-def _scaled(conv: nn.ConvOp | nn.ConvTransposeOp, w: Array, factor: Array) -> Array:
+def _scaled(conv: nn.ConvolutionOp, w: Array, factor: Array) -> Array:
     """The weights whose convolution gives `factor` times the result, per output channel."""
     if isinstance(conv, nn.ConvOp):
         return w * factor.reshape(-1, *(1,) * (w.ndim - 1))

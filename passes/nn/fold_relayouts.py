@@ -20,7 +20,7 @@ from .layout.candidates import is_texture
 from .layout.cost import CostModel
 from .layout.explain import transforms_table
 from .layout.kernels import work_of_region
-from .roles import STARTS_KERNEL, role_of
+from .roles import starts_kernel
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class _Folding:
 
     def _write_also(self, fused: nn.FusedOp, index: int, value: SSAValue) -> None:
         """Let a kernel without stages write the other layouts, too, which saves a launch each."""
-        if any(role_of(op) in STARTS_KERNEL for op in fused.body.block.ops):
+        if any(starts_kernel(op) for op in fused.body.block.ops):
             return
         for op in [use.operation for use in value.uses]:
             if not isinstance(op, nn.RelayoutOp):

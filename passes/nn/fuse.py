@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f16
@@ -13,7 +12,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import nn
-from .roles import ROLES, STARTS_KERNEL, Role, role_of
+from ...dialects.nn import Role
+from .roles import role_of
 
 _MOST_OPS = 48
 """Longer kernels gain nothing."""
@@ -24,22 +24,8 @@ MOST_INPUTS = 120
 _VECTOR = 8
 """Any CPU can store rows whose length is a multiple of this by whole vectors."""
 
-
 _MOST_GUARDED_READS = 9
 """A border in memory pays off where windows overlap more (5x5 with stride 1: twice as fast)."""
-
-
-_PLACED = (nn.TransposeOp, nn.PadOp, nn.DepthToSpaceOp)
-"""Index operations that a kernel can also do by storing its result at other places."""
-
-# A transcendental function whose result is read more than once is worth a buffer.
-_COSTLY = frozenset(nn.UnaryKind) - {
-    nn.UnaryKind(kind)
-    for kind in (
-        "neg abs sign floor ceil round relu leaky_relu hard_sigmoid hard_swish thresholded_relu "
-        "shrink logical_not bitwise_not isnan isinf sqrt reciprocal"
-    ).split()
-}
 
 
 def is_literal(value: SSAValue) -> bool:
@@ -79,12 +65,12 @@ class Group:
 class Policy:
     """The rules of fusion that depend on the layouts of values."""
 
-    roles: Mapping[type[Operation], Role]
-    places: Callable[[Group, Operation, Sequence[nn.ReshapeOp]], bool]
+    role: Callable[[Operation], Role | None]
+    places: Callable[[Group, nn.NNOp, Sequence[nn.ReshapeOp]], bool]
     """Whether the anchor of a group can store its result where an index operation moves it."""
     may_inline: Callable[[Group], bool]
     """Whether a window may inline its producer."""
-    joins: Callable[[Operation], bool] = lambda op: False
+    joins: Callable[[nn.NNOp], bool] = lambda op: False
     """Whether the pieces of a result are contiguous in it, so that their own kernels can write them
     there, and no kernel is needed to join them.
     """
@@ -101,11 +87,11 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
     groups: dict[int, Group] = {}
     ops = list(ops)
     for op in ops:
-        role = policy.roles.get(type(op))
-        if role is None:
+        role = policy.role(op)
+        if role is None or not isinstance(op, nn.NNOp):
             continue
         inputs = frozenset(value for value in op.operands if not is_literal(value))
-        group = Group([], inputs, op if role in STARTS_KERNEL else None, _is_costly(op))
+        group = Group([], inputs, op if role.starts_kernel else None, op.is_costly())
         group.rounds = _rounds_to_half(op)
         candidates = _candidates(op, group_of)
         if policy.joins(op) and _are_few(candidates, op):
@@ -134,7 +120,7 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
 
 
 def _candidates(
-    op: Operation, group_of: dict[Operation, Group]
+    op: nn.NNOp, group_of: dict[Operation, Group]
 ) -> list[tuple[Group, list[nn.ReshapeOp]]]:
     """The groups that only `op` consumes, each with the reshapes in between. Later groups come
     first, since the operands of all groups exist before them.
@@ -143,7 +129,7 @@ def _candidates(
     for operand in op.operands:
         user, views = op, list[nn.ReshapeOp]()
         view = operand.owner
-        if isinstance(view, nn.ReshapeOp) and view not in group_of and isinstance(op, _PLACED):
+        if isinstance(view, nn.ReshapeOp) and view not in group_of and op.places_rows():
             if {use.operation for use in operand.uses} != {op}:
                 continue
             user, operand, views = view, view.x, [view]
@@ -175,7 +161,7 @@ def _are_few(producers: Sequence[tuple[Group, Sequence[Operation]]], op: Operati
 
 def _may_merge(
     policy: Policy,
-    op: Operation,
+    op: nn.NNOp,
     role: Role,
     group: Group,
     producer: Group,
@@ -190,7 +176,7 @@ def _may_merge(
         return False
     (value,) = producer.results
     if producer.anchor is not None:
-        if group.anchor is not None or isinstance(producer.anchor, nn.ConcatOp):
+        if group.anchor is not None or role_of(producer.anchor) is Role.PIECES:
             return False
         if role is Role.ELEMENTWISE:
             # An epilogue: the consumer's loops must be the anchor's.
@@ -198,15 +184,18 @@ def _may_merge(
         return role is Role.INDEX and policy.places(producer, op, views)
     if views:
         return False
-    same_size = nn.count(nn.shape_of(value)) == nn.count(nn.shape_of(op.results[0]))
+    read, written = (nn.count(nn.shape_of(v)) for v in (value, op.results[0]))
     match role:
         case Role.ELEMENTWISE:
-            return same_size or not producer.costly
+            return read == written or not producer.costly
         case Role.INDEX:
-            return same_size or isinstance(op, nn.SliceOp) or not producer.costly
+            return written <= read or not producer.costly
         case Role.WINDOW:
-            guarded = isinstance(producer.ops[-1], nn.PadOp) and _reads(op) > _MOST_GUARDED_READS
-            if guarded or not policy.may_inline(producer):
+            last = producer.ops[-1]
+            has_border = isinstance(last, nn.NNOp) and last.has_border()
+            if has_border and op.overlap() > _MOST_GUARDED_READS:
+                return False
+            if not policy.may_inline(producer):
                 return False
             return not producer.costly and _is_plain(producer)
         case Role.CONTRACTION:
@@ -215,40 +204,16 @@ def _may_merge(
             return True
 
 
-def _places_rows(group: Group, op: Operation, views: Sequence[nn.ReshapeOp]) -> bool:
+def _places_rows(group: Group, op: nn.NNOp, views: Sequence[nn.ReshapeOp]) -> bool:
     """Whether an anchor can store its result where `op` moves it, a vector at a time."""
     if group.anchor is None or role_of(group.anchor) is not Role.CONTRACTION:
         return False
     if any(nn.shape_of(view.result)[-1] % _VECTOR for view in views):
         return False
-    match op:
-        case nn.TransposeOp():
-            rank = len(nn.shape_of(op.x))
-            return nn.ints(op.perm)[-1] == rank - 1
-        case nn.PadOp():
-            amounts = (*nn.ints(op.low), *nn.ints(op.high))
-            return op.mode.data is nn.PadMode.CONSTANT and min(amounts) >= 0
-        case nn.DepthToSpaceOp():
-            return True
-        case _:
-            return False
+    return op.places_rows()
 
 
-def _joins(op: Operation) -> bool:
-    """Whether the operands of a concatenation are contiguous in its result."""
-    if not isinstance(op, nn.ConcatOp):
-        return False
-    return prod(nn.shape_of(op.result)[: op.axis.value.data]) == 1
-
-
-PLAIN = Policy(ROLES, _places_rows, lambda producer: True, _joins)
-
-
-def _reads(op: Operation) -> float:
-    """The number of times that a pool reads an element of its input."""
-    if not isinstance(op, nn.PoolOp | nn.MaxPoolIndicesOp):
-        return 1
-    return prod(nn.ints(op.kernel)) / prod(nn.ints(op.strides))
+PLAIN = Policy(role_of, _places_rows, lambda producer: True, lambda op: op.is_contiguous())
 
 
 def _is_plain(group: Group) -> bool:
@@ -257,13 +222,9 @@ def _is_plain(group: Group) -> bool:
 
 
 def _rounds_to_half(op: Operation) -> bool:
-    return isinstance(op, nn.CastOp) and nn.tensor_type(op.result).element_type == f16
-
-
-def _is_costly(op: Operation) -> bool:
-    if isinstance(op, nn.UnaryOp):
-        return op.kind.data in _COSTLY
-    return isinstance(op, nn.BinaryOp) and op.kind.data is nn.BinaryKind.POW
+    """Whether an operation makes halves of other numbers."""
+    types = [nn.tensor_type(value).element_type for value in (*op.operands, op.results[0])]
+    return types[-1] == f16 and f16 not in types[:-1]
 
 
 def outline(group: Group) -> list[nn.FusedOp]:

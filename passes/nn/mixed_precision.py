@@ -16,11 +16,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import nn
 from ...dialects.cl import target_of
-from ...dialects.nn import Array
+from ...dialects.nn import Array, HalfRule
 from ...weights import Weights
 from ..locations import node_name
 from ..remarks import add_remarks
-from .precision_rules import Rule, rule_of
 from .rewriting import store_of
 
 PRECISIONS = ("f32", "f16-storage", "f16")
@@ -28,8 +27,6 @@ PRECISIONS = ("f32", "f16-storage", "f16")
 LARGEST_HALF = 65504.0
 SMALLEST_HALF = 2.0**-14
 """The least number that half holds with all of its 11 bits (IEEE 754-2008, table 3.5)."""
-
-_CONTRACTIONS = (nn.ConvOp, nn.ConvTransposeOp, nn.MatmulOp)
 
 
 def is_single(value: SSAValue) -> bool:
@@ -76,15 +73,17 @@ class _Rewriting:
 
     def _becomes_half(self, op: nn.NNOp) -> bool:
         floats = [value for value in op.operands if is_single(value)]
-        rule = rule_of(op)
-        if not floats or rule is Rule.SINGLE:
+        rule = op.half_rule()
+        if not floats or rule is HalfRule.SINGLE:
             return False
-        if rule is not Rule.ROUNDS and _is_returned(op):
+        if rule is not HalfRule.ROUNDS and _is_returned(op):
             # Kernels read halves and store f32 for free; a cast at the end is another kernel.
             return False
         computed = [v for v in floats if not isinstance(v.owner, nn.ConstantOp)]
         stored = [value in self.halves for value in computed]
-        if (rule is Rule.FOLLOWS and not all(stored)) or (rule is Rule.JOINS and not any(stored)):
+        if (rule is HalfRule.FOLLOWS and not all(stored)) or (
+            rule is HalfRule.JOINS and not any(stored)
+        ):
             return False
         reasons = [misfit(array) for array in self._numbers(op, floats)]
         reason = next((text for text in reasons if text is not None), None)
@@ -170,7 +169,7 @@ def _half_type(value: SSAValue) -> Attribute:
 
 @dataclass(frozen=True)
 class NNMixedPrecisionPass(ModulePass):
-    """Stores the values and weights of an f32 network as half, by the rules of `precision_rules`.
+    """Stores the values and weights of an f32 network as half, by each operation's `nn.HalfRule`.
 
     `f16-storage` computes everything in float, `f16` lets contractions add up halves where the
     target can. Inputs and outputs stay f32. An operation stays in f32, with a remark, if half
@@ -204,5 +203,5 @@ class NNMixedPrecisionPass(ModulePass):
             add_remarks(module, [text])
             return
         for op in module.walk():
-            if isinstance(op, _CONTRACTIONS) and nn.tensor_type(op.result).element_type == f16:
+            if isinstance(op, nn.NNOp) and op.sums_halves():
                 op.properties["accumulate"] = f16

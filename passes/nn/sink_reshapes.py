@@ -12,8 +12,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import nn
 
-_ELEMENTWISE = (nn.UnaryOp, nn.ClipOp, nn.BinaryOp, nn.CompareOp, nn.WhereOp, nn.CastOp)
-
 
 def regroup(shape: Sequence[int], old: Sequence[int], new: Sequence[int]) -> list[int] | None:
     """The shape of an operand, broadcast against `old`, after `old` is reshaped to `new`.
@@ -80,6 +78,11 @@ def sink(op: nn.NNOp) -> bool:
     return False
 
 
+def _ignores_axes(op: nn.NNOp) -> bool:
+    """Whether an operation computes the same whatever the axes of its operands are."""
+    return op.ROLE is nn.Role.ELEMENTWISE and not op.BY_CHANNEL
+
+
 def _worth_sinking(view: nn.ReshapeOp, op: Operation) -> bool:
     only = all(use.operation is op for use in view.result.uses)
     source = view.x.owner
@@ -109,5 +112,5 @@ class NNSinkReshapesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in nn.networks_of(op):
             for inner in list(function.body.block.ops):
-                if isinstance(inner, _ELEMENTWISE):
+                if isinstance(inner, nn.NNOp) and _ignores_axes(inner):
                     sink(inner)

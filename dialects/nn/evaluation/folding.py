@@ -62,7 +62,7 @@ def _conv_transpose(op: nn.ConvTransposeOp) -> int:
     return max(_padded(op.result, ints(op.pads)), _size(op.x) * taps)
 
 
-def _pool(op: nn.PoolOp | nn.MaxPoolIndicesOp) -> int:
+def _pool(op: nn.WindowOp) -> int:
     seen = _size(op.result) * math.prod(ints(op.kernel))
     return max(_padded(op.x, ints(op.pads), ints(op.strides)), seen)
 

@@ -84,7 +84,7 @@ def _conv_transpose(op: nn.ConvTransposeOp, operands: Sequence[Array]) -> Array:
     return result + bias[0].reshape(-1, *(1,) * rank) if bias else result
 
 
-def _windows(op: nn.PoolOp | nn.MaxPoolIndicesOp, x: Array, value: float) -> Array:
+def _windows(op: nn.WindowOp, x: Array, value: float) -> Array:
     """The elements that each window reads, stacked in the first dimension."""
     kernel, strides, dilations = ints(op.kernel), ints(op.strides), ints(op.dilations)
     padded = _padded(x, ints(op.pads), value, strides)

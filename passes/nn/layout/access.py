@@ -155,7 +155,7 @@ def _matmul(op: nn.MatmulOp, access: Access) -> list[Access]:
     return [a, Access(terms / TILE, b_own, walked=frozenset({b_walked}))]
 
 
-def _pool(op: nn.PoolOp | nn.MaxPoolIndicesOp, access: Access) -> list[Access]:
+def _pool(op: nn.WindowOp, access: Access) -> list[Access]:
     window = prod(nn.ints(op.kernel))
     axis = access.axis if access.axis in (0, 1) else None
     guarded = any(nn.ints(op.pads))

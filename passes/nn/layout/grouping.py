@@ -12,15 +12,7 @@ from xdsl.ir import Operation
 
 from ....dialects import nn
 from ..fuse import Group, Policy
-from ..roles import ROLES, Role
-
-_MOVES_LANES = (
-    nn.TransposeOp,
-    nn.ReshapeOp,
-    nn.DepthToSpaceOp,
-    nn.SpaceToDepthOp,
-    nn.GatherOp,
-)
+from ..roles import role_of
 
 
 def keeps_axes(op: Operation) -> bool:
@@ -31,12 +23,16 @@ def keeps_axes(op: Operation) -> bool:
     return old == new
 
 
-def _places(group: Group, op: Operation, views: Sequence[nn.ReshapeOp]) -> bool:
+def _places(group: Group, op: nn.NNOp, views: Sequence[nn.ReshapeOp]) -> bool:
     return isinstance(group.anchor, nn.PoolOp | nn.ReduceOp | nn.ConvOp) and keeps_axes(op)
 
 
 def _may_inline(group: Group) -> bool:
-    return not any(isinstance(op, _MOVES_LANES) for op in group.ops)
+    return not any(isinstance(op, nn.NNOp) and op.MOVES_AXES for op in group.ops)
 
 
-TEXELS = Policy({**ROLES, nn.ReshapeOp: Role.INDEX}, _places, _may_inline)
+def _role(op: Operation) -> nn.Role | None:
+    return nn.Role.INDEX if isinstance(op, nn.ReshapeOp) else role_of(op)
+
+
+TEXELS = Policy(_role, _places, _may_inline)

@@ -10,25 +10,11 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn
 from ..fuse import Group, is_literal
-from ..roles import Role, role_of
+from ..roles import role_of
 from ..structure import structure
 from .access import Access, operand_accesses
 
 _NEVER = Access(0.0)
-
-
-_OVER_CHANNELS = (
-    nn.ConvOp,
-    nn.ConvTransposeOp,
-    nn.PoolOp,
-    nn.MaxPoolIndicesOp,
-    nn.ResizeOp,
-    nn.BatchNormOp,
-    nn.GroupNormOp,
-    nn.DepthToSpaceOp,
-    nn.SpaceToDepthOp,
-)
-"""Operations with windows or parameters by channel: neighbours along other axes share nothing."""
 
 
 @dataclass(eq=False)
@@ -67,7 +53,9 @@ class Work:
     def over_channels(self) -> list[SSAValue]:
         """The values with channels and spatial axes; of these only channels may be packed."""
         ranks = {
-            len(nn.shape_of(op.operands[0])) for op in self.ops if isinstance(op, _OVER_CHANNELS)
+            len(nn.shape_of(op.operands[0]))
+            for op in self.ops
+            if isinstance(op, nn.NNOp) and op.BY_CHANNEL
         }
         return [v for v in (*self.inputs, self.result) if len(nn.shape_of(v)) in ranks]
 
@@ -105,4 +93,4 @@ def contraction_lane(work: Work) -> int | None:
 
 
 def _contraction(ops: Iterable[Operation]) -> Operation | None:
-    return next((op for op in ops if role_of(op) is Role.CONTRACTION), None)
+    return next((op for op in ops if role_of(op) is nn.Role.CONTRACTION), None)

@@ -17,7 +17,7 @@ from .scalar import Scalar
 SPATIAL_AXES = {1: ("w",), 2: ("h", "w"), 3: ("d", "h", "w")}
 
 
-def add_bias(element: Element, op: nn.ConvOp | nn.ConvTransposeOp) -> Element:
+def add_bias(element: Element, op: nn.ConvolutionOp) -> Element:
     """`element` plus the bias of its channel, where the operation has one."""
     bias = op.b
     if bias is None:
@@ -75,9 +75,7 @@ def contracted(kernel: Kernel, a: tuple[SSAValue, int], b: tuple[SSAValue, int])
     return nn.shape_of(a[0])[a[1]]
 
 
-def _channel_extents(
-    kernel: Kernel, op: nn.ConvOp | nn.ConvTransposeOp, outputs: int, inputs: int
-) -> list[int]:
+def _channel_extents(kernel: Kernel, op: nn.ConvolutionOp, outputs: int, inputs: int) -> list[int]:
     """The loop extents of the result and of the input channels, for these axes of the weights.
 
     The loops may run over the tails of packed weights, which hold zeros. Groups have no tails: the

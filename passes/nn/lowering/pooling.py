@@ -78,7 +78,7 @@ def _at_most(value: int | None, limit: int | None) -> bool:
     return value is not None and limit is not None and value <= limit
 
 
-def window_of(op: nn.PoolOp | nn.MaxPoolIndicesOp) -> Window:
+def window_of(op: nn.WindowOp) -> Window:
     """The window of a pooling operation."""
     return Window(
         nn.ints(op.kernel),

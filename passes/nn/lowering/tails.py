@@ -122,7 +122,7 @@ def kept_axis(
     return None
 
 
-def _channels(op: nn.PoolOp | nn.MaxPoolIndicesOp) -> Iterator[Link]:
+def _channels(op: nn.WindowOp) -> Iterator[Link]:
     yield op.x, 0, 0
     yield op.x, 1, 1
 
@@ -307,7 +307,7 @@ def _contracts_to_zero(
 ) -> Callable[[Tails, Any, int], bool]:
     """The rule of a convolution: weights and bias of channels beyond the last are zero."""
 
-    def rule(tails: Tails, op: nn.ConvOp | nn.ConvTransposeOp, axis: int) -> bool:
+    def rule(tails: Tails, op: nn.ConvolutionOp, axis: int) -> bool:
         operands = [weights(op)] if op.b is None else [weights(op), op.b]
         return axis == 1 and all(tails.linked_zero(op, axis, value) for value in operands)
 

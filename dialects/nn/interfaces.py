@@ -1,0 +1,41 @@
+"""Properties of operations that passes ask for: the role in a kernel, the storage as half."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+
+class Role(Enum):
+    """The role of an operation in its kernel, from which fusion and layouts follow."""
+
+    ELEMENTWISE = auto()
+    """Each result element comes from one element of each operand, at the same (broadcast) index."""
+    INDEX = auto()
+    """Each result element is one operand element at another index."""
+    WINDOW = auto()
+    """Reads several operand elements per result: it starts a kernel, and inlines cheap producers.
+    """
+    CONTRACTION = auto()
+    """Reads each operand element many times: its operands should be in memory."""
+    PIECES = auto()
+    """Stores its operands piece by piece: a kernel of its own, producers inlined."""
+
+    @property
+    def starts_kernel(self) -> bool:
+        """Whether such an operation has its own stages, of which a kernel has at most one."""
+        return self in (Role.WINDOW, Role.CONTRACTION, Role.PIECES)
+
+
+class HalfRule(Enum):
+    """The behaviour of an operation of f32 tensors in a network that stores halves."""
+
+    ROUNDS = auto()
+    """Rounds its operands to half: it reads each many times, so their size is its time."""
+    FOLLOWS = auto()
+    """Stores half if all of its computed operands are half; it is not worth a cast of one in f32.
+    """
+    JOINS = auto()
+    """Stores half if one of its computed operands is half: it only brings them together."""
+    SINGLE = auto()
+    """Stores f32: its result may leave the range of half, or small differences change a decision.
+    """
