@@ -30,7 +30,7 @@ from ...dialects.properties import text
 from ...errors import CloptError
 from ...weights import Weights
 from ..locations import node_name
-from .lowering import LOWERINGS, Kernel, buffer_type
+from .lowering import Kernel, buffer_type, lowering_of
 from .lowering.calls import call_commands
 from .lowering.homes import find_homes
 from .lowering.layouts import (
@@ -55,7 +55,7 @@ def kernel_stem(fused: nn.FusedOp) -> str:
     for op in fused.body.block.ops:
         if isinstance(op, nn.ConstantOp | nn.YieldOp):
             continue
-        name = op.name.removeprefix("nn.")
+        name = op.name.rpartition(".")[2]
         if isinstance(op, nn.UnaryOp | nn.BinaryOp | nn.CompareOp):
             stem = stem or op.kind.data.value
         elif isinstance(op, nn.ReduceOp | nn.PoolOp):
@@ -82,7 +82,7 @@ def build_kernel(fused: nn.FusedOp, name: str) -> tir.FuncOp:
     for op in block.ops:
         if isinstance(op, nn.YieldOp):
             continue
-        lower = LOWERINGS.get(type(op))
+        lower = lowering_of(op)
         if lower is None:
             raise CloptError(
                 f"{node_name(op)}: {op.name} has no lowering to OpenCL, so it cannot be compiled"
@@ -365,7 +365,7 @@ def _check_accumulators(module: ModuleOp) -> None:
     if target.fp16:
         return
     for op in module.walk():
-        if op.name.startswith("nn.") and "accumulate" in op.properties:
+        if isinstance(op, nn.NNOp) and "accumulate" in op.properties:
             raise CloptError(
                 f"{node_name(op)}: accumulate = f16 needs half arithmetic, which the target "
                 f"{target.name} has not: leave it out, halves are then added up in float"

@@ -43,12 +43,15 @@ EVALUATORS: dict[type[Operation], Evaluator] = {
 def evaluate(op: Operation, operands: Sequence[Array]) -> tuple[Array, ...] | None:
     """The results of an operation; None if it has no evaluator, or for an index out of range."""
     evaluator = EVALUATORS.get(type(op))
-    if evaluator is None:
-        return None
     try:
         with np.errstate(all="ignore"):
-            computed = evaluator(op, operands)
+            if evaluator is not None:
+                computed = evaluator(op, operands)
+            else:
+                computed = op.compute(operands) if isinstance(op, nn.NNOp) else None
     except IndexError:
+        return None
+    if computed is None:
         return None
     results = computed if isinstance(computed, tuple) else (computed,)
     types = (nn.tensor_type(result).element_type for result in op.results)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import Operation
+from xdsl.traits import OpTrait
 
 from ....dialects import nn
 from . import (
@@ -24,7 +26,7 @@ from . import (
 from .kernel import Kernel
 from .memory import buffer_type
 
-__all__ = ["LOWERINGS", "Kernel", "buffer_type"]
+__all__ = ["LOWERINGS", "Kernel", "LoweredBy", "buffer_type", "lowering_of"]
 
 Lowering = Callable[[Kernel, Any], None]
 
@@ -69,3 +71,18 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     nn.WinogradOutputOp: winograd.lower_winograd_output,
 }
 """Per operation, the function that defines the elements of its results (see `Kernel`)."""
+
+
+@dataclass(frozen=True)
+class LoweredBy(OpTrait):
+    """Gives an operation of another dialect its lowering; it stands among the class's traits."""
+
+    lower: Lowering
+
+
+def lowering_of(op: Operation) -> Lowering | None:
+    """The lowering of an operation; None if it cannot be in a kernel."""
+    if (lower := LOWERINGS.get(type(op))) is not None:
+        return lower
+    trait = op.get_trait(LoweredBy)
+    return None if trait is None else trait.lower
