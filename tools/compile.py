@@ -13,9 +13,6 @@ from ..errors import CloptError
 from ..messages.printable import printable
 from ..tensor_info import describe
 from .console import (
-    EXPLAIN_OPTIONS,
-    MODEL_OPTIONS,
-    PRECISION_OPTIONS,
     Options,
     about,
     gather_target,
@@ -26,7 +23,7 @@ from .console import (
 )
 from .memory_report.files import check_path, write_report
 from .memory_report.summary import memory_table
-from .models import WEIGHTS_OPTIONS, Kind, ModelSource, compile_model
+from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 
 EXAMPLES = """\
 clopt-compile model.onnx --dim batch=1 -o folder
@@ -77,10 +74,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
         __doc__,
         EXAMPLES,
         OPTIONS,
-        MODEL_OPTIONS,
-        WEIGHTS_OPTIONS,
-        PRECISION_OPTIONS,
-        EXPLAIN_OPTIONS,
+        COMPILE_OPTIONS,
     )
     return parser.parse_args(gather_target(args))
 

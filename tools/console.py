@@ -50,31 +50,6 @@ MODEL_OPTIONS: Options = [
 ]
 """Options of every tool that compiles a model."""
 
-PRECISION_OPTIONS: Options = [
-    (
-        ("--precision",),
-        {
-            "choices": ["f32", "f16-storage", "f16"],
-            "default": "f32",
-            "help": "for f32 networks: store values as half and compute in float (f16-storage), or "
-            "also multiply and add halves where the device can (f16)",
-        },
-    ),
-]
-"""The option of the pass `nn-mixed-precision` in `clopt-run` and `clopt-compile`."""
-
-EXPLAIN_OPTIONS: Options = [
-    (
-        ("--explain",),
-        {
-            "action": "store_true",
-            "help": "print for each operation whether CLML computes it and why not, and for each "
-            "value its layout, the cost and the reason (stderr)",
-        },
-    ),
-]
-"""The option for the tables of the CLML and layout passes in `clopt-run` and `clopt-compile`."""
-
 
 def make_parser(tool: str, purpose: str | None, examples: str, *options: Options) -> ArgumentParser:
     """The parser of a command line, with examples below its `--help`."""

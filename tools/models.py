@@ -15,6 +15,7 @@ from ..errors import CloptError
 from ..messages.source import Source, SourceModule
 from ..weights import Weights
 from .console import (
+    MODEL_OPTIONS,
     STDIN,
     Options,
     about,
@@ -25,7 +26,8 @@ from .console import (
     read_bytes,
 )
 
-WEIGHTS_OPTIONS: Options = [
+COMPILE_OPTIONS: Options = [
+    *MODEL_OPTIONS,
     (
         ("--weights",),
         {
@@ -34,8 +36,25 @@ WEIGHTS_OPTIONS: Options = [
             "clopt --save-weights writes it",
         },
     ),
+    (
+        ("--precision",),
+        {
+            "choices": ["f32", "f16-storage", "f16"],
+            "default": "f32",
+            "help": "for f32 networks: store values as half and compute in float (f16-storage), or "
+            "also multiply and add halves where the device can (f16)",
+        },
+    ),
+    (
+        ("--explain",),
+        {
+            "action": "store_true",
+            "help": "print for each operation whether CLML computes it and why not, and for each "
+            "value its layout, the cost and the reason (stderr)",
+        },
+    ),
 ]
-"""The weights of a module, in `clopt-run` and `clopt-compile`."""
+"""The options of `compile_model`, in `clopt-run` and `clopt-compile`."""
 
 
 class Kind(Enum):

@@ -17,9 +17,6 @@ from ..errors import CloptError
 from ..messages.printable import printable
 from ..tensor_info import describe
 from .console import (
-    EXPLAIN_OPTIONS,
-    MODEL_OPTIONS,
-    PRECISION_OPTIONS,
     Options,
     gather_target,
     make_parser,
@@ -29,7 +26,7 @@ from .console import (
     user_errors,
 )
 from .inputs import Array, ImageScaling, collect_inputs, parse_numbers
-from .models import WEIGHTS_OPTIONS, Kind, ModelSource, compile_model
+from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .outputs import check_output, write_outputs
 from .reference import difference, run_onnxruntime, tolerance
 
@@ -118,10 +115,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
         __doc__,
         EXAMPLES,
         OPTIONS,
-        MODEL_OPTIONS,
-        WEIGHTS_OPTIONS,
-        PRECISION_OPTIONS,
-        EXPLAIN_OPTIONS,
+        COMPILE_OPTIONS,
     )
     options = parser.parse_args(gather_target(args))
     if options.model is None and not options.list_devices:
