@@ -75,6 +75,24 @@ def matmul(m: int, n: int, k: int) -> str:
         {product} {epilogue} }}"""
 
 
+def _padded(source: str, type_: str, size: int, step: int, border: str) -> str:
+    """Loads `%p` from `source`, a row and `%at`; `border` where that is outside of the row."""
+    return f"""
+        %at = affine.apply affine_map<(d0, d1) -> (d0 * {step} + d1 - 1)> (%vi, %vk)
+        %low = arith.constant 0 : index
+        %high = arith.constant {size} : index
+        %ge = arith.cmpi sge, %at, %low : index
+        %lt = arith.cmpi slt, %at, %high : index
+        %in = arith.andi %ge, %lt : i1
+        %p = scf.if %in -> (f32) {{
+          %l = memref.load {source}, %at] : {type_}
+          scf.yield %l : f32
+        }} else {{
+          %z = arith.constant {border} : f32
+          scf.yield %z : f32
+        }}"""
+
+
 def conv_pool(c: int, o: int, size: int, stride: int) -> str:
     """A padded 3x3 convolution in one dimension, then an overlapping maximum over 3, padded too."""
     pooled = (size - 1) // stride + 1
@@ -83,20 +101,7 @@ def conv_pool(c: int, o: int, size: int, stride: int) -> str:
     conv = stage(
         "conv",
         f"o:{o} i:{size} c:{c}r k:3r",
-        f"""
-        %at = affine.apply affine_map<(d0, d1) -> (d0 + d1 - 1)> (%vi, %vk)
-        %low = arith.constant 0 : index
-        %high = arith.constant {size} : index
-        %ge = arith.cmpi sge, %at, %low : index
-        %lt = arith.cmpi slt, %at, %high : index
-        %in = arith.andi %ge, %lt : i1
-        %p = scf.if %in -> (f32) {{
-          %l = memref.load %x[%vc, %at] : {x}
-          scf.yield %l : f32
-        }} else {{
-          %z = arith.constant 0.0 : f32
-          scf.yield %z : f32
-        }}
+        f"""{_padded("%x[%vc", x, size, 1, "0.0")}
         %q = memref.load %w[%vo, %vc, %vk] : {w}
         %old = memref.load %t[%vo, %vi] : {t}
         %pq = arith.mulf %p, %q : f32
@@ -107,20 +112,7 @@ def conv_pool(c: int, o: int, size: int, stride: int) -> str:
     pool = stage(
         "pool",
         f"o:{o} i:{pooled} k:3r",
-        f"""
-        %at = affine.apply affine_map<(d0, d1) -> (d0 * {stride} + d1 - 1)> (%vi, %vk)
-        %low = arith.constant 0 : index
-        %high = arith.constant {size} : index
-        %ge = arith.cmpi sge, %at, %low : index
-        %lt = arith.cmpi slt, %at, %high : index
-        %in = arith.andi %ge, %lt : i1
-        %p = scf.if %in -> (f32) {{
-          %l = memref.load %t[%vo, %at] : {t}
-          scf.yield %l : f32
-        }} else {{
-          %z = arith.constant -1000.0 : f32
-          scf.yield %z : f32
-        }}
+        f"""{_padded("%t[%vo", t, size, stride, "-1000.0")}
         %old = memref.load %u[%vo, %vi] : {y}
         %new = arith.maximumf %old, %p : f32
         memref.store %new, %u[%vo, %vi] : {y}""",
@@ -142,53 +134,40 @@ def conv_pool(c: int, o: int, size: int, stride: int) -> str:
 def normalise(rows: int, columns: int) -> str:
     """Three stages over rows, like softmax: maximum, sum of differences, their product with x."""
     x, m = f"memref<{rows}x{columns}xf32>", f"memref<{rows}x1xf32>"
-    top = stage(
-        "max",
-        f"i:{rows} k:{columns}r",
-        f"""
-        %z = arith.constant 0 : index
-        %p = memref.load %x[%vi, %vk] : {x}
-        %old = memref.load %m[%vi, %z] : {m}
-        %new = arith.maximumf %old, %p : f32
-        memref.store %new, %m[%vi, %z] : {m}""",
-        "0xff800000 : f32",
-    )
-    difference = stage(
-        "sub",
-        f"i:{rows} j:{columns}",
-        f"""
-        %z = arith.constant 0 : index
-        %p = memref.load %x[%vi, %vj] : {x}
-        %q = memref.load %m[%vi, %z] : {m}
-        %d = arith.subf %p, %q : f32
-        memref.store %d, %e[%vi, %vj] : {x}""",
-    )
-    total = stage(
-        "sum",
-        f"i:{rows} k:{columns}r",
-        f"""
-        %z = arith.constant 0 : index
-        %p = memref.load %e[%vi, %vk] : {x}
-        %old = memref.load %s[%vi, %z] : {m}
-        %new = arith.addf %old, %p : f32
-        memref.store %new, %s[%vi, %z] : {m}""",
-        "0.0 : f32",
-    )
-    out = stage(
-        "out",
-        f"i:{rows} j:{columns}",
-        f"""
-        %z = arith.constant 0 : index
-        %p = memref.load %e[%vi, %vj] : {x}
-        %q = memref.load %s[%vi, %z] : {m}
-        %r = arith.mulf %p, %q : f32
-        memref.store %r, %y[%vi, %vj] : {x}""",
-    )
+
+    def fold(label: str, op: str, source: str, row: str, start: str) -> str:
+        return stage(
+            label,
+            f"i:{rows} k:{columns}r",
+            f"""
+            %z = arith.constant 0 : index
+            %p = memref.load {source}[%vi, %vk] : {x}
+            %old = memref.load {row}[%vi, %z] : {m}
+            %new = {op} %old, %p : f32
+            memref.store %new, {row}[%vi, %z] : {m}""",
+            f"{start} : f32",
+        )
+
+    def combine(label: str, op: str, source: str, row: str, result: str) -> str:
+        return stage(
+            label,
+            f"i:{rows} j:{columns}",
+            f"""
+            %z = arith.constant 0 : index
+            %p = memref.load {source}[%vi, %vj] : {x}
+            %q = memref.load {row}[%vi, %z] : {m}
+            %r = {op} %p, %q : f32
+            memref.store %r, {result}[%vi, %vj] : {x}""",
+        )
+
     return f"""tir.func @normalise(%x: {x}, %y: {x}) attributes {{outputs = array<i64: 1>}} {{
         %m = memref.alloca() : {m}
         %e = memref.alloca() : {x}
         %s = memref.alloca() : {m}
-        {top} {difference} {total} {out} }}"""
+        {fold("max", "arith.maximumf", "%x", "%m", "0xff800000")}
+        {combine("sub", "arith.subf", "%x", "%m", "%e")}
+        {fold("sum", "arith.addf", "%e", "%s", "0.0")}
+        {combine("out", "arith.mulf", "%e", "%s", "%y")} }}"""
 
 
 def total(rows: int, columns: int) -> str:
