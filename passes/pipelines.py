@@ -19,13 +19,14 @@ from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
 from .nn.fold_relayouts import NNFoldRelayoutsPass
 from .nn.fuse import NNFusePass
-from .nn.lower_to_tir import LowerNNToTIRPass
 from .nn.mixed_precision import NNMixedPrecisionPass
 from .nn.partition_clml import NNPartitionCLMLPass
 from .nn.sink_reshapes import NNSinkReshapesPass
 from .nn.split_concats import NNSplitConcatsPass
 from .nn.split_padding import NNSplitPaddingPass
 from .nn.split_transposes import NNSplitTransposesPass
+from .nn.to_cl import NNToCLPass
+from .nn.to_tir import NNToTIRPass
 from .nn.winograd import NNWinogradPass
 from .on_networks import CanonicalizeNetworks, CSEOfNetworks, DCEOfNetworks
 from .tir.auto_schedule import TIRAutoSchedulePass
@@ -96,8 +97,11 @@ FUSE: tuple[ModulePass, ...] = (
 )
 
 LOWER: tuple[ModulePass, ...] = (
-    # Regions become naive loop nests, the function a queue program. Equal regions share a kernel.
-    LowerNNToTIRPass(),
+    # The program decides which regions need a kernel: equal ones share one, and slices and
+    # concatenations without one are places in memory.
+    NNToCLPass(),
+    # Loops are made only of the kernels that are left, once for each.
+    NNToTIRPass(),
     VerifyPass(),
 )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects import tir
+from ...dialects import nn, tir
 from ...dialects.cl.target import Target
+from ...errors import CloptError
 from .printer import KernelPrinter
 from .rounding import definition
 
@@ -16,9 +17,10 @@ def emit(module: ModuleOp, target: Target | None = None) -> str:
     """OpenCL C of all `tir.func` of a module in order; the same module gives the same bytes.
 
     It enables exactly the extensions without which a device could not run the kernels: a runtime
-    reads the pragmas to check the device.
+    reads the pragmas to check the device. Raises CloptError for a kernel that has no loops yet.
     """
     target = target or Target()
+    _check_loops(module)
     kernels = [
         KernelPrinter(op, target) for op in module.body.block.ops if isinstance(op, tir.FuncOp)
     ]
@@ -32,3 +34,12 @@ def emit(module: ModuleOp, target: Target | None = None) -> str:
         if ctype in types
     ]
     return "".join(pragmas) + ("\n" if pragmas else "") + text
+
+
+def _check_loops(module: ModuleOp) -> None:
+    for op in module.body.block.ops:
+        if isinstance(op, nn.KernelOp):
+            raise CloptError(
+                f"the kernel @{op.sym_name.data} has no loops: run the pass nn-to-tir and the "
+                "pipeline schedule first."
+            )

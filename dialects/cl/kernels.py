@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
-from .. import tir
+from .. import nn, tir
 from ..properties import ints
 from .ops import KernelOp
 
@@ -31,8 +31,11 @@ class Kernel:
     """Pairs (input, output) of arguments that may be the same bytes."""
 
     @classmethod
-    def of(cls, op: tir.FuncOp | KernelOp) -> Kernel:
+    def of(cls, op: tir.FuncOp | nn.KernelOp | KernelOp) -> Kernel:
         """The facts of one kernel."""
+        if isinstance(op, nn.KernelOp):
+            outputs, constants = frozenset(op.output_indices), frozenset(op.constant_indices)
+            return cls(op.sym_name.data, op.arg_types, outputs, None, None, constants)
         constants: frozenset[int] = frozenset()
         if isinstance(op, KernelOp):
             arg_types = tuple(op.arg_types)
@@ -62,5 +65,5 @@ def kernels_of(module: ModuleOp) -> dict[str, Kernel]:
     return {
         op.sym_name.data: Kernel.of(op)
         for op in module.body.block.ops
-        if isinstance(op, tir.FuncOp | KernelOp)
+        if isinstance(op, tir.FuncOp | nn.KernelOp | KernelOp)
     }

@@ -54,6 +54,7 @@ from .base import (
     Properties,
     normalize_axis,
 )
+from .buffers import buffer_type, storage_type
 from .constant import (
     INLINE_BYTES,
     ConstantOp,
@@ -84,6 +85,7 @@ from .elementwise import (
 )
 from .fused import (
     FusedOp,
+    KernelOp,
     YieldOp,
 )
 from .indexing import (
@@ -185,6 +187,7 @@ NN = Dialect(
         GatherNDOp,
         GatherOp,
         GroupNormOp,
+        KernelOp,
         LayerNormOp,
         MatmulOp,
         MaxPoolIndicesOp,
@@ -254,6 +257,7 @@ __all__ = [
     "GatherOp",
     "GroupNormOp",
     "HalfRule",
+    "KernelOp",
     "LayerNormOp",
     "LayoutAttr",
     "MatmulOp",
@@ -303,6 +307,7 @@ __all__ = [
     "array_type",
     "attr_array",
     "broadcast",
+    "buffer_type",
     "check_indices",
     "constant_attr",
     "constant_of",
@@ -338,6 +343,7 @@ __all__ = [
     "scalar",
     "shape_of",
     "source_of",
+    "storage_type",
     "tensor_type",
     "with_layout",
     "with_shape",

@@ -1,34 +1,48 @@
-"""Regions that become one kernel."""
+"""Regions that become one kernel, in a network and in a queue program."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import (
+    I64,
+    DenseArrayBase,
+    FunctionType,
+    MemRefType,
+    StringAttr,
+    SymbolNameConstraint,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
+    ParsePropInAttrDict,
     irdl_op_definition,
     lazy_traits_def,
+    opt_prop_def,
+    prop_def,
     region_def,
     traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from .buffers import buffer_type
 from .layout import LayoutAttr, plain_type, with_layout
-from .types import tensor_type
+from .types import Tensor, tensor_type
 
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """Ends the region of nn.fused with its results."""
+    """Ends the region of nn.fused or nn.kernel with its results."""
 
     name = "nn.yield"
     values = var_operand_def(TensorType)
-    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(FusedOp), Pure()))
+    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(FusedOp, KernelOp), Pure()))
     assembly_format = "operands attr-dict `:` type(operands)"
 
     def __init__(self, values: Sequence[SSAValue]):
@@ -77,18 +91,114 @@ class FusedOp(IRDLOperation):
     @property
     def yielded(self) -> Sequence[SSAValue]:
         """The values that the region yields."""
-        last = self.body.block.last_op
-        assert isinstance(last, YieldOp)
-        return last.values
+        return _yielded(self.body)
 
     def verify_(self) -> None:
-        block = self.body.block
-        if not isinstance(block.last_op, YieldOp):
-            raise VerifyException("the region of nn.fused must end with nn.yield")
-        if [v.type for v in block.args] != [plain_type(v.type) for v in self.inputs]:
-            raise VerifyException("block arguments and operands of nn.fused differ in type")
-        if [v.type for v in block.last_op.values] != [plain_type(v.type) for v in self.outputs]:
-            raise VerifyException("yielded values and results of nn.fused differ in type")
-        for value in (*self.inputs, *self.outputs):
-            if not tensor_type(value).has_static_shape():
-                raise VerifyException(f"{value.type} has a dynamic dimension, nn shapes are static")
+        inputs, outputs = ([v.type for v in values] for values in (self.inputs, self.outputs))
+        _verify_region(self, self.body, inputs, outputs)
+
+
+@irdl_op_definition
+class KernelOp(IRDLOperation):
+    """A region that launches name: a kernel of a queue program before it has loops.
+
+    `nn.kernel @add_0 {constants = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>`
+
+    The block arguments are the inputs. A launch passes the buffers of the inputs, then those of the
+    outputs, in the layouts of the stated types; tensors inside of the region are plain. `constants`
+    numbers the inputs that every launch binds to a constant; `comment` names the nodes.
+    """
+
+    name = "nn.kernel"
+    sym_name = prop_def(SymbolNameConstraint())
+    function_type = prop_def(FunctionType)
+    constants = opt_prop_def(DenseArrayBase[I64])
+    comment = opt_prop_def(StringAttr)
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$sym_name attr-dict `:` $function_type $body"
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[Attribute],
+        outputs: Sequence[Attribute],
+        body: Region,
+        *,
+        constants: Sequence[int] = (),
+        comment: str | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "function_type": FunctionType.from_lists(inputs, outputs),
+                "constants": DenseArrayBase.from_list(i64, constants) if constants else None,
+                "comment": None if comment is None else StringAttr(comment),
+            },
+            regions=[body],
+        )
+
+    @property
+    def types(self) -> tuple[Tensor, ...]:
+        """The tensors of a launch with their layouts: the inputs, then the outputs."""
+        type_ = self.function_type
+        return tuple(cast(Tensor, each) for each in (*type_.inputs, *type_.outputs))
+
+    @property
+    def layouts(self) -> list[LayoutAttr | None]:
+        """The layouts of the inputs, then of the outputs."""
+        encodings = (type_.encoding for type_ in self.types)
+        return [each if isinstance(each, LayoutAttr) else None for each in encodings]
+
+    @property
+    def arg_types(self) -> tuple[MemRefType, ...]:
+        """The arguments of a launch."""
+        return tuple(map(buffer_type, self.types))
+
+    @property
+    def output_indices(self) -> range:
+        """The positions of the arguments that the kernel writes."""
+        return range(len(self.function_type.inputs), len(self.types))
+
+    @property
+    def constant_indices(self) -> tuple[int, ...]:
+        """The positions of the arguments that are constants at every launch."""
+        return () if self.constants is None else tuple(self.constants.iter_values())
+
+    @property
+    def yielded(self) -> Sequence[SSAValue]:
+        """The values that the region yields."""
+        return _yielded(self.body)
+
+    def verify_(self) -> None:
+        type_ = self.function_type
+        _verify_region(self, self.body, type_.inputs.data, type_.outputs.data)
+        for i in self.constant_indices:
+            if not 0 <= i < len(type_.inputs):
+                raise VerifyException(f"constant {i} is not one of {len(type_.inputs)} inputs")
+
+
+def _yielded(body: Region) -> Sequence[SSAValue]:
+    """The values that the region of a kernel yields."""
+    last = body.block.last_op
+    assert isinstance(last, YieldOp)
+    return last.values
+
+
+def _verify_region(
+    op: Operation, body: Region, inputs: Sequence[Attribute], outputs: Sequence[Attribute]
+) -> None:
+    """Require plain tensors in a region for the tensors that its kernel reads and writes."""
+    for type in (*inputs, *outputs):
+        if not isinstance(type, TensorType):
+            raise VerifyException(f"{type} is no tensor")
+        if not type.has_static_shape():
+            raise VerifyException(f"{type} has a dynamic dimension, nn shapes are static")
+    last = body.block.last_op
+    if not isinstance(last, YieldOp):
+        raise VerifyException(f"the region of {op.name} must end with nn.yield")
+    if [v.type for v in body.block.args] != [plain_type(type) for type in inputs]:
+        raise VerifyException(f"block arguments and operands of {op.name} differ in type")
+    if [v.type for v in last.values] != [plain_type(type) for type in outputs]:
+        raise VerifyException(f"yielded values and results of {op.name} differ in type")

@@ -22,7 +22,7 @@ from .layout.explain import choices_table
 from .layout.grouping import TEXELS
 from .layout.kernels import Work, contraction_lane, works_of_group
 from .layout.problem import LayoutProblem
-from .lowering.layouts import check_plain
+from .program.layouts import check_plain
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from clopt import CloptError
 from clopt.context import CloptContext
 from clopt.messages.source import Source, SourceError, SourceModule
 from clopt.passes.nn.fuse import NNFusePass
-from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
+from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.pipelines import PIPELINES, run_pipeline
 from clopt.tools.opt import main
 from clopt.universe import CLOPT_UNIVERSE
@@ -162,4 +162,4 @@ def test_a_pass_that_stores_constants_refuses_a_context_without_a_store():
     module = Parser(ctx, f"module {{{NETWORK.replace('NAME', 'main')}}}").parse_module()
     NNFusePass().apply(ctx, module)
     with pytest.raises(CloptError, match="a plain xDSL context has no place for them"):
-        LowerNNToTIRPass().apply(ctx, module)
+        NNToCLPass().apply(ctx, module)

@@ -81,6 +81,7 @@ def test_stdin_is_text_or_an_onnx_model(monkeypatch: pytest.MonkeyPatch, capsys)
 NOT_LOWERED = {
     "": "@main is not lowered to kernels: run the pipeline opencl first, as in -p opencl",
     "-p simplify,fuse": "@main is not lowered to kernels",
+    "-p simplify,fuse,nn-to-cl": "has no loops: run the pass nn-to-tir and the pipeline schedule",
     "-p simplify,fuse,lower": "has no schedule: run the pipeline schedule first, as in -p schedule",
 }
 

@@ -1,4 +1,4 @@
-// RUN: clopt %s --target 'generic-gpu sub_buffers=true' -p nn-fuse,lower-nn-to-tir,cl-reorder,cl-plan-memory | filecheck %s
+// RUN: clopt %s --target 'generic-gpu sub_buffers=true' -p nn-fuse,nn-to-cl,nn-to-tir,cl-reorder,cl-plan-memory | filecheck %s
 
 // Two CLML graphs and a kernel between them are one program on one queue, and one arena holds what
 // all three make: a tensor of a graph takes over the bytes of what is not needed any more. Nothing

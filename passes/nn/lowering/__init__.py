@@ -24,9 +24,8 @@ from . import (
     winograd,
 )
 from .kernel import Kernel
-from .memory import buffer_type
 
-__all__ = ["LOWERINGS", "Kernel", "LoweredBy", "buffer_type", "lowering_of"]
+__all__ = ["LOWERINGS", "Kernel", "LoweredBy", "lowering_of"]
 
 Lowering = Callable[[Kernel, Any], None]
 

@@ -24,7 +24,7 @@ from xdsl.rewriter import Rewriter
 
 from ....dialects import nn, tir
 from .body import Body, Index
-from .memory import Memory, buffer_type, whole_blocks
+from .memory import Memory, whole_blocks
 from .scalar import Number, Scalar, compute_type, constant_attr
 from .tails import Tails
 
@@ -102,7 +102,7 @@ class Kernel:
             nn.with_layout(nn.tensor_type(value), layout)
             for value, layout in zip(values, layouts, strict=True)
         ]
-        self._block = Block(arg_types=[buffer_type(type_) for type_ in types])
+        self._block = Block(arg_types=[nn.buffer_type(type_) for type_ in types])
         params = [
             _parameter(param, type_) for param, type_ in zip(self._block.args, types, strict=True)
         ]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ....dialects import nn
 from ....dialects.nn import LayoutAttr
 from ....dialects.tir.affine import bounds, linear
 from .body import Body, Index
-from .scalar import Scalar, storage_type
+from .scalar import Scalar
 
 
 @dataclass(frozen=True)
@@ -56,15 +54,6 @@ class Memory:
 
     def _physical(self, index: Sequence[Index]) -> Sequence[Index]:
         return index if self.layout is None else self.layout.physical_index(index)
-
-
-def buffer_type(type_: nn.Tensor) -> MemRefType:
-    """The type of the buffer that holds a tensor in its layout on the device."""
-    shape, layout = type_.get_shape(), type_.encoding
-    element = storage_type(type_.element_type)
-    if not isinstance(layout, LayoutAttr):
-        return MemRefType(element, shape)
-    return MemRefType(element, layout.physical_shape(shape), NoneAttr(), layout.memory)
 
 
 def whole_blocks(

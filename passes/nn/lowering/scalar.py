@@ -83,12 +83,7 @@ _FLOAT_FUNCTIONS: dict[str, Callable[[SSAValue], Operation]] = {
 
 def compute_type(element_type: Attribute, half: Attribute = f32) -> Attribute:
     """The type in which a kernel computes: `half` for halves, signless for integers."""
-    return half if element_type == f16 else storage_type(element_type)
-
-
-def storage_type(element_type: Attribute) -> Attribute:
-    """The element type of a buffer; arithmetic in `arith` is signless."""
-    return element_type if nn.is_float(element_type) else IntegerType(_width(element_type))
+    return half if element_type == f16 else nn.storage_type(element_type)
 
 
 def _width(type_: Attribute) -> int:

@@ -41,6 +41,11 @@ def _fused(x: SSAValue) -> nn.FusedOp:
     return nn.FusedOp([x], block)
 
 
+def _kernel(x: SSAValue) -> nn.KernelOp:
+    body = _fused(x).detach_region(0)
+    return nn.KernelOp("relu", [x.type], [x.type], body, constants=[0], comment="act")
+
+
 _X4 = _t(2, 6, 9, 11)
 _PACKED = nn.LayoutAttr([(1, 4)])
 _IMAGE = nn.LayoutAttr([(1, 4)], tir.ScopeAttr(tir.Scope.Texture, [3]))
@@ -152,6 +157,7 @@ CASES: list[tuple[Build, list[Attribute], list[Attribute]]] = [
     (lambda: nn.ConstantOp.from_array(np.zeros((0, 3), np.float32)), [], [_t(0, 3)]),
     (lambda: nn.ConstantOp(nn.WeightAttr("w_12", "conv1.w"), _t(64, 64)), [], [_t(64, 64)]),
     (_fused, [_X4], [_X4]),
+    (_kernel, [_X4], []),
     (lambda x: nn.RelayoutOp(x, _PACKED), [_X4], [nn.with_layout(_X4, _PACKED)]),
     (lambda x: nn.RelayoutOp(x, None), [nn.with_layout(_X4, _IMAGE)], [_X4]),
 ]

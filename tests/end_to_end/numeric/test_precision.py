@@ -13,7 +13,8 @@ from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects.cl import set_target
 from clopt.errors import CloptError
-from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
 
 rng = np.random.default_rng(7)
 X = rng.standard_normal((1, 8, 9, 9)).astype(np.float32)
@@ -102,5 +103,6 @@ def test_sum_of_halves_needs_half_arithmetic() -> None:
     ctx = CloptContext()
     module = Parser(ctx, text).parse_module()
     set_target(module, load_target("pocl"))
+    NNToCLPass().apply(ctx, module)
     with pytest.raises(CloptError, match=r"nn.matmul: accumulate = f16 needs half arithmetic"):
-        LowerNNToTIRPass().apply(ctx, module)
+        NNToTIRPass().apply(ctx, module)

@@ -15,13 +15,14 @@ from clopt.dialects import cl, clml, tir
 from clopt.passes.cl.plan_memory import CLPlanMemoryPass
 from clopt.passes.cl.reorder import CLReorderPass
 from clopt.passes.nn.fuse import NNFusePass
-from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.reports.memory import memory_report
 from clopt.tools.memory_report.summary import summary
 from support import effort
 from support.cl.ml_programs import FACTORS, OPTIMAL, PLAIN, TENSOR, Machine, parse, random_network
 
-LOWER = (NNFusePass(), LowerNNToTIRPass())
+LOWER = (NNFusePass(), NNToCLPass(), NNToTIRPass())
 PLAN = (CLReorderPass(), CLPlanMemoryPass())
 
 # Two graphs with a kernel between them, which takes the result of one and feeds the other.

@@ -15,7 +15,8 @@ from clopt.passes.cl.pack_constants import CLPackConstantsPass
 from clopt.passes.nn.choose_layout import NNChooseLayoutPass
 from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.fuse import NNFusePass
-from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.auto_schedule import TIRAutoSchedulePass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
@@ -39,7 +40,8 @@ PIPELINE = (
     NNChooseLayoutPass(),
     NNFoldRelayoutsPass(),
     NNFusePass(),
-    LowerNNToTIRPass(),
+    NNToCLPass(),
+    NNToTIRPass(),
     TIRAutoSchedulePass(),
     CLPackConstantsPass(),
     TIRLowerBlocksPass(),

@@ -13,7 +13,7 @@ from clopt.dialects import nn, tir
 from clopt.dialects.nn import LayoutAttr
 from clopt.dialects.nn.evaluation import evaluate
 from clopt.passes.nn.lowering import LOWERINGS, Kernel
-from clopt.passes.nn.lowering.layouts import packed_array
+from clopt.passes.nn.program.constants import packed_array
 
 Build = Callable[..., Operation | Sequence[Operation]]
 

@@ -1,4 +1,4 @@
-// RUN: clopt %s -p nn-fuse,lower-nn-to-tir --split-input-file | filecheck %s
+// RUN: clopt %s -p nn-fuse,nn-to-cl,nn-to-tir --split-input-file | filecheck %s
 
 // Stride 2 and a kernel of 4: two taps meet each output, no zeros are multiplied.
 // CHECK-LABEL: tir.func @conv_transpose_0

@@ -1,4 +1,4 @@
-// RUN: clopt %s -p nn-fuse,lower-nn-to-tir --split-input-file --verify-diagnostics
+// RUN: clopt %s -p nn-fuse,nn-to-cl,nn-to-tir --split-input-file --verify-diagnostics
 
 func.func @interpolated_integers(%x: tensor<8xi8>) -> tensor<16xi8> {
   // expected-error@unknown {{up: linear resize of i8 would round; cast the input to float first}}

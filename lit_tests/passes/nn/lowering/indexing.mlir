@@ -1,4 +1,4 @@
-// RUN: clopt %s -p nn-fuse,lower-nn-to-tir --split-input-file | filecheck %s
+// RUN: clopt %s -p nn-fuse,nn-to-cl,nn-to-tir --split-input-file | filecheck %s
 
 // A negative index counts from the end; then it is kept inside of the axis.
 // CHECK-LABEL: tir.func @gather_0

@@ -1,4 +1,4 @@
-// RUN: clopt %s -p nn-fuse,lower-nn-to-tir --split-input-file | filecheck %s
+// RUN: clopt %s -p nn-fuse,nn-to-cl,nn-to-tir --split-input-file | filecheck %s
 
 // A tap outside of the input is the least number; the pads of 1 make the guard.
 // CHECK-LABEL: tir.func @pool_max_0

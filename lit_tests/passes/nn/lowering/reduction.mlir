@@ -1,4 +1,4 @@
-// RUN: clopt %s -p nn-fuse,lower-nn-to-tir --split-input-file | filecheck %s
+// RUN: clopt %s -p nn-fuse,nn-to-cl,nn-to-tir --split-input-file | filecheck %s
 
 // CHECK-LABEL: tir.func @reduce_mean_0
 func.func @mean(%x: tensor<2x3x4xf32>) -> tensor<1x3x1xf32> {

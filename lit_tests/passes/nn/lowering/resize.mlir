@@ -1,4 +1,4 @@
-// RUN: clopt %s -p nn-fuse,lower-nn-to-tir --split-input-file | filecheck %s
+// RUN: clopt %s -p nn-fuse,nn-to-cl,nn-to-tir --split-input-file | filecheck %s
 
 // Twice the size: the index is halved, nothing else remains.
 // CHECK-LABEL: tir.func @resize_0

@@ -1,4 +1,4 @@
-// RUN: clopt %s -p nn-fuse,lower-nn-to-tir --split-input-file | filecheck %s
+// RUN: clopt %s -p nn-fuse,nn-to-cl,nn-to-tir --split-input-file | filecheck %s
 
 // A reshape inside of a kernel is index arithmetic: dimension 0 stays, the others are linearised and
 // split again. (Between kernels a reshape is a view.)

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation
 from clopt.dialects import nn
 from clopt.dialects.nn.evaluation import evaluate
 from clopt.passes.nn.lowering import LOWERINGS, Kernel
-from clopt.passes.nn.lowering.layouts import packed_array
+from clopt.passes.nn.program.constants import packed_array
 from support.tir import interpreter
 from support.tir.harness import examples
 

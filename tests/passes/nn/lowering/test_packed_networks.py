@@ -17,7 +17,8 @@ from clopt.context import CloptContext
 from clopt.dialects import nn, tir
 from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.fuse import NNFusePass
-from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
 from support.tir.harness import examples
 from support.tir.program import run_program
 
@@ -171,7 +172,8 @@ def test_network(name: str, data: st.DataObject) -> None:
     NNFusePass().apply(context, module)
     assign(data, module)
     module.verify()
-    LowerNNToTIRPass().apply(context, module)
+    NNToCLPass().apply(context, module)
+    NNToTIRPass().apply(context, module)
     module.verify()
     for found, wanted in zip(run_program(module, context.weights, [x]), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)

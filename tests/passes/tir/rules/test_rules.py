@@ -19,9 +19,10 @@ from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.cl.pack_constants import CLPackConstantsPass
 from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
 from clopt.passes.nn.fuse import NNFusePass
-from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
 from clopt.passes.nn.sink_reshapes import NNSinkReshapesPass
 from clopt.passes.nn.split_padding import NNSplitPaddingPass
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.auto_schedule import TIRAutoSchedulePass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from support import effort
@@ -44,7 +45,7 @@ def test_scheduled_kernels_compute_what_nn_defines(
     optional = (NNConvToMatmulPass(), NNSplitPaddingPass(), NNSinkReshapesPass())
     chosen = [step for step in optional if data.draw(st.booleans(), label=step.name)]
     stages = (
-        [*chosen, NNFusePass(), LowerNNToTIRPass()],
+        [*chosen, NNFusePass(), NNToCLPass(), NNToTIRPass()],
         [TIRAutoSchedulePass(), CLPackConstantsPass()],
         [TIRLowerBlocksPass()],
     )

@@ -6,7 +6,8 @@ from xdsl.parser import Parser
 from clopt.context import CloptContext
 from clopt.dialects import tir
 from clopt.passes.nn.fuse import NNFusePass
-from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.auto_schedule import TIRAutoSchedulePass
 
 MATMUL = """
@@ -20,7 +21,7 @@ func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf3
 def lowered() -> tuple[ModuleOp, CloptContext, tir.FuncOp]:
     ctx = CloptContext()
     module = Parser(ctx, MATMUL).parse_module()
-    for each in (NNFusePass(), LowerNNToTIRPass()):
+    for each in (NNFusePass(), NNToCLPass(), NNToTIRPass()):
         each.apply(ctx, module)
     (kernel,) = (op for op in module.ops if isinstance(op, tir.FuncOp))
     return module, ctx, kernel

@@ -21,7 +21,6 @@ from xdsl.ir import BlockArgument, SSAValue
 from ....dialects import cl, clml, nn
 from ....dialects.cl.ops import byte_count
 from .layouts import is_packed_view
-from .memory import buffer_type
 
 Step: TypeAlias = nn.FusedOp | clml.CallOp
 """An operation that computes, and can write its results to any place."""
@@ -64,7 +63,7 @@ class Sizes:
 
     def __getitem__(self, value: SSAValue) -> int:
         if value not in self._known:
-            self._known[value] = byte_count(buffer_type(nn.tensor_type(value)))
+            self._known[value] = byte_count(nn.buffer_type(nn.tensor_type(value)))
         return self._known[value]
 
 

@@ -15,8 +15,9 @@ from clopt.dialects import cl, nn
 from clopt.dialects.cl.ops import byte_count
 from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.fuse import NNFusePass
-from clopt.passes.nn.lower_to_tir import LowerNNToTIRPass
-from clopt.passes.nn.lowering import homes
+from clopt.passes.nn.program import homes
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
 from support import effort
 from support.nn.random_networks import Network, parts_of_others
 from support.tir.program import run_program
@@ -32,7 +33,7 @@ def test_values_in_parts_of_others_are_what_nn_defines(data: st.DataObject) -> N
     cl.set_target(module, cl.Target(image_base_alignment_bytes=alignment))
     expected = interpret(net.function, net.inputs, net.weights)
     ctx = CloptContext(weights=net.weights)
-    for step in (NNFusePass(), LowerNNToTIRPass()):
+    for step in (NNFusePass(), NNToCLPass(), NNToTIRPass()):
         step.apply(ctx, module)
     module.verify()
     for found, wanted in zip(run_program(module, net.weights, net.inputs), expected, strict=True):

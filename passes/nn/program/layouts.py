@@ -7,23 +7,12 @@ from collections.abc import Sequence
 from xdsl.dialects import func
 from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....dialects import nn
 from ....errors import CloptError
 from ...locations import node_name
-from ...packing import pack
-from .tails import kept_axis
-
-
-def packed_array(array: nn.Array, layout: nn.LayoutAttr | None) -> nn.Array:
-    """The array in a layout's order: blocked axes taken apart, tails zero."""
-    if layout is None:
-        return array
-    dims = [AffineExpr.dimension(axis) for axis in range(array.ndim)]
-    physical = AffineMap(array.ndim, 0, layout.physical_index(dims))
-    return pack(array, physical, layout.physical_shape(array.shape))
+from ..lowering.tails import kept_axis
 
 
 def outline_relayouts(function: func.FuncOp) -> None:

@@ -1,4 +1,4 @@
-// RUN: not clopt %s -p lower-nn-to-tir 2>&1 | filecheck %s
+// RUN: not clopt %s -p nn-to-cl 2>&1 | filecheck %s
 
 // CHECK: second: the graph @g is called twice, but its tensors exist once; give each call a graph of its own
 clml.graph @g(%x: !clml.tensor<1x4x4x4xf32, nchw>) -> !clml.tensor<1x4x4x4xf32, nchw> version 3 arithmetic fp32 {

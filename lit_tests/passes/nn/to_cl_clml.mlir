@@ -1,4 +1,4 @@
-// RUN: clopt %s -p nn-fuse,lower-nn-to-tir --split-input-file | filecheck %s
+// RUN: clopt %s -p nn-fuse,nn-to-cl --split-input-file | filecheck %s
 
 // What a graph takes and returns lies in the buffers of the call's operands and results, under the
 // shape of the graph; what it keeps to itself is allocated, optimal tensors as bytes.

@@ -1,20 +1,12 @@
-// RUN: clopt %s -p lower-nn-to-tir --split-input-file --verify-diagnostics | filecheck %s
+// RUN: clopt %s -p nn-to-cl --split-input-file --verify-diagnostics | filecheck %s
 
-// A reduction is a stage of its own; what follows it is computed where its result is stored.
-// CHECK-LABEL: tir.func @matmul_0
-// CHECK-SAME: (%a: memref<2x3xf32>, %b: memref<3x4xf32>, %q: memref<2x4xf32>) attributes {outputs = array<i64: 2>, comment = "fc, act"}
-// CHECK-NEXT: [[t:%.*]] = memref.alloca() : memref<2x4xf32>
-// CHECK-NEXT: tir.for parallel %m = 0 to 2 {
-// CHECK-NEXT:   tir.for parallel %n = 0 to 4 {
-// CHECK-NEXT:     tir.for serial %k = 0 to 3 {
-// CHECK-NEXT:       tir.block "matmul" ({{.*}}: spatial 2, {{.*}}: spatial 4, {{.*}}: reduce 3) {{.*}} init [0.000000e+00 : f32] {
-// CHECK:              memref.store {{.*}}, [[t]]
-// CHECK:      tir.for parallel %i0 = 0 to 2 {
-// CHECK-NEXT:   tir.for parallel %i1 = 0 to 4 {
-// CHECK-NEXT:     tir.block "out"
-// CHECK-NEXT:       [[v:%.*]] = memref.load [[t]]
-// CHECK:            [[r:%.*]] = arith.select
-// CHECK-NEXT:       memref.store [[r]], %q
+// A region becomes a kernel, the function a program that launches it on the buffers of its operands
+// and results.
+// CHECK:      nn.kernel @matmul_0 {comment = "fc, act"} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32> {
+// CHECK-NEXT: ^bb0(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>):
+// CHECK-NEXT:   %p = nn.matmul %a, %b
+// CHECK-NEXT:   %q = nn.unary relu %p
+// CHECK-NEXT:   nn.yield %q : tensor<2x4xf32>
 // CHECK:      cl.program @product(%x: memref<2x3xf32> {cl.name = "left"}, %y: memref<3x4xf32> {cl.name = "input1"}, [[out:%.*]]: memref<2x4xf32> {cl.name = "out"}) inputs 2 {
 // CHECK-NEXT:   cl.enqueue_kernel @matmul_0(%x, %y, [[out]])
 // CHECK-NEXT:   cl.return
@@ -32,11 +24,11 @@ func.func @product(%x: tensor<2x3xf32> {nn.name = "left"}, %y: tensor<3x4xf32>) 
 
 // Equal regions share a kernel, but not one with a constant and one without: only the constant's
 // layout is free. The last kernel writes the output itself, seen in the shape it computes.
-// CHECK-LABEL: tir.func @add_0
-// CHECK-SAME: constants = array<i64: 1>, comment = "first, second, in 2 launches"
-// CHECK-LABEL: tir.func @add_1
-// CHECK-SAME: attributes {outputs = array<i64: 2>, comment = "third"}
-// CHECK-NOT: tir.func
+// CHECK-LABEL: nn.kernel @add_0
+// CHECK-SAME: {constants = array<i64: 1>, comment = "first, second, in 2 launches"}
+// CHECK-LABEL: nn.kernel @add_1
+// CHECK-SAME: {comment = "third"}
+// CHECK-NOT: nn.kernel
 // CHECK:      cl.program @shared(%x: {{.*}}, [[out:%.*]]: memref<2x2xf32> {{.*}}) inputs 1 {
 // CHECK-NEXT:   [[v:%.*]] = cl.constant "w_{{.*}}" : memref<4xf32>
 // CHECK-NEXT:   [[w:%.*]] = cl.constant "w_{{.*}}" : memref<4xf32>
@@ -91,6 +83,7 @@ func.func @copies(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2x2xf32>, tensor<
 // -----
 
 // Without elements there is nothing to launch.
+// CHECK-NOT: nn.kernel
 // CHECK-LABEL: cl.program @empty
 // CHECK-NOT: cl.enqueue
 func.func @empty(%x: tensor<0x4xf32>) -> tensor<0x4xf32> {

@@ -1,4 +1,4 @@
-// RUN: clopt %s --target 'generic-gpu sub_buffers=true' -p nn-fuse,lower-nn-to-tir --split-input-file | filecheck %s
+// RUN: clopt %s --target 'generic-gpu sub_buffers=true' -p nn-fuse,nn-to-cl --split-input-file | filecheck %s
 
 // Both are written into the concatenation at once, through a reshape, too; nothing else is left of
 // it. It is made where the first of its parts is needed.

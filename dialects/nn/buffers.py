@@ -1,0 +1,27 @@
+"""The buffers and images that hold tensors on a device."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import IntegerType, MemRefType, NoneAttr
+from xdsl.ir import Attribute
+
+from .layout import LayoutAttr
+from .types import Tensor, is_float
+
+
+def storage_type(element_type: Attribute) -> Attribute:
+    """The element type of a buffer; arithmetic in `arith` is signless."""
+    if is_float(element_type):
+        return element_type
+    return IntegerType(cast("IntegerType", element_type).bitwidth)
+
+
+def buffer_type(type: Tensor) -> MemRefType:
+    """The type of the buffer that holds a tensor in its layout on the device."""
+    shape, layout = type.get_shape(), type.encoding
+    element = storage_type(type.element_type)
+    if not isinstance(layout, LayoutAttr):
+        return MemRefType(element, shape)
+    return MemRefType(element, layout.physical_shape(shape), NoneAttr(), layout.memory)

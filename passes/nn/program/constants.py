@@ -1,0 +1,56 @@
+"""The constants of a program: as they are, or packed once into the layout that kernels read."""
+
+from __future__ import annotations
+
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from ....dialects import cl, nn
+from ....errors import CloptError
+from ....weights import Weights
+from ...locations import node_name
+from ...packing import pack
+
+
+def plain_constant(op: nn.ConstantOp, weights: Weights) -> cl.ConstantOp | None:
+    """The constant of the program for one of nn; None where nobody reads it in the plain layout."""
+    readers = [use.operation for use in op.result.uses]
+    if readers and all(isinstance(reader, nn.RelayoutOp) for reader in readers):
+        return None
+    if isinstance(op.value, nn.WeightAttr):
+        key = op.value.key.data
+    elif not readers:
+        return None
+    else:
+        array = nn.constant_value(op.result)
+        assert array is not None, "an inline constant has its value"
+        key = weights.add(array)
+    return cl.ConstantOp(key, nn.buffer_type(nn.tensor_type(op.result)))
+
+
+def packed_constant(op: nn.RelayoutOp, weights: Weights) -> cl.ConstantOp:
+    """The constant of the program for one of nn in another layout, added to `weights`."""
+    constant = source_constant(op)
+    array = nn.attr_array(constant.value, nn.tensor_type(constant.result), weights)
+    if array is None:
+        raise CloptError(
+            f"{node_name(op)}: the weights of {op.x.type} are not in the store, and their "
+            "layout is made of them; pass the store that belongs to this module"
+        )
+    key = weights.add(packed_array(array, nn.layout_of(op.result)), nn.hint_of(constant.result))
+    return cl.ConstantOp(key, nn.buffer_type(nn.tensor_type(op.result)))
+
+
+def source_constant(op: nn.RelayoutOp) -> nn.ConstantOp:
+    """The constant that a relayout changes; `outline_relayouts` has left no other relayouts."""
+    constant = nn.constant_of(op.result)
+    assert constant is not None, "a relayout of anything else has become a region"
+    return constant
+
+
+def packed_array(array: nn.Array, layout: nn.LayoutAttr | None) -> nn.Array:
+    """The array in a layout's order: blocked axes taken apart, tails zero."""
+    if layout is None:
+        return array
+    dims = [AffineExpr.dimension(axis) for axis in range(array.ndim)]
+    physical = AffineMap(array.ndim, 0, layout.physical_index(dims))
+    return pack(array, physical, layout.physical_shape(array.shape))

@@ -1,0 +1,104 @@
+"""The regions of a program as kernels of their own, which equal regions share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from ....dialects import nn
+from ...locations import node_name
+from ..structure import structure
+from .layouts import copy_comment
+
+_STEMS = ("conv", "matmul", "conv_transpose", "softmax", "winograd_input", "winograd_output")
+"""Operations that give a kernel its name, whatever else it computes."""
+
+_MOST_NODES = 4
+"""The most node names in a kernel's comment."""
+
+
+class KernelTable:
+    """The kernels of a module: one for each region that is not equal to one before it."""
+
+    def __init__(self) -> None:
+        self._kernels: dict[tuple[object, ...], _Shared] = {}
+
+    def name_of(self, fused: nn.FusedOp) -> str:
+        """The name of the kernel that computes a region."""
+        key = _key(fused)
+        shared = self._kernels.get(key)
+        if shared is None:
+            name = f"{kernel_stem(fused)}_{len(self._kernels)}"
+            shared = self._kernels[key] = _Shared(name, fused, [])
+        shared.launches += 1
+        shared.nodes += _node_names(fused)
+        return shared.name
+
+    def outline(self) -> list[nn.KernelOp]:
+        """The kernels in the order of their first launches; takes the bodies of their regions."""
+        return [shared.outline() for shared in self._kernels.values()]
+
+
+@dataclass
+class _Shared:
+    """A kernel, and the nodes of its regions."""
+
+    name: str
+    first: nn.FusedOp
+    """The first of its regions, which becomes its body."""
+    nodes: list[str]
+    launches: int = 0
+
+    def outline(self) -> nn.KernelOp:
+        inputs, outputs = self.first.inputs, self.first.outputs
+        return nn.KernelOp(
+            self.name,
+            [value.type for value in inputs],
+            [value.type for value in outputs],
+            self.first.detach_region(0),
+            constants=[i for i, value in enumerate(inputs) if nn.constant_of(value) is not None],
+            comment=self._comment(),
+        )
+
+    def _comment(self) -> str:
+        shown = ", ".join(self.nodes[:_MOST_NODES])
+        hidden = len(self.nodes) - _MOST_NODES
+        more = f" and {hidden} more" if hidden > 0 else ""
+        times = f", in {self.launches} launches" if self.launches > 1 else ""
+        return f"{shown}{more}{times}"
+
+
+def kernel_stem(fused: nn.FusedOp) -> str:
+    """A short name for a kernel: that of the operation that dominates it."""
+    stem = ""
+    for op in fused.body.block.ops:
+        if isinstance(op, nn.ConstantOp | nn.YieldOp):
+            continue
+        name = op.name.rpartition(".")[2]
+        if isinstance(op, nn.UnaryOp | nn.BinaryOp | nn.CompareOp):
+            stem = stem or op.kind.data.value
+        elif isinstance(op, nn.ReduceOp | nn.PoolOp):
+            return f"{name}_{op.kind.data.value}"
+        elif name in _STEMS or name.endswith("_norm"):
+            return name
+        else:
+            stem = name
+    return stem or "relayout"
+
+
+def _key(fused: nn.FusedOp) -> tuple[object, ...]:
+    """A key that two regions share exactly when one kernel serves both."""
+    rows, _ = structure(fused.body.block.args, fused.body.block.ops)
+    inputs = tuple((value.type, nn.constant_of(value) is not None) for value in fused.inputs)
+    return rows, inputs, tuple(value.type for value in fused.outputs)
+
+
+def _node_names(fused: nn.FusedOp) -> list[str]:
+    """The names of a region's nodes for the kernel's comment."""
+    names = dict.fromkeys(node_name(op) for op in fused.body.block.ops if _computes(op))
+    return list(names) or [copy_comment(fused)]
+
+
+def _computes(op: Operation) -> bool:
+    return not isinstance(op, nn.ConstantOp | nn.YieldOp)

@@ -1,0 +1,100 @@
+"""Turn functions of regions into queue programs that launch the regions as kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import VerifyException
+
+from ...context import weights_of
+from ...dialects import cl, nn
+from ...dialects.cl.images import verify_image
+from ...dialects.cl.target import ATTRIBUTE_NAME
+from ...dialects.properties import text
+from ...errors import CloptError
+from ..locations import node_name
+from .program.body import ProgramBody, Surroundings, returned_values
+from .program.kernels import KernelTable
+from .program.layouts import check_plain, outline_relayouts
+
+
+class NNToCLPass(ModulePass):
+    """Each function becomes a `cl.program`, each `nn.fused` a launch of an `nn.kernel`.
+
+    Equal regions share a kernel. Reshapes become views, and so do slices of whole rows; results are
+    written where the caller wants them, and operands of concatenations into their results, where
+    they lie one behind the other there. Constants are packed here, other relayouts become kernels.
+    Calls of CLML graphs become the graphs' commands.
+    """
+
+    name = "nn-to-cl"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if ATTRIBUTE_NAME in op.attributes:
+            _check_images(op)
+        module = Surroundings(weights_of(ctx), cl.target_of(op), KernelTable(), cl.graphs_of(op))
+        block, functions = op.body.block, nn.networks_of(op)
+        for function in functions:
+            block.insert_op_before(_program(function, module), function)
+            function.detach()
+        kernels = module.kernels.outline()
+        if block.first_op is not None:
+            block.insert_ops_before(kernels, block.first_op)
+        for function in functions:
+            function.erase()
+
+
+def _program(function: func.FuncOp, module: Surroundings) -> cl.ProgramOp:
+    """The queue program of a function whose body is constants, views and fused regions."""
+    block = function.body.block
+    _check_tensors(function)
+    outline_relayouts(function)
+    check_plain(function, block.args)
+    ports = [
+        *_ports(block.args, function.arg_attrs, "input"),
+        *_ports(returned_values(function), function.res_attrs, "output"),
+    ]
+    program = cl.ProgramOp(function.sym_name.data, ports, len(block.args))
+    body = ProgramBody(module, function, program)
+    for op in block.ops:
+        body.lower(op)
+    return program
+
+
+def _check_tensors(function: func.FuncOp) -> None:
+    """Refuse a function of nn that takes or returns anything else than tensors."""
+    signature = function.function_type
+    for type_ in (*signature.inputs, *signature.outputs):
+        if not isinstance(type_, TensorType):
+            raise CloptError(
+                f"@{function.sym_name.data} has operations of nn, so it takes and returns "
+                f"tensors, not {type_}; move these operations to a function of their own."
+            )
+
+
+def _check_images(module: ModuleOp) -> None:
+    """Refuse layouts in images that the target does not have."""
+    target = cl.target_of(module)
+    for op in (op for function in nn.networks_of(module) for op in function.body.block.ops):
+        for value in op.results:
+            if isinstance(value.type, TensorType) and nn.layout_of(value) is not None:
+                try:
+                    verify_image("its result", nn.buffer_type(nn.tensor_type(value)), target)
+                except VerifyException as error:
+                    raise CloptError(f"{node_name(op)}: {error}.") from error
+
+
+def _ports(
+    values: Sequence[SSAValue], attrs: ArrayAttr[DictionaryAttr] | None, kind: str
+) -> list[cl.Port]:
+    ports: list[cl.Port] = []
+    for i, value in enumerate(values):
+        name = text(attrs.data[i].data.get("nn.name")) if attrs else None
+        name, type_ = f"{kind}{i}" if name is None else name, nn.tensor_type(value)
+        ports.append(cl.Port(name, type_.element_type, type_.get_shape()))
+    return ports
