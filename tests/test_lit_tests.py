@@ -1,4 +1,4 @@
-"""Each pass has the lit tests of its name, and no lit test has the name of nothing."""
+"""Each pass has the file and the lit tests of its name, and each lit test a pass."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from clopt.universe import PASSES
 
 FOLDER = Path(__file__).parents[1] / "lit_tests" / "passes"
 FILES = {name: Path(*place.partition(":")[0].split(".")[1:]) for name, place in PASSES.items()}
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_pass_has_the_file_of_its_name(name: str):
+    assert "-".join(FILES[name].parts).replace("_", "-") == name
 
 
 @pytest.mark.parametrize("name", PASSES)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from fuzz.schedules.check import check
+from fuzz.schedules.device import run_all
 
 from support import effort
-
-from .check import check
-from .device import run_all
 
 BATCH = 10
 
