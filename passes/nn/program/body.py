@@ -45,7 +45,7 @@ class Surroundings:
 class ProgramBody:
     """Fills the body of a program with the commands of a function.
 
-    `parameters` are the program's for the function's arguments, then for its results.
+    Each value of the function has its buffer in `buffers` once it is needed.
     """
 
     def __init__(self, module: Surroundings, function: func.FuncOp, program: cl.ProgramOp):
