@@ -29,7 +29,8 @@ from .nn.to_cl import NNToCLPass
 from .nn.to_tir import NNToTIRPass
 from .nn.winograd import NNWinogradPass
 from .on_networks import CanonicalizeNetworks, CSEOfNetworks, DCEOfNetworks
-from .tir.auto_schedule import TIRAutoSchedulePass
+from .tir.apply_plan import TIRApplyPlanPass
+from .tir.choose_plan import TIRChoosePlanPass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
 from .tir.mark_in_place import TIRMarkInPlacePass
@@ -106,8 +107,10 @@ LOWER: tuple[ModulePass, ...] = (
 )
 
 SCHEDULE: tuple[ModulePass, ...] = (
-    # Gives each loop its place on the device: vector, registers, work-items.
-    TIRAutoSchedulePass(),
+    # Decides how each kernel runs on the device, and notes that as a plan.
+    TIRChoosePlanPass(),
+    # Gives each loop the place of the plan: vector, registers, work-items.
+    TIRApplyPlanPass(),
     # Kernels may have asked for constants in another layout; from here on types agree again.
     CLPackConstantsPass(),
     # Blocks dissolve into plain loops, guards and initial values; this fixes the launch grids.

@@ -18,7 +18,7 @@ from .attributes import (
 from .block import BlockOp, enclosing_block
 from .func import FuncOp, rolled_bounds, rolled_loops
 from .in_place import in_place_attribute, in_place_pairs, verify_in_place
-from .kernel import TILE_PARAMETERS, verify_ndrange
+from .kernel import verify_ndrange
 from .layouts import (
     Part,
     coarsest_first,
@@ -29,6 +29,7 @@ from .layouts import (
 )
 from .nesting import verify_indices, verify_nesting
 from .ops import BarrierOp, CallOp, ForOp, enclosing_loops
+from .plan import Plan, PlanAttr
 from .texel import TexelReadOp, TexelWriteOp
 from .texture import TEXEL, Image, ImageKind, coordinates, image_of, is_texel_type, is_texture
 
@@ -38,7 +39,6 @@ __all__ = [
     "GRID",
     "PLAIN",
     "TEXEL",
-    "TILE_PARAMETERS",
     "TIR",
     "BarrierOp",
     "BlockOp",
@@ -51,6 +51,8 @@ __all__ = [
     "LoopKind",
     "LoopKindAttr",
     "Part",
+    "Plan",
+    "PlanAttr",
     "Scope",
     "ScopeAttr",
     "TexelReadOp",
@@ -79,5 +81,5 @@ __all__ = [
 TIR = Dialect(
     "tir",
     [FuncOp, ForOp, BlockOp, CallOp, BarrierOp, TexelReadOp, TexelWriteOp],
-    [ScopeAttr, LoopKindAttr],
+    [ScopeAttr, LoopKindAttr, PlanAttr],
 )

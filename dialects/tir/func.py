@@ -33,9 +33,9 @@ from .kernel import (
     verify_parameters,
     verify_schedule,
     verify_statements,
-    verify_tile,
 )
 from .ops import ForOp
+from .plan import PlanAttr
 
 
 @irdl_op_definition
@@ -51,10 +51,11 @@ class FuncOp(IRDLOperation):
 
     A schedule may ask for another layout of a constant: `layouts` maps the position of its
     parameter to the affine map from the present indices to those in the layout, and
-    `cl-pack-constants` applies it (`dialects/tir/layouts.py`). `schedule` holds steps for
-    `tir-apply-schedule`, which replace a rule's choice; `tile` is the register tile that a rule
-    chose, or must choose. `global_size` and `local_size` are the NDRange, known once every bound
-    loop is final (`tir-lower-blocks`); a `local_size` alone requests a work-group of that size.
+    `cl-pack-constants` applies it (`dialects/tir/layouts.py`). `plan` says by which rule and with
+    which parameters the kernel is scheduled (`tir-choose-plan`, `tir-apply-plan`); `schedule` holds
+    steps for `tir-apply-schedule` that are done in place of a rule's. `global_size` and
+    `local_size` are the NDRange, known once every bound loop is final (`tir-lower-blocks`); a
+    `local_size` alone requests a work-group of that size.
     """
 
     name = "tir.func"
@@ -63,7 +64,7 @@ class FuncOp(IRDLOperation):
     constants = opt_prop_def(DenseArrayBase[I64])
     layouts = opt_prop_def(DictionaryAttr)
     schedule = opt_prop_def(ArrayAttr[StringAttr])
-    tile = opt_prop_def(DictionaryAttr)
+    plan = opt_prop_def(PlanAttr)
     comment = opt_prop_def(StringAttr)
     in_place = opt_prop_def(ArrayAttr)
     global_size = opt_prop_def(DenseArrayBase[I64])
@@ -123,7 +124,6 @@ class FuncOp(IRDLOperation):
     def verify_(self) -> None:
         verify_parameters(self)
         verify_schedule(step.data for step in self.schedule or ())
-        verify_tile(self.tile)
         verify_launch(self)
         verify_statements(self)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import VerifyException
 
@@ -19,9 +19,6 @@ from .texel import TexelWriteOp
 
 if TYPE_CHECKING:
     from .func import FuncOp
-
-TILE_PARAMETERS = ("row", "rows", "col", "vectors", "width")
-"""A register tile has `rows` of variable `row`, by `vectors` of `width` lanes of variable `col`."""
 
 
 def verify_parameters(func: FuncOp) -> None:
@@ -130,26 +127,6 @@ def verify_schedule(steps: Iterable[str]) -> None:
             raise VerifyException(
                 f"'{step}' is no step of a schedule, such as 'split out.i 8 -> io ii'"
             )
-
-
-def verify_tile(tile: DictionaryAttr | None) -> None:
-    """Require all parameters of a register tile: two variables, and element counts of each."""
-    if tile is None:
-        return
-    if set(tile.data) != set(TILE_PARAMETERS):
-        raise VerifyException(
-            f"a tile states {', '.join(TILE_PARAMETERS)}, not {', '.join(sorted(tile.data))}"
-        )
-    values: dict[str, int] = {}
-    for name, value in tile.data.items():
-        least = 0 if name in ("row", "col") else 1
-        if not isinstance(value, IntegerAttr) or value.value.data < least:
-            raise VerifyException(
-                f"the {name} of a tile is an integer from {least} on, not {value}"
-            )
-        values[name] = value.value.data
-    if values["row"] == values["col"]:
-        raise VerifyException(f"row and col of a tile are both variable {values['row']}")
 
 
 def _statements(block: Block) -> Iterator[Operation]:

@@ -91,20 +91,20 @@ tir.func @schedule(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, sched
 
 // -----
 
-// expected-error@+1 {{a tile states row, rows, col, vectors, width, not row, rows}}
-tir.func @tile(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, tile = {row = 0 : i64, rows = 2 : i64}} {
+// expected-error@+1 {{a plan names its rule, not ''}}
+tir.func @plan(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, plan = #tir.plan<"", 1, {}>} {
 }
 
 // -----
 
-// expected-error@+1 {{the rows of a tile is an integer from 1 on, not 0 : i64}}
-tir.func @tile(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, tile = {row = 0 : i64, rows = 0 : i64, col = 1 : i64, vectors = 1 : i64, width = 4 : i64}} {
+// expected-error@+1 {{the versions of a rule start at 1, not 0}}
+tir.func @plan(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, plan = #tir.plan<"rows", 0, {width = 4}>} {
 }
 
 // -----
 
-// expected-error@+1 {{row and col of a tile are both variable 1}}
-tir.func @tile(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, tile = {row = 1 : i64, rows = 2 : i64, col = 1 : i64, vectors = 1 : i64, width = 4 : i64}} {
+// expected-error@+1 {{the plan has a parameter twice: width, width}}
+tir.func @plan(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, plan = #tir.plan<"rows", 1, {width = 4, width = 8}>} {
 }
 
 // -----

@@ -1,5 +1,5 @@
-// RUN: clopt %s -p nn-to-cl,nn-to-tir,tir-auto-schedule,verify,cl-pack-constants --split-input-file --verify-diagnostics | filecheck %s
-// RUN: clopt %s -p nn-to-cl,nn-to-tir,tir-auto-schedule,cl-pack-constants,verify,cl-pack-constants --split-input-file --verify-diagnostics | filecheck %s
+// RUN: clopt %s -p nn-to-cl,nn-to-tir,tir-choose-plan,tir-apply-plan,verify,cl-pack-constants --split-input-file --verify-diagnostics | filecheck %s
+// RUN: clopt %s -p nn-to-cl,nn-to-tir,tir-choose-plan,tir-apply-plan,cl-pack-constants,verify,cl-pack-constants --split-input-file --verify-diagnostics | filecheck %s
 
 // Two launches read the same weights: they are packed once, and the original is gone. The kernel
 // reads them where the layout places them.

@@ -1,6 +1,47 @@
 """Schedule rules: how a kernel of a given shape runs well on a given target.
 
-A rule looks at a naive kernel and, where it fits, transforms it with the primitives of
-`clopt.passes.tir.schedule`; which loops it split by what is seen in the result and, for the
-parameters that a tuner may want to change, in the kernel's `schedule` attribute.
+A rule is data (`rule.py`): a space of parameters, a default, and how a point of the space is made
+with the primitives of `clopt.passes.tir.schedule`. Nothing else decides anything.
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+from .columns import COLUMNS
+from .elementwise import CPU_ELEMENTWISE, GPU_ELEMENTWISE
+from .fallback import FALLBACK
+from .gpu_matmul import GPU_MATMUL
+from .gpu_tile import GPU_TILE
+from .group_reduction import GROUP_REDUCTION
+from .register_tile import REGISTER_TILE
+from .rows import ROWS
+from .rule import Rule
+from .texel_shared import TEXEL_SHARED
+from .texel_tile import TEXEL_TILE
+from .texels import TEXELS
+
+RULES: tuple[Rule[Any], ...] = (
+    # Kernels without a reduction: one rule for each kind of device and memory.
+    TEXELS,
+    CPU_ELEMENTWISE,
+    GPU_ELEMENTWISE,
+    # A large product profits most from local memory. It reads each operand many times, so that
+    # sharing a sum, as the next rule does, would be slower.
+    GPU_MATMUL,
+    # Before the tiles: it takes only what leaves a GPU idle with a work-item for each result.
+    GROUP_REDUCTION,
+    GPU_TILE,
+    TEXEL_TILE,
+    # Whatever else has texels; the rules below know plain memory only.
+    TEXEL_SHARED,
+    # Before rows: a tile uses each load several times. It leaves reductions along memory, of which
+    # it would gather vectors.
+    REGISTER_TILE,
+    # Vectors along the reduction, or else across it: a softmax over channels has both forms.
+    ROWS,
+    COLUMNS,
+    # Fits everything that has a reduction.
+    FALLBACK,
+)
+"""The rules in the order in which they are tried: a kernel gets the first that fits."""

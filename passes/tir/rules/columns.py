@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ....dialects import cl, tir
 from ..schedule import Schedule
-from .elementwise import bind_grid
-from .fallback import attach, read_loops
-from .stages import Stage, strides
+from .attach import attach, read_loops
+from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
+from .naive_kernel import NaiveKernel
+from .rule import Rule
+from .space import Choice, Misfit, Parameter, Params, Space
+from .stages import Stage
+
+_WIDTHS = (2, 4, 8, 16)
 
 
-def walks_columns(stages: Sequence[Stage], output: Stage, target: cl.Target) -> bool:
-    """Whether neighbouring results need neighbouring columns, in every stage."""
+def _space(kernel: NaiveKernel, target: cl.Target) -> Space[cl.Target] | Misfit:
+    if target.device_type != "cpu":
+        return Misfit("the device is no CPU")
+    if target.uses_textures and kernel.is_packed:
+        return Misfit("it accesses texels")
+    if not kernel.producers:
+        return Misfit("it has no reduction")
+    output = kernel.main
     if not output.loops or output.loops[-1].size < target.vector_width:
-        return False
-    shared = all(output.loops[-1] in read_loops(stage, output) for stage in stages)
-    return shared and all(_is_vector(stage, output.loops[-1].size) for stage in [*stages, output])
+        return Misfit("its result has no vector of columns")
+    column = output.loops[-1]
+    shared = all(column in read_loops(stage, output) for stage in kernel.producers)
+    stages = [*kernel.producers, output]
+    if not shared or not all(_is_vector(stage, column.size) for stage in stages):
+        return Misfit("neighbouring results do not need neighbouring columns in every stage")
+    widths = tuple(width for width in _WIDTHS if width <= column.size)
+    parameter = Parameter("width", "columns of a work-item, the lanes of a vector", Choice(widths))
+    return Space((local_size_parameter(target), parameter), target)
 
 
 def _is_vector(stage: Stage, size: int) -> bool:
@@ -24,17 +39,21 @@ def _is_vector(stage: Stage, size: int) -> bool:
     if len(stage.block.stores()) != 1 or not stage.spatial:
         return False
     last = stage.spatial[-1]
-    moves = [move[last] for move in strides(stage.block).values()]
+    moves = [move[last] for move in stage.strides.values()]
     return stage.block.iter_extents[last] == size and all(move in (0, 1) for move in moves)
 
 
-def schedule_columns(
-    schedule: Schedule, stages: Sequence[Stage], output: Stage, target: cl.Target
-) -> None:
+def _default(space: Space[cl.Target]) -> Params:
+    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, "width": space.facts.vector_width})
+
+
+def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     """Compute all stages for a vector of columns at a time."""
+    schedule.local_size(*params.numbers(LOCAL_SIZE))
+    stages, output, borders = kernel.producers, kernel.main, kernel.borders
     needed = {loop for stage in stages for loop in read_loops(stage, output)}
     *loops, column = output.loops
-    columns, lanes = schedule.split(column, target.vector_width, overlap=True)
+    columns, lanes = schedule.split(column, params.number("width"), overlap=True)
     inner = [loop for loop in loops if loop not in needed]
     outer = [*(loop for loop in loops if loop in needed), columns]
     schedule.reorder(*outer, *inner, lanes)
@@ -45,3 +64,8 @@ def schedule_columns(
         schedule.vectorize(own[spatial - 1])
     schedule.vectorize(lanes)
     bind_grid(schedule, outer)
+    join_grid(schedule, borders, output)
+
+
+COLUMNS = Rule("columns", 1, _space, _default, _apply)
+"""Loops that no stage depends on run inside of a work-item: the others are its grid."""

@@ -1,4 +1,4 @@
-"""Kernels without a reduction: walk memory in order, a vector at a time."""
+"""Kernels without a reduction: walk memory in order."""
 
 from __future__ import annotations
 
@@ -7,73 +7,165 @@ from math import prod
 
 from ....dialects import cl, tir
 from ..schedule import Schedule
-from .stages import Stage, strides
+from .grid import (
+    DEFAULT_LOCAL_SIZE,
+    LOCAL_SIZE,
+    bind_grid,
+    bind_groups,
+    group_parameter,
+    group_size,
+    join_grid,
+    local_size_parameter,
+)
+from .naive_kernel import NaiveKernel
+from .rule import Rule
+from .space import Choice, Misfit, Parameter, Params, Range, Space, Value
+from .stages import Stage
 
 _VECTORS_PER_ITEM = 16
 """A work-item on a CPU costs about 10 ns to start: it should compute a few hundred elements."""
 
+_Walks = list[list[int]]
+"""The variables of a piece in groups, each of which every access walks as one loop."""
 
-def collapse(schedule: Schedule, stage: Stage) -> list[tir.ForOp]:
-    """Fuse neighbouring loops that every access walks as one; returns the loops that are left.
 
-    Loops i and j (inner) are one walk where each access moves by `extent(j)` steps of j per step of
-    i, so that no index needs a division afterwards.
+class _Pieces:
+    """The stages that each compute a piece of the result, and what else they are asked for."""
+
+    def __init__(self, kernel: NaiveKernel, target: cl.Target):
+        self.pieces, _, _ = _split_pieces(kernel)
+        self.sizes = [_sizes(stage) for stage in self.pieces]
+        self.target = target
+
+
+def _split_pieces(kernel: NaiveKernel) -> tuple[list[Stage], list[Stage], Stage]:
+    """Pieces that read something; borders of padding, which join their grid; the longest piece."""
+    main = max(kernel.outputs, key=lambda stage: stage.points)
+    borders = [stage for stage in kernel.outputs if stage is not main and not stage.block.loads()]
+    pieces = [stage for stage in kernel.outputs if stage not in borders]
+    return [stage for stage in pieces if stage.loops], borders, main
+
+
+def _sizes(stage: Stage) -> list[int]:
+    return [prod(stage.loops[i].size for i in group) for group in walks(stage)]
+
+
+def walks(stage: Stage) -> _Walks:
+    """Neighbouring variables in groups that every access walks as one.
+
+    Variables i and j (inner) are one walk where each access moves by `extent(j)` steps of j per
+    step of i, so that no index needs a division afterwards.
     """
-    moves = list(strides(stage.block).values())
-    positions = list(range(len(stage.loops)))
-    loops = [stage.loops[0]]
-    inner_of = [positions[0]]
-    for position in positions[1:]:
-        loop, outer = stage.loops[position], inner_of[-1]
+    moves = list(stage.strides.values())
+    sizes = [loop.size for loop in stage.loops]
+    groups, last, size = [[0]], 0, sizes[0]
+    for position in range(1, len(sizes)):
+        extent = sizes[position]
         together = all(
-            move[outer] is not None
+            move[last] is not None
             and move[position] is not None
-            and move[outer] == (move[position] or 0) * loop.size
+            and move[last] == (move[position] or 0) * extent
             for move in moves
         )
-        if together or loops[-1].size == 1 or loop.size == 1:
-            kept = loops[-1].var.name_hint if loop.size == 1 else loop.var.name_hint
-            loops[-1] = schedule.fuse(loops[-1], loop, name=kept)
-            inner_of[-1] = position if loop.size > 1 else outer
+        if together or size == 1 or extent == 1:
+            groups[-1].append(position)
+            last = position if extent > 1 else last
+            size *= extent
         else:
-            loops.append(loop)
-            inner_of.append(position)
-    return loops
+            groups.append([position])
+            last, size = position, extent
+    return groups
 
 
-def schedule_elementwise(
-    schedule: Schedule, stage: Stage, target: cl.Target, *, one_axis: bool = False
-) -> None:
-    """Vectorize along memory and bind the rest.
-
-    Stages that share a kernel share its grid, which spans the longest of their loops on each axis:
-    with `one_axis` it is the longest stage and not a product of loops of different ones.
-    """
-    if not stage.loops:
-        return
-    loops = collapse(schedule, stage)
-    if target.device_type == "gpu":
-        bind_gpu(schedule, [schedule.fuse(*loops)] if one_axis else loops, target)
-    else:
-        grid = _vectorize_cpu(schedule, loops, target)
-        bind_grid(schedule, [schedule.fuse(*grid)] if one_axis and grid else grid)
+def _collapse(schedule: Schedule, stage: Stage) -> list[tir.ForOp]:
+    """Fuse the loops of each walk; the innermost one that runs more than once gives the name."""
+    fused: list[tir.ForOp] = []
+    for group in walks(stage):
+        loops = [stage.loops[i] for i in group]
+        named = next((loop for loop in reversed(loops[1:]) if loop.size > 1), loops[0])
+        fused.append(schedule.fuse(*loops, name=named.var.name_hint))
+    return fused
 
 
-def _vectorize_cpu(
-    schedule: Schedule, loops: list[tir.ForOp], target: cl.Target
+def _unfit(kernel: NaiveKernel, target: cl.Target, device_type: str) -> Misfit | None:
+    if kernel.producers:
+        return Misfit("it has a reduction, or another stage that its outputs read")
+    if target.device_type != device_type:
+        return Misfit(f"the device is no {device_type.upper()}")
+    if target.uses_textures and kernel.is_packed:
+        return Misfit("it accesses texels")
+    return None
+
+
+def _names(base: str, count: int) -> list[str]:
+    """A parameter for each piece: `width`, `width_1`, ..."""
+    return [base if i == 0 else f"{base}_{i}" for i in range(count)]
+
+
+def _cpu_space(kernel: NaiveKernel, target: cl.Target) -> Space[_Pieces] | Misfit:
+    unfit = _unfit(kernel, target, "cpu")
+    if unfit is not None:
+        return unfit
+    facts = _Pieces(kernel, target)
+    count = len(facts.pieces)
+    parameters = [local_size_parameter(target)]
+    for sizes, width, chunk in zip(
+        facts.sizes, _names("width", count), _names("chunk", count), strict=True
+    ):
+        widths = tuple(w for w in (1, 2, 4, 8, 16) if w <= sizes[-1])
+        parameters.append(Parameter(width, "lanes of a vector", Choice(widths)))
+
+        def chunks(params: Params, sizes: list[int] = sizes, width: str = width) -> Range:
+            return Range(1, max(1, _vectors(sizes, params.number(width))))
+
+        parameters.append(Parameter(chunk, "vectors of a work-item", chunks))
+    return Space(parameters, facts)
+
+
+def _vectors(sizes: Sequence[int], width: int) -> int:
+    return prod(sizes[:-1]) * -(-sizes[-1] // width)
+
+
+def _cpu_default(space: Space[_Pieces]) -> Params:
+    """Enough work-items to balance the cores, each with enough to do."""
+    facts = space.facts
+    chosen: dict[str, Value] = {LOCAL_SIZE: DEFAULT_LOCAL_SIZE}
+    count = len(facts.pieces)
+    for sizes, name, chunk in zip(
+        facts.sizes, _names("width", count), _names("chunk", count), strict=True
+    ):
+        width = facts.target.vector_width
+        while width > sizes[-1]:
+            width //= 2
+        chosen[name] = max(width, 1)
+        total = _vectors(sizes, max(width, 1))
+        items = max(facts.target.compute_units * 8, total // _VECTORS_PER_ITEM)
+        chosen[chunk] = max(1, total // items)
+    return Params(chosen)
+
+
+def _cpu_apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
+    schedule.local_size(*params.numbers(LOCAL_SIZE))
+    pieces, borders, main = _split_pieces(kernel)
+    count = len(pieces)
+    for stage, width, chunk in zip(
+        pieces, _names("width", count), _names("chunk", count), strict=True
+    ):
+        loops = _collapse(schedule, stage)
+        grid = _vectorize(schedule, loops, params.number(width), params.number(chunk))
+        bind_grid(schedule, [schedule.fuse(*grid)] if count > 1 and grid else grid)
+    join_grid(schedule, borders, main)
+
+
+def _vectorize(
+    schedule: Schedule, loops: list[tir.ForOp], width: int, chunk: int
 ) -> list[tir.ForOp]:
-    """Vectors inside, enough of them for each work-item; returns the loops over work-items."""
-    *outer, inner = loops
-    width = target.vector_width
-    while width > inner.size:
-        width //= 2
+    """Vectors inside, `chunk` of them for each work-item; returns the loops over work-items."""
+    *grid, inner = loops
     if width > 1:
         inner, lanes = schedule.split(inner, width, overlap=True)
         schedule.vectorize(lanes)
-    # Enough work-items to balance the cores, each with enough to do.
-    total = prod(loop.size for loop in outer) * inner.size
-    items = max(target.compute_units * 8, total // _VECTORS_PER_ITEM)
-    grid, chunk = [*outer, inner], total // items
+    grid.append(inner)
     while grid and chunk > 1:
         loop = grid.pop()
         if loop.size > chunk:
@@ -83,50 +175,39 @@ def _vectorize_cpu(
     return grid
 
 
-def schedule_border(schedule: Schedule, stage: Stage, main: Stage) -> None:
-    """Let the work-items of a kernel's main stage share a small other one.
+CPU_ELEMENTWISE = Rule("cpu-elementwise", 1, _cpu_space, _cpu_default, _cpu_apply)
+"""Vectors along memory.
 
-    Its outermost loop runs over the longest index of the grid that there is, in chunks, so that the
-    grid does not grow; the rest is sequential.
-    """
-    bound = [loop for loop in tir.enclosing_loops(main.block) if loop.kind.data.is_bound]
-    loops = sorted(stage.loops, key=lambda loop: loop.size > 1)
-    loop = next((loop for loop in loops if loop.size > 1), None)
-    if loop is None or not bound:
-        return
-    schedule.reorder(*loops)
-    longest = max(bound, key=lambda other: other.size)
-    if loop.size > longest.size:
-        loop, _ = schedule.split(loop, -(-loop.size // longest.size))
-    schedule.bind(loop, longest.kind.data)
+Pieces share the kernel's grid, which spans the longest of their loops on each axis: of several each
+is one loop, so that the grid is the longest piece and not a product of loops of different ones.
+"""
 
 
-def bind_grid(schedule: Schedule, loops: list[tir.ForOp]) -> None:
-    """Bind loops to the global indices, the last one to x; more than three share z."""
-    single = [loop for loop in loops if loop.size == 1]
-    loops = [loop for loop in loops if loop.size > 1]
-    schedule.reorder(*single, *loops)
-    bind_axes(schedule, loops, (tir.LoopKind.GlobalX, tir.LoopKind.GlobalY, tir.LoopKind.GlobalZ))
+def _gpu_space(kernel: NaiveKernel, target: cl.Target) -> Space[_Pieces] | Misfit:
+    unfit = _unfit(kernel, target, "gpu")
+    if unfit is not None:
+        return unfit
+    facts = _Pieces(kernel, target)
+    return Space(
+        [group_parameter(target, name) for name in _names("group", len(facts.pieces))], facts
+    )
 
 
-def bind_axes(schedule: Schedule, loops: list[tir.ForOp], kinds: Sequence[tir.LoopKind]) -> None:
-    """Bind directly nested loops, the last one to the first kind; too many share the last kind."""
-    loops = list(loops)
-    while len(loops) > len(kinds):
-        loops[:2] = [schedule.fuse(loops[0], loops[1])]
-    # Outer loops first: a bound loop has only bound loops around it.
-    for loop, kind in reversed(list(zip(reversed(loops), kinds, strict=False))):
-        schedule.bind(loop, kind)
+def _gpu_default(space: Space[_Pieces]) -> Params:
+    facts = space.facts
+    inner = [prod(sizes) if len(facts.sizes) > 1 else sizes[-1] for sizes in facts.sizes]
+    groups = [group_size(size, facts.target) for size in inner]
+    return Params(dict(zip(_names("group", len(groups)), groups, strict=True)))
 
 
-def bind_gpu(schedule: Schedule, loops: list[tir.ForOp], target: cl.Target) -> tir.ForOp:
-    """One work-item per iteration, consecutive items in the last loop; returns their loop."""
-    *outer, inner = loops
-    size = min(256, target.max_work_group_size)
-    while size > 32 and size >= 2 * inner.size:
-        size //= 2
-    inner, local = schedule.split(inner, size, ("group", "item"))
-    bind_axes(schedule, outer, (tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
-    schedule.bind(inner, tir.LoopKind.GroupX)
-    schedule.bind(local, tir.LoopKind.LocalX)
-    return local
+def _gpu_apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
+    pieces, borders, main = _split_pieces(kernel)
+    for stage, group in zip(pieces, _names("group", len(pieces)), strict=True):
+        loops = _collapse(schedule, stage)
+        loops = [schedule.fuse(*loops)] if len(pieces) > 1 else loops
+        bind_groups(schedule, loops, params.number(group))
+    join_grid(schedule, borders, main)
+
+
+GPU_ELEMENTWISE = Rule("gpu-elementwise", 1, _gpu_space, _gpu_default, _gpu_apply)
+"""One element for each work-item, neighbours next to each other; pieces as on a CPU."""

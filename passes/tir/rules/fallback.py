@@ -2,89 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.ir.affine import AffineExpr
+from dataclasses import dataclass
 
 from ....dialects import cl, tir
 from ..schedule import Schedule
-from ..schedule.analysis import accesses, written
-from .elementwise import bind_gpu, bind_grid
+from .attach import attach, read_loops
+from .grid import (
+    DEFAULT_LOCAL_SIZE,
+    LOCAL_SIZE,
+    bind_grid,
+    bind_groups,
+    group_parameter,
+    group_size,
+    join_grid,
+    local_size_parameter,
+)
+from .naive_kernel import NaiveKernel
+from .rule import Rule
+from .space import Misfit, Params, Space
 from .stages import Stage
 
 
-def needed_depth(stage: Stage, loops: Sequence[tir.ForOp]) -> int:
-    """The least number of `loops`, from the outermost, that fixes what is read of `stage`."""
-    depth = 0
-    for buffer in written(stage.block):
-        for consumer in stage.consumers():
-            used = _loops_read_by(consumer, [e for _, e in accesses(consumer, buffer)])
-            depth = max([depth, *(i + 1 for i, loop in enumerate(loops) if loop in used)])
-    return depth
+@dataclass(frozen=True)
+class _Facts:
+    kernel: NaiveKernel
+    target: cl.Target
 
 
-def _loops_read_by(
-    block: tir.BlockOp, accesses_: Sequence[Sequence[AffineExpr | None]]
-) -> set[tir.ForOp]:
-    """The loops that the indices of some accesses of `block` depend on."""
-    used: set[tir.ForOp] = set()
-    for indices in accesses_:
-        for index in indices:
-            if index is None:
-                continue
-            over_loops = index.replace_dims_and_symbols(block.exprs, ())
-            for dim in over_loops.used_dims():
-                owner = block.loops[dim].owner
-                loop = owner.parent_op() if not isinstance(owner, tir.ForOp) else owner
-                if isinstance(loop, tir.ForOp):
-                    used.add(loop)
-    return used
+def _space(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
+    if target.uses_textures and kernel.is_packed:
+        return Misfit("it accesses texels")
+    if not kernel.producers:
+        return Misfit("it has no stage besides its outputs")
+    gpu = target.device_type == "gpu"
+    parameter = group_parameter(target) if gpu else local_size_parameter(target)
+    return Space((parameter,), _Facts(kernel, target))
 
 
-def read_loops(stage: Stage, output: Stage) -> set[tir.ForOp]:
-    """The loops of the output that what it reads of `stage` depends on."""
-    used: set[tir.ForOp] = set()
-    for buffer in written(stage.block):
-        used |= _loops_read_by(output.block, [e for _, e in accesses(output.block, buffer)])
-    return used
+def _default(space: Space[_Facts]) -> Params:
+    facts = space.facts
+    if facts.target.device_type != "gpu":
+        return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE})
+    # Which loops the stages share is seen once they are in place: a trial.
+    trial = Schedule(facts.kernel.func)
+    loops = _attach_all(trial, NaiveKernel(trial.func))
+    return Params({"group": group_size(loops[-1].size if loops else 1, facts.target)})
 
 
-def attach(
-    schedule: Schedule, stages: Sequence[Stage], output: Stage
-) -> tuple[int, dict[tir.BlockOp, list[tir.ForOp]]]:
-    """Compute every stage inside of the output's loops, as far out as its values allow.
-
-    The temporaries become private. Returns how many outer loops of the output remain around all of
-    them, which may run in parallel, and the new loops of each stage, spatial ones first.
-    """
-    shared = len(output.loops)
-    placed = {stage.block: stage.loops for stage in stages}
-    for stage in reversed(stages):
-        depth = needed_depth(stage, output.loops)
-        shared = min(shared, depth)
-        if depth:
-            placed[stage.block] = schedule.compute_at(stage.block, output.loops[depth - 1])
-        schedule.keep_private(stage.block)
-    return shared, placed
+def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
+    """Bind the loops that all stages share; everything inside is sequential."""
+    main, borders = kernel.main, kernel.borders
+    if LOCAL_SIZE in params.values:
+        schedule.local_size(*params.numbers(LOCAL_SIZE))
+    loops = _attach_all(schedule, kernel)
+    if loops and LOCAL_SIZE in params.values:
+        bind_grid(schedule, loops)
+    elif loops:
+        bind_groups(schedule, loops, params.number("group"))
+    join_grid(schedule, borders, main)
 
 
-def schedule_anything(
-    schedule: Schedule, stages: Sequence[Stage], output: Stage, target: cl.Target
-) -> None:
-    """Bind the loops that all stages share; everything inside is sequential.
+def _attach_all(schedule: Schedule, kernel: NaiveKernel) -> list[tir.ForOp]:
+    """Compute all stages inside of the output's loops; returns those that they share.
 
     Loops that no stage depends on go inside, so that a stage is not computed again for each of
     their iterations.
     """
+    stages, output = kernel.producers, kernel.main
     needed = {loop for stage in stages for loop in read_loops(stage, output)}
     order = sorted(output.loops, key=lambda loop: loop not in needed)
     if order != output.loops:
         schedule.reorder(*order)
     shared, _ = attach(schedule, stages, Stage(output.block, order))
-    loops = order[:shared]
-    if not loops:
-        return
-    if target.device_type == "gpu":
-        bind_gpu(schedule, loops, target)
-    else:
-        bind_grid(schedule, loops)
+    return order[:shared]
+
+
+FALLBACK = Rule("fallback", 1, _space, _default, _apply)
+"""Where stages are computed follows from what is read of them."""

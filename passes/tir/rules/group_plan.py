@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import cast
 
@@ -12,11 +12,9 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from ....dialects import cl
 from ....dialects.tir import TEXEL
 from ..schedule.analysis import memref_of, written
-from ..schedule.combine import Update
-from ..schedule.errors import ScheduleError
+from ..schedule.combine import can_combine
 from .row_structure import Rows, rows_of
-from .stages import Stage, strides
-from .texels import lane_variable
+from .stages import Stage
 
 FAN_IN = 4
 """Partial results that a work-item combines between two barriers."""
@@ -55,6 +53,8 @@ class Plan:
     """Whether neighbouring work-items take neighbouring rows, and not parts of one."""
     texel: int | None
     """The variable of the output that walks the lanes of texels; each work-item takes all four."""
+    fan_in: int = FAN_IN
+    """Partial results that a work-item combines between two barriers."""
 
     @property
     def of_texels(self) -> bool:
@@ -62,61 +62,87 @@ class Plan:
         return self.texel is not None and self.rows.divisors.get(self.texel) == 1
 
 
-def plan_groups(
+@dataclass(frozen=True)
+class Sharing:
+    """What there is to decide on: rows, and how many work-items can share them."""
+
+    bare: Plan
+    """The plan in which nothing is shared."""
+    column: int | None
+    """The variable of the output whose neighbours are neighbours in memory; None for none."""
+    length: int
+    """Steps of the shortest reduction of a row, those that share a texel counted once."""
+    most: int
+    """Work-items of a group at the most."""
+    target: cl.Target
+
+    @property
+    def most_lanes(self) -> int:
+        """A row's work-items have two steps each, and are a power of two."""
+        return 1 << (max(min(self.length // 2, self.most), 1).bit_length() - 1)
+
+    def extent(self, variable: int) -> int:
+        """How many rows differ in a variable, those of a texel counted once."""
+        return _extent(self.bare, variable)
+
+    def default(self) -> Plan | None:
+        """The plan for the target; None where one work-item for each result does as well."""
+        return self._rows() if self.column is None else self._columns(self.column)
+
+    def _rows(self) -> Plan | None:
+        bare, rows = self.bare, self.bare.rows
+        lanes = _lanes(_count(bare), self.length, self.target, _LANES, self.most)
+        if lanes < FAN_IN:
+            return None
+        along = max(rows.divisors, key=lambda v: _extent(bare, v), default=None)
+        extent = 1 if along is None else _extent(bare, along)
+        members = _even(extent, max(1, min(_GROUP, self.most) // lanes))
+        return replace(bare, lanes=lanes, along=along, members=members)
+
+    def _columns(self, column: int) -> Plan | None:
+        bare, most = self.bare, self.most
+        members = min(_COLUMNS, most)
+        while members > 8 and _count(bare) < members * self.target.compute_units:
+            members //= 2
+        extent = _extent(bare, column)
+        members = _even(extent, members)
+        lanes = _lanes(_count(bare), self.length, self.target, 1, most // members)
+        if lanes < FAN_IN:
+            return None
+        members = max(members, _even(extent, max(1, min(_GROUP, most) // lanes)))
+        return replace(bare, lanes=lanes, along=column, members=members, columns=True)
+
+
+def bare_plan(stages: Sequence[Stage], output: Stage, rows: Rows) -> Plan:
+    """The plan in which nothing is shared."""
+    return Plan(rows, 1, None, 1, columns=False, texel=_texel_variable(stages, output, rows))
+
+
+def rows_to_share(
     stages: Sequence[Stage], output: Stage, target: cl.Target, *, contraction: bool = False
-) -> Plan | None:
-    """A plan for a kernel of reductions; None where one work-item for each result does as well.
+) -> Sharing | str:
+    """What there is to decide for a kernel of reductions, or why nothing is.
 
     With `contraction`, also where a tile of results would share loads: there may be too few tiles.
     """
     rows = rows_of(stages, output)
     reductions = [stage for stage in stages if stage.reduce]
     if rows is None or rows.count == 0 or not reductions:
-        return None
+        return "its reductions do not all compute one value for each row"
     if not all(_can_share(stage, rows) for stage in reductions):
-        return None
+        return "partial results of its reductions cannot be combined"
     if not contraction and not all(any(True for _ in _whole_loads(s)) for s in reductions):
-        return None
+        return "its results share what they read, which suits a tile of them"
     stage = min(reductions, key=_length)
-    texel = _texel_variable(stages, output, rows)
-    if texel is not None and rows.divisors.get(texel, 1) % TEXEL not in (0, 1):
-        return None  # the channels of a texel belong to several groups
-    bare = Plan(rows, 1, None, 1, columns=False, texel=texel)
-    column = _column(stage, bare)
+    bare = bare_plan(stages, output, rows)
+    if bare.texel is not None and rows.divisors.get(bare.texel, 1) % TEXEL not in (0, 1):
+        return "the channels of a texel belong to several groups"
     most = 2 * _MOST if rows.count < target.compute_units else _MOST
     most = min(most, target.max_work_group_size)
     most = min(most, target.local_memory_bytes // _local_bytes(reductions, bare))
     if most < FAN_IN:
-        return None
-    if column is not None:
-        return _plan_columns(bare, column, _length(stage), target, most)
-    return _plan_rows(bare, _length(stage), target, most)
-
-
-def _plan_rows(bare: Plan, length: int, target: cl.Target, most: int) -> Plan | None:
-    rows = bare.rows
-    lanes = _lanes(_count(bare), length, target, _LANES, most)
-    if lanes < FAN_IN:
-        return None
-    along = max(rows.divisors, key=lambda v: _extent(bare, v), default=None)
-    extent = 1 if along is None else _extent(bare, along)
-    members = _even(extent, max(1, min(_GROUP, most) // lanes))
-    return Plan(rows, lanes, along, members, columns=False, texel=bare.texel)
-
-
-def _plan_columns(
-    bare: Plan, column: int, length: int, target: cl.Target, most: int
-) -> Plan | None:
-    members = min(_COLUMNS, most)
-    while members > 8 and _count(bare) < members * target.compute_units:
-        members //= 2
-    extent = _extent(bare, column)
-    members = _even(extent, members)
-    lanes = _lanes(_count(bare), length, target, 1, most // members)
-    if lanes < FAN_IN:
-        return None
-    members = max(members, _even(extent, max(1, min(_GROUP, most) // lanes)))
-    return Plan(bare.rows, lanes, column, members, columns=True, texel=bare.texel)
+        return "a group has no memory for partial results"
+    return Sharing(bare, _column(stage, bare), _length(stage), most, target)
 
 
 def _lanes(rows: int, length: int, target: cl.Target, least: int, most: int) -> int:
@@ -147,7 +173,7 @@ def _count(plan: Plan) -> int:
 def _length(stage: Stage) -> int:
     """How many steps a row is, the four that share a texel counted once."""
     steps = prod(stage.block.iter_extents[i] for i in stage.reduce)
-    channels = lane_variable(stage, reduce=True)
+    channels = stage.reduce_lane
     whole = channels is not None and stage.block.iter_extents[channels] % TEXEL == 0
     return steps // TEXEL if whole else steps
 
@@ -161,9 +187,7 @@ def _local_bytes(stages: Sequence[Stage], plan: Plan) -> int:
 
 def _can_share(stage: Stage, rows: Rows) -> bool:
     """Whether partial results of the stage can be combined, and every row needs it."""
-    try:
-        Update.of(stage.block)
-    except ScheduleError:
+    if not can_combine(stage.block):
         return False
     mine = set(rows.of[stage.block].values())
     return all(rows.extent(variable) == 1 or variable in mine for variable in rows.divisors)
@@ -179,7 +203,7 @@ def _whole_loads(stage: Stage) -> list[list[int | None]]:
     extents = stage.block.iter_extents
     return [
         steps
-        for op, steps in strides(stage.block).items()
+        for op, steps in stage.strides.items()
         if op.memref not in stored
         and all(extents[i] == 1 or step != 0 for i, step in enumerate(steps))
     ]
@@ -191,13 +215,13 @@ def _texel_variable(stages: Sequence[Stage], output: Stage, rows: Rows) -> int |
     Not one that walks only the four elements of a bias, say: its other accesses would be far apart.
     """
     found: list[int | None] = []
-    position = lane_variable(output)
+    position = output.lane
     (store,) = output.block.stores()
-    if position is not None and strides(output.block)[store][position] in (1, None):
+    if position is not None and output.strides[store][position] in (1, None):
         found.append(position)
     for stage in stages:
-        position = lane_variable(stage)
-        moves = _whole_loads(stage) or strides(stage.block).values()
+        position = stage.lane
+        moves = _whole_loads(stage) or stage.strides.values()
         if position is not None and any(m[position] in (1, None) for m in moves):
             found.append(rows.of[stage.block].get(position))
     extents = output.block.iter_extents
@@ -206,14 +230,12 @@ def _texel_variable(stages: Sequence[Stage], output: Stage, rows: Rows) -> int |
 
 def _column(stage: Stage, plan: Plan) -> int | None:
     """The variable of the output whose neighbours are neighbours in memory; None for none."""
-    texels = plan.of_texels or lane_variable(stage, reduce=True) is not None
+    texels = plan.of_texels or stage.reduce_lane is not None
     whole = _whole_loads(stage)
     units = {TEXEL if texels else 1} if whole else {1, TEXEL}
     near = {unit * n for unit in units for n in range(1, 2 if whole else _MOST_STRIDE + 1)}
     stored = written(stage.block)
-    moves = whole or [
-        steps for op, steps in strides(stage.block).items() if op.memref not in stored
-    ]
+    moves = whole or [steps for op, steps in stage.strides.items() if op.memref not in stored]
     for steps in moves:
         for position, variable in plan.rows.of[stage.block].items():
             neighbours = steps[position] in near

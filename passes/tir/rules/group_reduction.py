@@ -12,20 +12,80 @@ memory, else of neighbouring rows. Four channels of a packed tensor are one vect
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ....dialects import tir
+from ....dialects import cl, tir
 from ....dialects.tir import TEXEL
 from ..schedule import Schedule
 from ..schedule.analysis import driven, written
-from .elementwise import bind_axes
-from .group_plan import FAN_IN, Plan
-from .stages import Stage, strides
-from .texels import lane_variable, split_channels
+from .grid import bind_axes, join_grid, join_grid_of_texels
+from .group_plan import Plan, Sharing, bare_plan, rows_to_share
+from .naive_kernel import NaiveKernel
+from .row_structure import rows_of
+from .rule import Rule
+from .space import Choice, Domain, Misfit, Parameter, Params, Range, Space, Value
+from .stages import Stage, split_channels
+from .texel_tile import has_few_texels
+
+_ALONG_NONE = -1
+_NEIGHBOURS = ("rows", "parts")
 
 
-def schedule_groups(schedule: Schedule, stages: Sequence[Stage], output: Stage, plan: Plan) -> None:
+def _space(kernel: NaiveKernel, target: cl.Target) -> Space[Sharing] | Misfit:
+    if target.device_type != "gpu":
+        return Misfit("the device is no GPU")
+    if not kernel.producers:
+        return Misfit("it has no reduction")
+    few = target.uses_textures and kernel.is_packed and has_few_texels(kernel, target)
+    found = rows_to_share(kernel.producers, kernel.main, target, contraction=few)
+    if isinstance(found, str):
+        return Misfit(found)
+    if found.default() is None:
+        return Misfit("its rows are short or many: a work-item for each does as well")
+    return Space(_parameters(found), found)
+
+
+def _parameters(facts: Sharing) -> Sequence[Parameter]:
+    variables = tuple(facts.bare.rows.divisors) or (_ALONG_NONE,)
+
+    def along(params: Params) -> Domain:
+        if params.word("neighbours") == "rows" and facts.column is not None:
+            return Choice((facts.column,))
+        return Choice(variables)
+
+    def members(params: Params) -> Domain:
+        variable = params.number("along")
+        extent = 1 if variable == _ALONG_NONE else facts.extent(variable)
+        return Range(1, min(extent, facts.most // params.number("lanes")))
+
+    neighbours = _NEIGHBOURS if facts.column is not None else _NEIGHBOURS[1:]
+    lanes = [n for n in (4, 8, 16, 32, 64, 128, 256, 512, 1024) if n <= facts.most_lanes]
+    return (
+        Parameter("lanes", "work-items for a row", Choice(tuple(lanes))),
+        Parameter("neighbours", "what neighbouring work-items take", Choice(neighbours)),
+        Parameter("along", "the variable in which the rows of a group differ", along),
+        Parameter("members", "rows of a group", members),
+        Parameter("fan_in", "results combined between two barriers", Choice((2, 4, 8))),
+    )
+
+
+def _default(space: Space[Sharing]) -> Params:
+    plan = space.facts.default()
+    assert plan is not None, "there is a space"
+    values: dict[str, Value] = {
+        "lanes": plan.lanes,
+        "neighbours": "rows" if plan.columns else "parts",
+        "along": _ALONG_NONE if plan.along is None else plan.along,
+        "members": plan.members,
+        "fan_in": plan.fan_in,
+    }
+    return Params(values)
+
+
+def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     """Let groups of work-items compute the rows together."""
+    stages, output, borders = kernel.producers, kernel.main, kernel.borders
+    plan = _plan(kernel, params)
     shared = [_share(schedule, stage, plan) for stage in stages]
     nest = _arrange(schedule, output, plan)
     for parts in reversed(shared):
@@ -34,7 +94,8 @@ def schedule_groups(schedule: Schedule, stages: Sequence[Stage], output: Stage, 
     of_lanes, of_members = axes[::-1] if plan.columns else axes
     if nest.place is not None:
         grid = [loop for loop in (*tir.enclosing_loops(nest.place), nest.place) if loop.size > 1]
-        bind_axes(schedule, grid, (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
+        kinds = (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
+        bind_axes(schedule, grid, kinds)
     for parts in shared:
         parts.bind(schedule, of_lanes, of_members)
     for loop, kind in ((nest.member, of_members), (nest.item, of_lanes)):
@@ -42,6 +103,23 @@ def schedule_groups(schedule: Schedule, stages: Sequence[Stage], output: Stage, 
             schedule.bind(loop, kind)
     if nest.texel is not None:
         schedule.vectorize(nest.texel)
+    join = join_grid_of_texels if kernel.is_packed else join_grid
+    join(schedule, borders, output)
+
+
+def _plan(kernel: NaiveKernel, params: Params) -> Plan:
+    rows = rows_of(kernel.producers, kernel.main)
+    assert rows is not None, "the rule fits"
+    bare = bare_plan(kernel.producers, kernel.main, rows)
+    along = params.number("along")
+    return replace(
+        bare,
+        lanes=params.number("lanes"),
+        along=None if along == _ALONG_NONE else along,
+        members=params.number("members"),
+        columns=params.word("neighbours") == "rows",
+        fan_in=params.number("fan_in"),
+    )
 
 
 @dataclass(frozen=True)
@@ -60,7 +138,7 @@ class _Nest:
 
 def _arrange(schedule: Schedule, output: Stage, plan: Plan) -> _Nest:
     """Order the output's loops: groups, rows of a group, what a work-item writes of a row."""
-    moves = list(strides(output.block).values())
+    moves = list(output.strides.values())
     grid: list[tir.ForOp] = []
     inner: list[tuple[tir.ForOp, int]] = []
     rests: list[tir.ForOp] = []
@@ -186,16 +264,16 @@ def _share(schedule: Schedule, stage: Stage, plan: Plan) -> _Parts:
         _shared_loop(schedule, stage, plan.lanes), plan.lanes, ("step", "item")
     )
     outermost = plan.columns or plan.of_texels
-    *folds, last = schedule.rfactor_tree(lane, FAN_IN, 0 if outermost else None)
+    *folds, last = schedule.rfactor_tree(lane, plan.fan_in, 0 if outermost else None)
     pairs = [(fold, schedule.cache_write(fold, tir.Scope.Private)) for fold in folds]
     return _Parts(pairs, last, texel)
 
 
 def _shared_loop(schedule: Schedule, stage: Stage, lanes: int) -> tir.ForOp:
     """The loop over reduce variables that the lanes share; the lanes of texels stay inside."""
-    moves = list(strides(stage.block).values())
+    moves = list(stage.strides.values())
     reduce = [stage.loops[i] for i in stage.reduce]
-    walked = lane_variable(stage, reduce=True)
+    walked = stage.reduce_lane
     channels = split_channels(schedule, stage, reduce)
     if channels:
         schedule.reorder(*reduce, *channels)
@@ -226,3 +304,7 @@ def _walk(
             break
         loop = schedule.fuse(outer, loop)
     return loop
+
+
+GROUP_REDUCTION = Rule("group-reduction", 1, _space, _default, _apply)
+"""Which loops the work-items of a row share follows from how memory is walked."""

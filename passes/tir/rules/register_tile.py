@@ -11,21 +11,28 @@ cost in cycles by a simple model of the loads, the multiply-adds and the stores 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil, prod
-from typing import cast
 
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
-
-from ....dialects import cl, tir
+from ....dialects import cl
 from ..schedule import Schedule
-from ..schedule.analysis import accesses, memref_of, written
-from ..schedule.errors import refuse
-from .elementwise import bind_grid
-from .stages import Stage, lane_step, reads_in_place, strides
+from ..schedule.analysis import memref_of
+from .contraction import (
+    CONSTANTS,
+    NO_CONTRACTION,
+    Contraction,
+    is_packed,
+    pack_constants,
+    tile_reduction,
+)
+from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
+from .naive_kernel import NaiveKernel
+from .row_structure import row_length
+from .rule import Rule
+from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
+from .stages import lane_step
 
 _LOADS_PER_CYCLE = 2.0
 _COMPUTES_PER_CYCLE = 2.0
@@ -41,8 +48,11 @@ _ITEM_CYCLES = 5000.0
 """A work-item should be worth at least this much, or starting it costs more than it does."""
 
 
+_WIDTHS = (2, 3, 4, 8, 16)
+
+
 @dataclass(frozen=True)
-class Tile:
+class RegisterTile:
     """A register tile: `rows` of variable `row` by `vectors * width` of variable `col`."""
 
     row: int
@@ -60,109 +70,113 @@ class Tile:
         """Elements of a row."""
         return self.vectors * self.width
 
-    def attribute(self) -> DictionaryAttr:
-        """The choice as an attribute of the kernel: what a tuner reads, and may write instead."""
-        return DictionaryAttr(
-            {name: IntegerAttr(getattr(self, name), i64) for name in tir.TILE_PARAMETERS}
-        )
-
     @staticmethod
-    def of(func: tir.FuncOp) -> Tile | None:
-        """The tile that the kernel's attribute `tile` asks for, if it has one."""
-        if func.tile is None:
-            return None
-        row, rows, col, vectors, width = (
-            cast(IntegerAttr, func.tile.data[name]).value.data for name in tir.TILE_PARAMETERS
-        )
-        return Tile(row, rows, col, vectors, width)
-
-
-@dataclass(frozen=True)
-class _Load:
-    """A load of the reduction, as the cost model sees it."""
-
-    op: memref.LoadOp
-    steps: list[int | None]
-    constant: int | None
-    """Which constant parameter it reads, if any."""
-    dims: list[int | None]
-    """Which iteration variable each of its indices is, None for anything else."""
+    def of(params: Params) -> RegisterTile:
+        """The tile of a plan."""
+        row, rows, col = (params.number(name) for name in ("row", "rows", "col"))
+        return RegisterTile(row, rows, col, params.number("vectors"), params.number("width"))
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One reduction and the output stage that consumes it element by element."""
+    """What a tile depends on."""
 
-    func: tir.FuncOp
-    stage: Stage
-    output: Stage
+    contraction: Contraction
     target: cl.Target
-    loads: list[_Load]
-    store_steps: list[int | None]
 
     @property
     def extents(self) -> tuple[int, ...]:
         """The extents of the spatial variables."""
-        return self.stage.block.iter_extents[: len(self.output.loops)]
+        return self.contraction.extents
 
     @property
-    def depth(self) -> int:
-        """The number of steps of the reduction."""
-        return prod(self.stage.block.iter_extents[len(self.output.loops) :])
+    def accumulators(self) -> int:
+        """Vectors that a tile can have."""
+        return self.target.vector_registers - _OTHER_REGISTERS
+
+    @cached_property
+    def best(self) -> RegisterTile | None:
+        """The cheapest tile; None if nothing is a vector."""
+        return min(candidates(self), key=lambda tile: _total(self, tile), default=None)
 
 
-def problem_of(
-    func: tir.FuncOp, stages: list[Stage], outputs: list[Stage], target: cl.Target
-) -> Problem | None:
-    """The tiling problem of a kernel; None where it has another shape."""
-    if len(stages) != 1 or len(outputs) != 1:
-        return None
-    (stage,), (output,) = stages, outputs
-    if not stage.reduce or len(written(stage.block)) != 1:
-        return None
-    (buffer,) = written(stage.block)
-    if memref_of(buffer).get_shape() != output.block.iter_extents:
-        return None
-    if stage.spatial != list(range(len(output.loops))) or not reads_in_place(stage, output):
-        return None
-    steps = strides(stage.block)
-    loads = [
-        _describe(func, stage.block, op, steps[op])
-        for op in stage.block.loads()
-        if op.memref is not buffer
-    ]
-    output_steps = strides(output.block)
-    (store,) = output.block.stores()
-    return Problem(func, stage, output, target, loads, output_steps[store])
+def _space(kernel: NaiveKernel, target: cl.Target) -> Space[Problem] | Misfit:
+    if target.device_type != "cpu":
+        return Misfit("the device is no CPU")
+    if target.uses_textures and kernel.is_packed:
+        return Misfit("it accesses texels")
+    contraction = kernel.contraction
+    if contraction is None:
+        return Misfit(NO_CONTRACTION)
+    extents = contraction.extents
+    if len(extents) < 2 or max(extents) < 2 or target.vector_width < 2:
+        return Misfit("its result has no vector of columns, or no rows")
+    problem = Problem(contraction, target)
+    walks_rows = row_length(contraction.stage) >= 2 * target.vector_width
+    if walks_rows and (problem.best is None or problem.best.gathers):
+        return Misfit(
+            "its reduction walks rows of memory, and a tile would gather vectors from them"
+        )
+    return Space(_parameters(problem), problem)
 
 
-def _describe(
-    func: tir.FuncOp, block: tir.BlockOp, op: memref.LoadOp, steps: list[int | None]
-) -> _Load:
-    constants = {func.params[i]: i for i in func.constant_indices}
-    (indices,) = (found for access, found in accesses(block, op.memref) if access is op)
-    dims = [index.position if isinstance(index, AffineDimExpr) else None for index in indices]
-    return _Load(op, steps, constants.get(op.memref), dims)
+def _parameters(problem: Problem) -> Sequence[Parameter]:
+    extents, variables = problem.extents, range(len(problem.extents))
+
+    def width(params: Params) -> Choice:
+        return Choice(tuple(w for w in _WIDTHS if w <= extents[params.number("col")]))
+
+    def vectors(params: Params) -> Range:
+        fitting = extents[params.number("col")] // params.number("width")
+        return Range(1, min(problem.accumulators, fitting))
+
+    def row(params: Params) -> Choice:
+        return Choice(tuple(i for i in variables if i != params.number("col")))
+
+    def rows(params: Params) -> Range:
+        fitting = problem.accumulators // params.number("vectors")
+        return Range(1, min(fitting, extents[params.number("row")]))
+
+    def chunk(params: Params) -> Choice:
+        return Choice(tuple(_divisors(problem, RegisterTile.of(params))))
+
+    columns = tuple(i for i in variables if extents[i] >= _WIDTHS[0])
+    return (
+        local_size_parameter(problem.target),
+        Parameter("col", "the variable of the columns", Choice(columns)),
+        Parameter("width", "lanes of a vector along the columns", width),
+        Parameter("vectors", "vectors of a tile along the columns", vectors),
+        Parameter("row", "the variable of the rows", row),
+        Parameter("rows", "rows of a tile", rows),
+        Parameter("chunk", "tiles of a column that a work-item computes", chunk),
+        Parameter("order", "the variables as work-items run through them", Order(len(extents))),
+        CONSTANTS,
+    )
 
 
-def best_tile(problem: Problem) -> Tile | None:
-    """The tile the kernel asks for, else the cheapest candidate; None if nothing is a vector."""
-    given = Tile.of(problem.func)
-    if given is not None:
-        rank = len(problem.extents)
-        if max(given.row, given.col) >= rank:
-            raise refuse(
-                problem.func,
-                f"its tile has variables {given.row} and {given.col}, but the result has {rank}",
-            )
-        return _costed(problem, given, _stores_rows(problem, given.col, given.width))
-    return min(candidates(problem), key=lambda tile: _total(problem, tile), default=None)
+def _default(space: Space[Problem]) -> Params:
+    problem = space.facts
+    tile = problem.best
+    assert tile is not None, "some variable is a vector"
+    return Params(
+        {
+            LOCAL_SIZE: DEFAULT_LOCAL_SIZE,
+            "col": tile.col,
+            "width": tile.width,
+            "vectors": tile.vectors,
+            "row": tile.row,
+            "rows": tile.rows,
+            "chunk": _chunk(problem, tile),
+            "order": tuple(_grid_order(problem, tile)),
+            "constants": "packed",
+        }
+    )
 
 
-def candidates(problem: Problem) -> Iterator[Tile]:
+def candidates(problem: Problem) -> Iterator[RegisterTile]:
     """All tiles that fit into the registers and into the extents."""
     target, extents = problem.target, problem.extents
-    accumulators = target.vector_registers - _OTHER_REGISTERS
+    accumulators = problem.accumulators
     for col, col_extent in enumerate(extents):
         width = target.vector_width
         while width > col_extent:
@@ -175,42 +189,34 @@ def candidates(problem: Problem) -> Iterator[Tile]:
                 if row == col:
                     continue
                 for rows in range(1, min(accumulators // vectors, row_extent) + 1):
-                    yield _costed(problem, Tile(row, rows, col, vectors, width), rows_stored)
-
-
-def is_packed(problem: Problem, load: _Load, tile: Tile, dim: int) -> bool:
-    """Whether a constant's layout is changed so that the tile's part of `dim` is contiguous."""
-    size = tile.cols if dim == tile.col else tile.rows
-    if load.constant is None or load.dims.count(dim) != 1 or size == 1:
-        return False
-    # Under a guard a constant may be shorter than the loop that reads it.
-    length = memref_of(load.op.memref).get_shape()[load.dims.index(dim)]
-    return length == problem.extents[dim] and length % size == 0
+                    yield _costed(
+                        problem, RegisterTile(row, rows, col, vectors, width), rows_stored
+                    )
 
 
 def _stores_rows(problem: Problem, col: int, width: int) -> bool:
     """Whether a vector along a column is stored as one."""
-    (store,) = problem.output.block.stores()
-    return lane_step(problem.output.block, store, col, width) == 1
+    (store,) = problem.contraction.output.block.stores()
+    return lane_step(problem.contraction.output.block, store, col, width) == 1
 
 
-def _costed(problem: Problem, tile: Tile, rows_stored: bool) -> Tile:
+def _costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> RegisterTile:
     loads = traffic = 0.0
     gathers = False
-    for load in problem.loads:
+    for load in problem.contraction.loads:
         copies = tile.rows if load.steps[tile.row] != 0 else 1
         step = load.steps[tile.col]
         elements = copies * (1 if step == 0 else tile.cols)
         if step == 0:
             each = 1.0
-        elif step == 1 or is_packed(problem, load, tile, tile.col):
+        elif step == 1 or is_packed(problem.contraction, load, tile, tile.col):
             each = float(tile.vectors)
         else:
             each = tile.cols * _LANE_CYCLES * _LOADS_PER_CYCLE
             gathers = True
         loads += copies * each
         # What one tile reads over the whole reduction comes from the second level if it is large.
-        if elements * 4 * problem.depth > problem.target.l1_cache_bytes / 2:
+        if elements * 4 * problem.contraction.depth > problem.target.l1_cache_bytes / 2:
             traffic += elements * 4
     accumulators = tile.rows * tile.vectors
     step_cycles = max(
@@ -220,11 +226,11 @@ def _costed(problem: Problem, tile: Tile, rows_stored: bool) -> Tile:
         _LATENCY,
     )
     store = accumulators * (1.0 if rows_stored else tile.width * _LANE_CYCLES)
-    cycles = problem.depth * step_cycles + store + _TILE_CYCLES
+    cycles = problem.contraction.depth * step_cycles + store + _TILE_CYCLES
     return replace(tile, cycles=cycles, gathers=gathers)
 
 
-def _total(problem: Problem, tile: Tile) -> float:
+def _total(problem: Problem, tile: RegisterTile) -> float:
     tiles = ceil(problem.extents[tile.row] / tile.rows) * ceil(
         problem.extents[tile.col] / tile.cols
     )
@@ -232,60 +238,52 @@ def _total(problem: Problem, tile: Tile) -> float:
     return tiles * others * tile.cycles
 
 
-def apply_tile(schedule: Schedule, problem: Problem, tile: Tile) -> None:
+def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     """Transform the kernel to compute one tile per step of a work-item."""
-    schedule.func.tile = tile.attribute()
-    pack_constants(schedule, problem, tile)
-    loops = problem.output.loops
+    contraction = kernel.contraction
+    assert contraction is not None, "the rule fits"
+    tile = RegisterTile.of(params)
+    schedule.local_size(*params.numbers(LOCAL_SIZE))
+    if params.word("constants") == "packed":
+        pack_constants(schedule, contraction, tile)
+    loops = contraction.output.loops
     tiles, row = schedule.split(loops[tile.row], tile.rows, overlap=True)
-    row_chunks, rows = schedule.split(tiles, _chunk(problem, tile, tiles.size))
+    row_chunks, rows = schedule.split(tiles, params.number("chunk"))
     cols, col = schedule.split(loops[tile.col], tile.cols, overlap=True)
     vectors, lanes = schedule.split(col, tile.width)
     places = {tile.row: row_chunks, tile.col: cols}
-    grid = [places.get(i, loops[i]) for i in _grid_order(problem, tile)]
+    grid = [places.get(i, loops[i]) for i in params.numbers("order")]
     schedule.reorder(*grid, rows, row, vectors, lanes)
     bind_grid(schedule, grid)
-    inner = schedule.compute_at(problem.stage.block, rows)
-    tile_reduction(schedule, problem, tile, inner)
+    inner = schedule.compute_at(contraction.stage.block, rows)
+    tile_reduction(schedule, contraction, tile, inner)
     schedule.unroll(row)
     schedule.unroll(vectors)
     schedule.vectorize(lanes)
-    schedule.keep_private(problem.stage.block)
+    schedule.keep_private(contraction.stage.block)
+    join_grid(schedule, kernel.borders, contraction.output)
 
 
-def pack_constants(schedule: Schedule, problem: Problem, tile: Tile) -> None:
-    """Lay constants out so that a tile walks straight through them."""
-    done: set[int] = set()
-    for load in problem.loads:
-        for dim in (tile.col, tile.row):
-            if not is_packed(problem, load, tile, dim) or load.constant in done:
-                continue
-            assert load.constant is not None
-            done.add(load.constant)
-            size = tile.cols if dim == tile.col else tile.rows
-            shape = memref_of(load.op.memref).get_shape()
-            position = load.dims.index(dim)
-            rest = [i for i in range(len(shape)) if i != position]
-            blocked = AffineExpr.dimension(position)
-            layout = [blocked // size, *(AffineExpr.dimension(i) for i in rest), blocked % size]
-            schedule.transform_layout(schedule.func.params[load.constant], layout)
-
-
-def _chunk(problem: Problem, tile: Tile, row_tiles: int) -> int:
+def _chunk(problem: Problem, tile: RegisterTile) -> int:
     """How many tiles of a column each work-item computes; a divisor, so that none is a rest."""
     tiles = prod(problem.extents) / (tile.rows * tile.cols)
     wanted = min(_ITEM_CYCLES / tile.cycles, tiles / (8 * problem.target.compute_units))
-    divisors = [n for n in range(1, row_tiles + 1) if row_tiles % n == 0]
-    return min(divisors, key=lambda n: abs(n - wanted))
+    return min(_divisors(problem, tile), key=lambda n: abs(n - wanted))
 
 
-def _grid_order(problem: Problem, tile: Tile) -> list[int]:
+def _divisors(problem: Problem, tile: RegisterTile) -> list[int]:
+    tiles = ceil(problem.extents[tile.row] / tile.rows)
+    return [n for n in range(1, tiles + 1) if tiles % n == 0]
+
+
+def _grid_order(problem: Problem, tile: RegisterTile) -> list[int]:
     """The spatial variables in the order in which work-items run through them, slowest first.
 
     The operand that does not fit into the cache should change least often: large weights are read
     once, small ones again and again.
     """
-    weights = {load.constant: load for load in problem.loads if load.constant is not None}
+    loads = problem.contraction.loads
+    weights = {load.constant: load for load in loads if load.constant is not None}
     size = sum(4 * prod(memref_of(load.op.memref).get_shape()) for load in weights.values())
     of_weights = {
         i for load in weights.values() for i in range(len(problem.extents)) if load.steps[i] != 0
@@ -295,16 +293,12 @@ def _grid_order(problem: Problem, tile: Tile) -> list[int]:
     return sorted(rank, key=lambda i: (rank[i], i == tile.col, i == tile.row))
 
 
-def tile_reduction(
-    schedule: Schedule, problem: Problem, tile: Tile, loops: list[tir.ForOp]
-) -> None:
-    """Run the reduction outside of the tile, and the tile in registers."""
-    spatial, reduce = loops[: len(problem.extents)], loops[len(problem.extents) :]
-    row = spatial[tile.row]
-    vectors, lanes = schedule.split(spatial[tile.col], tile.width)
-    others = [loop for i, loop in enumerate(spatial) if i not in (tile.row, tile.col)]
-    schedule.reorder(*others, *reduce, row, vectors, lanes)
-    schedule.unroll(row)
-    schedule.unroll(vectors)
-    if tile.width > 1:
-        schedule.vectorize(lanes)
+def _cost(space: Space[Problem], params: Params) -> float:
+    """Cycles of all tiles."""
+    problem, tile = space.facts, RegisterTile.of(params)
+    stored = _stores_rows(problem, tile.col, tile.width)
+    return _total(problem, _costed(problem, tile, stored))
+
+
+REGISTER_TILE = Rule("register-tile", 1, _space, _default, _apply, _cost)
+"""How the loops of the reduction nest needs no decision: registers hold the whole tile."""

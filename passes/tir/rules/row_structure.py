@@ -127,3 +127,18 @@ def _row(index: AffineExpr | None, rows: dict[int, Row]) -> Row | None:
         variable, divisor = rows[index.lhs.position]
         return variable, divisor * index.rhs.value
     return None
+
+
+def row_length(stage: Stage) -> int:
+    """How many elements in a row of memory the reduction walks; 0 where it walks none."""
+    if not stage.reduce:
+        return 0
+    moves = list(stage.strides.values())
+    if not any(move[stage.reduce[-1]] == 1 for move in moves):
+        return 0
+    length = 1
+    for position in reversed(stage.reduce):
+        if any(move[position] not in (0, length) for move in moves):
+            break
+        length *= stage.block.iter_extents[position]
+    return length

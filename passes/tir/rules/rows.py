@@ -5,34 +5,48 @@ from __future__ import annotations
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from ..schedule.analysis import driven
-from ..schedule.errors import ScheduleError
-from .elementwise import bind_grid
-from .fallback import attach
-from .stages import Stage, stages_of, strides
+from ..schedule.combine import can_combine
+from .attach import attach
+from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
+from .naive_kernel import NaiveKernel
+from .row_structure import row_length
+from .rule import Rule
+from .space import Choice, Misfit, Parameter, Params, Space
+from .stages import stages_of, strides
+
+_WIDTHS = (2, 4, 8, 16)
 
 
-def row_length(stage: Stage) -> int:
-    """How many elements in a row of memory the reduction walks; 0 where it walks none."""
-    if not stage.reduce:
-        return 0
-    moves = list(strides(stage.block).values())
-    if not any(move[stage.reduce[-1]] == 1 for move in moves):
-        return 0
-    length = 1
-    for position in reversed(stage.reduce):
-        if any(move[position] not in (0, length) for move in moves):
-            break
-        length *= stage.block.iter_extents[position]
-    return length
+def _space(kernel: NaiveKernel, target: cl.Target) -> Space[cl.Target] | Misfit:
+    if target.device_type != "cpu":
+        return Misfit("the device is no CPU")
+    if target.uses_textures and kernel.is_packed:
+        return Misfit("it accesses texels")
+    if not kernel.producers:
+        return Misfit("it has no reduction")
+    shortest = min(row_length(stage) for stage in kernel.producers)
+    if shortest < 2 * target.vector_width:
+        return Misfit(
+            f"its reductions do not all walk two vectors along memory, but {shortest} elements"
+        )
+    widths = tuple(width for width in _WIDTHS if 2 * width <= shortest)
+    parameter = Parameter(
+        "width", "partial results of a row, the lanes of a vector", Choice(widths)
+    )
+    return Space((local_size_parameter(target), parameter), target)
 
 
-def schedule_rows(schedule: Schedule, func: tir.FuncOp, output: Stage, target: cl.Target) -> None:
+def _default(space: Space[cl.Target]) -> Params:
+    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, "width": space.facts.vector_width})
+
+
+def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     """Reduce each row with vectors, then write it with vectors; rows run in parallel."""
-    width = target.vector_width
-    partial = [
-        _factor(schedule, stage.block, width) for stage in stages_of(func) if not stage.is_output
-    ]
-    stages = [stage for stage in stages_of(func) if not stage.is_output]
+    schedule.local_size(*params.numbers(LOCAL_SIZE))
+    width = params.number("width")
+    output, borders = kernel.main, kernel.borders
+    partial = [_factor(schedule, stage.block, width) for stage in kernel.producers]
+    stages = [stage for stage in stages_of(schedule.func) if not stage.is_output]
     shared, placed = attach(schedule, stages, output)
     for block, loops in placed.items():
         if block in partial:
@@ -49,6 +63,7 @@ def schedule_rows(schedule: Schedule, func: tir.FuncOp, output: Stage, target: c
         schedule.vectorize(lanes)
     if shared:
         bind_grid(schedule, output.loops[:shared])
+    join_grid(schedule, borders, output)
 
 
 def _factor(schedule: Schedule, block: tir.BlockOp, width: int) -> tir.BlockOp | None:
@@ -57,10 +72,8 @@ def _factor(schedule: Schedule, block: tir.BlockOp, width: int) -> tir.BlockOp |
     if loop is None or loop.size < 2 * width or len(block.stores()) > 1:
         return None
     _, lanes = schedule.split(loop, width)
-    try:
-        return schedule.rfactor(lanes)
-    except ScheduleError:
-        return None  # not associative, so the order of the elements is kept
+    # One that is not associative keeps the order of its elements, in steps of a vector.
+    return schedule.rfactor(lanes) if can_combine(block) else None
 
 
 def _fused_reduction(schedule: Schedule, block: tir.BlockOp) -> tir.ForOp | None:
@@ -78,3 +91,7 @@ def _fused_reduction(schedule: Schedule, block: tir.BlockOp) -> tir.ForOp | None
             break
         loop = schedule.fuse(outer, loop)
     return loop
+
+
+ROWS = Rule("rows", 1, _space, _default, _apply)
+"""Where stages are computed, and so what the grid is, follows from what is read of them."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from xdsl.dialects import memref
-from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
 from ....dialects import tir
-from ....dialects.tir.affine import linear
+from ....dialects.tir import TEXEL
+from ....dialects.tir.affine import linear, simplify
+from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, temporary, users, written
 from ..schedule.errors import refuse
 
@@ -48,6 +51,24 @@ class Stage:
         """The size of the iteration domain."""
         return prod(self.block.iter_extents)
 
+    @cached_property
+    def strides(self) -> dict[Access, list[int | None]]:
+        """How far each access moves: `strides` of the block, as it is when first asked."""
+        return strides(self.block)
+
+    @cached_property
+    def lane(self) -> int | None:
+        """The spatial variable that walks the four lanes of the texels that the stage accesses.
+
+        Of its stores, or where those are not packed, of its loads.
+        """
+        return _lane_among(self.block, self.spatial)
+
+    @cached_property
+    def reduce_lane(self) -> int | None:
+        """`lane` among the variables of a reduction."""
+        return _lane_among(self.block, self.reduce)
+
     def consumers(self) -> set[tir.BlockOp]:
         """The blocks that read what this stage writes."""
         return {
@@ -60,9 +81,15 @@ class Stage:
 
 def stages_of(func: tir.FuncOp) -> list[Stage]:
     """The stages of a naive kernel, in program order."""
-    return [
-        Stage(op, tir.enclosing_loops(op)) for op in func.body.walk() if isinstance(op, tir.BlockOp)
-    ]
+    return list(_stages_below(func.body.block, []))
+
+
+def _stages_below(body: Block, loops: list[tir.ForOp]) -> Iterator[Stage]:
+    for op in body.ops:
+        if isinstance(op, tir.BlockOp):
+            yield Stage(op, loops)
+        elif isinstance(op, tir.ForOp):
+            yield from _stages_below(op.body.block, [*loops, op])
 
 
 def is_naive(func: tir.FuncOp) -> bool:
@@ -158,3 +185,53 @@ def _strides_of(address: AffineExpr | None, extents: Sequence[int]) -> list[int 
             for dim in atom.used_dims():
                 result[dim] = None
     return result
+
+
+def _lane_among(block: tir.BlockOp, candidates: Sequence[int]) -> int | None:
+    operations = [*block.stores(), *block.loads()]
+    buffers = dict.fromkeys(op.memref for op in operations if temporary(op.memref) is None)
+    for buffer in buffers:
+        if memref_of(buffer).get_shape()[-1:] != (TEXEL,):
+            continue
+        for _, indices in accesses(block, buffer):
+            lane = _lane_of(indices[-1], block.iter_extents)
+            if lane in candidates:
+                return lane
+    return None
+
+
+def _lane_of(index: AffineExpr | None, extents: Sequence[int]) -> int | None:
+    """The variable v where an index is `v mod 4`."""
+    if index is None:
+        return None
+    match simplify(index, extents):
+        case AffineDimExpr(position=position) if extents[position] <= TEXEL:
+            return position
+        case AffineBinaryOpExpr(
+            kind=AffineBinaryOpKind.Mod, lhs=AffineDimExpr(position=position), rhs=rhs
+        ) if rhs == AffineExpr.constant(TEXEL):
+            return position
+        case _:
+            return None
+
+
+def split_lanes(schedule: Schedule, stage: Stage) -> tuple[list[tir.ForOp], tir.ForOp | None]:
+    """The loops of a stage without the lanes of its texels, and those."""
+    loops = list(stage.loops)
+    lane = stage.lane
+    if lane is None:
+        return loops, None
+    loops[lane], lanes = schedule.split(loops[lane], TEXEL)
+    return loops, lanes
+
+
+def split_channels(schedule: Schedule, stage: Stage, reduce: list[tir.ForOp]) -> list[tir.ForOp]:
+    """Take the lanes of the texels a reduction walks out of its loops; `reduce` is changed."""
+    lane = stage.reduce_lane
+    if lane is None:
+        return []
+    position = stage.reduce.index(lane)
+    if reduce[position].size % TEXEL:
+        return []
+    reduce[position], channels = schedule.split(reduce[position], TEXEL)
+    return [channels]

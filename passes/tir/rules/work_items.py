@@ -6,9 +6,11 @@ costs a work-item a dozen instructions, which short kernels notice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product, zip_longest
 from math import prod
+from typing import cast
 
 from ....dialects import cl, tir
 from ..schedule import Schedule
@@ -26,19 +28,21 @@ _GROUPS = (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
 _ITEMS = (tir.LoopKind.LocalX, tir.LoopKind.LocalY, tir.LoopKind.LocalZ)
 
 
-def bind_items(schedule: Schedule, loops: Sequence[tir.ForOp], target: cl.Target) -> tir.ForOp:
+Shape = tuple[int, ...]
+"""The work-items of a group along x, y and z; as many axes as a grid has."""
+
+
+def bind_items(schedule: Schedule, loops: Sequence[tir.ForOp], shape: Shape) -> tir.ForOp:
     """One work-item for each iteration of directly nested loops, outermost first.
 
-    The last loop is x, the one before it y, the others together z; fewer axes where that leaves
-    much less idle. The last group of an axis starts early enough to end with the axis, so that none
-    needs a guard. Nests of one kernel share its work-groups: the shape for a later one minds those
-    of the others. Returns the innermost loop.
+    The last loop is x, the one before it y, the others together the last axis of `shape`. The last
+    group of an axis starts early enough to end with the axis, so that none needs a guard. Returns
+    the innermost loop.
     """
     single = [loop for loop in loops if loop.size == 1]
     running = [loop for loop in loops if loop.size > 1] or [single.pop()]
     schedule.reorder(*single, *running)
-    others = _shape_of_groups(running[0])
-    count, shape = _grid([loop.size for loop in reversed(running)], target, others)
+    count = len(shape)
     kept = running[len(running) - count + 1 :]
     axes = [schedule.fuse(*running[: len(running) - count + 1]), *kept]
     names = [("group", "item")] if count == 1 else [(f"group_{a}", f"item_{a}") for a in "xyz"]
@@ -55,38 +59,77 @@ def bind_items(schedule: Schedule, loops: Sequence[tir.ForOp], target: cl.Target
     return items[-1]
 
 
-def _shape_of_groups(loop: tir.ForOp) -> tuple[int, ...]:
-    """How far along x, y, z the groups reach of what is bound already in the kernel of a loop."""
-    kernel = loop.parent_op()
-    while not isinstance(kernel, tir.FuncOp):
-        assert kernel is not None, "loops are in kernels"
-        kernel = kernel.parent_op()
-    sizes = dict.fromkeys(_ITEMS, 1)
-    for op in kernel.walk():
-        if isinstance(op, tir.ForOp) and op.kind.data in sizes:
-            sizes[op.kind.data] = max(sizes[op.kind.data], op.size)
-    return tuple(sizes.values())
+@dataclass(frozen=True)
+class Shapes:
+    """The groups that a nest of some sizes, outermost first, can have beside `others`."""
+
+    sizes: Sequence[int]
+    target: cl.Target
+    others: Shape = ()
+
+    def __contains__(self, value: object) -> bool:
+        """Whether the last group of each axis fits into it and the device takes them all."""
+        if not isinstance(value, tuple):
+            return False
+        shape = cast(Shape, value)
+        if not 1 <= len(shape) <= self._axes:
+            return False
+        extents = self._extents(len(shape))
+        return (
+            all(1 <= size <= n for size, n in zip(shape, extents, strict=True))
+            and _fits(shape, self.target, self.others)
+            and _are_few_groups(extents, shape)
+        )
+
+    def __iter__(self) -> Iterator[Shape]:
+        for count in range(1, self._axes + 1):
+            chunks = (_chunks(n, self.target.max_work_group_size) for n in self._extents(count))
+            yield from (shape for shape in product(*chunks) if shape in self)
+
+    def __str__(self) -> str:
+        extents = " x ".join(str(n) for n in self._extents(self._axes))
+        return (
+            f"one to {self._axes} sizes of groups of up to {self.target.max_work_group_size} "
+            f"work-items in {extents}"
+        )
+
+    @property
+    def _axes(self) -> int:
+        return min(3, len(self._running))
+
+    @property
+    def _running(self) -> list[int]:
+        return [size for size in reversed(self.sizes) if size > 1] or [1]
+
+    def _extents(self, count: int) -> list[int]:
+        """The extents of `count` axes, x first."""
+        return [*self._running[: count - 1], prod(self._running[count - 1 :])]
+
+    def best(self) -> Shape:
+        """Fewer axes where that leaves much less idle; the shape minds those of other nests."""
+        return _grid(self._running, self.target, self.others)
 
 
-def _grid(
-    sizes: Sequence[int], target: cl.Target, others: Sequence[int]
-) -> tuple[int, tuple[int, ...]]:
-    """How many axes there are for loops of some sizes, x first, and the shape of a group."""
+def together(shape: Sequence[int], others: Sequence[int]) -> Shape:
+    """The groups that serve two nests of one kernel."""
+    return tuple(max(sizes) for sizes in zip_longest(shape, others, fillvalue=1))
+
+
+def _grid(sizes: Sequence[int], target: cl.Target, others: Sequence[int]) -> Shape:
+    """The shape of a group for loops of some sizes, x first; its length is that of the grid."""
     found: list[tuple[float, int, tuple[int, ...]]] = []
     for count in range(1, min(3, len(sizes)) + 1):
         extents = [*sizes[: count - 1], prod(sizes[count - 1 :])]
         shape = group_shape(extents, target, others)
-        groups = [-(-n // size) for n, size in zip(extents, shape, strict=True)]
-        if all(group <= _MOST_GROUPS for group in groups[1:]):
+        if _are_few_groups(extents, shape):
             cost = 1 + _DIVISION * (len(sizes) > count)
             use = _share_of_use(extents, shape, target) * _share_together(shape, others)
             found.append((use / cost, count, shape))
-    _, count, shape = max(found)
-    return count, shape
+    return max(found)[-1]
 
 
 def group_shape(
-    extents: Sequence[int], target: cl.Target, others: Sequence[int] = (1, 1, 1)
+    extents: Sequence[int], target: cl.Target, others: Sequence[int] = ()
 ) -> tuple[int, ...]:
     """The work-items of a group along each axis: few are idle, few compute what others do, too.
 
@@ -112,6 +155,11 @@ def group_shape(
     return max(large or shapes, key=worth)
 
 
+def _are_few_groups(extents: Sequence[int], shape: Sequence[int]) -> bool:
+    groups = [-(-n // size) for n, size in zip(extents, shape, strict=True)]
+    return all(group <= _MOST_GROUPS for group in groups[1:])
+
+
 def _fits(shape: Sequence[int], target: cl.Target, others: Sequence[int]) -> bool:
     return _together(shape, others) <= target.max_work_group_size and all(
         size <= _MOST_DEEP for size in shape[2:]
@@ -120,7 +168,7 @@ def _fits(shape: Sequence[int], target: cl.Target, others: Sequence[int]) -> boo
 
 def _together(shape: Sequence[int], others: Sequence[int]) -> int:
     """The work-items of a group that serves nests of two shapes."""
-    return prod(max(sizes) for sizes in zip_longest(shape, others, fillvalue=1))
+    return prod(together(shape, others))
 
 
 def _share_together(shape: Sequence[int], others: Sequence[int]) -> float:

@@ -39,6 +39,14 @@ def blocks_in(op: Operation) -> list[BlockOp]:
     return [block for child in op.body.block.ops for block in blocks_in(child)]
 
 
+def statements(body: Block) -> Iterator[Operation]:
+    """The operations in `body` and its loops except those of blocks, in program order."""
+    for op in body.ops:
+        yield op
+        if isinstance(op, ForOp):
+            yield from statements(op.body.block)
+
+
 def loop_extents(block: BlockOp) -> list[int]:
     """The extent of each loop that drives `block`, in the order of its operands."""
     return [loop_of(var).size for var in block.loops]

@@ -17,7 +17,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir import BlockOp, IterKind
 from .analysis import index_expr
-from .errors import refuse
+from .errors import ScheduleError, refuse
 from .stage import spatial_part
 
 _INFINITY = float("inf")
@@ -87,6 +87,15 @@ class Update:
                 "its position can be factored together",
             )
         raise refuse(block, f"its update is none of {', '.join(IDENTITIES)} of the old value")
+
+
+def can_combine(block: BlockOp) -> bool:
+    """Whether `block` is a reduction whose results over two parts of its elements combine."""
+    try:
+        Update.of(block)
+    except ScheduleError:
+        return False
+    return True
 
 
 def _accumulator(block: BlockOp, store: memref.StoreOp) -> Accumulator | None:

@@ -14,13 +14,14 @@ from xdsl.dialects import memref
 from xdsl.ir import SSAValue
 
 from ....dialects.tir import BlockOp, ForOp, FuncOp, enclosing_loops
+from .analysis import statements
 from .errors import refuse
 
 
 def block_of(func: FuncOp, label: str) -> BlockOp:
     """The block called `label`."""
     labels: list[str] = []
-    for op in func.walk():
+    for op in statements(func.body.block):
         if isinstance(op, BlockOp):
             if op.label.data == label:
                 return op
@@ -74,8 +75,8 @@ def name_of_buffer(func: FuncOp, buffer: SSAValue) -> str:
 
 
 def _buffers(func: FuncOp) -> list[SSAValue]:
-    temporaries = [op.memref for op in func.walk() if isinstance(op, memref.AllocaOp)]
-    return [*func.params, *temporaries]
+    temporaries = [op for op in statements(func.body.block) if isinstance(op, memref.AllocaOp)]
+    return [*func.params, *(op.memref for op in temporaries)]
 
 
 def _numbered(value: SSAValue, values: Sequence[SSAValue]) -> str:

@@ -17,7 +17,7 @@ from ....dialects.tir import (
     verify_indices,
     verify_nesting,
 )
-from .analysis import blocks_in, driven, func_of
+from .analysis import blocks_in, driven, func_of, statements
 from .errors import ScheduleError, refuse
 
 
@@ -55,7 +55,8 @@ def check_below(loop: ForOp, path: Sequence[ForOp]) -> None:
 def check_indices(loop: ForOp) -> None:
     """Whether the kernel of `loop` uses each axis of the device in one way."""
     try:
-        verify_indices(op.kind.data for op in func_of(loop).walk() if isinstance(op, ForOp))
+        ops = statements(func_of(loop).body.block)
+        verify_indices(op.kind.data for op in ops if isinstance(op, ForOp))
     except VerifyException as error:
         raise refuse(loop, str(error)) from None
 

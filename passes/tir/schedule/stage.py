@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from ....dialects.tir import PLAIN, BlockOp, ForOp, FuncOp, IterKind, LoopKind, Scope, ScopeAttr
-from .analysis import memref_of
+from .analysis import memref_of, statements
 from .errors import refuse
 from .nest import only_child
 
@@ -95,7 +95,8 @@ def index_value(expr: AffineExpr, body: Block) -> SSAValue:
 
 def free_label(func: FuncOp, label: str) -> str:
     """`label`, followed by a number if a block of the kernel has it already."""
-    taken = {op.label.data for op in func.walk() if isinstance(op, BlockOp)}
+    ops = statements(func.body.block)
+    taken = {op.label.data for op in ops if isinstance(op, BlockOp)}
     numbered = (f"{label}_{i}" for i in count(1))
     return next(name for name in chain([label], numbered) if name not in taken)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....dialects.tir import BarrierOp, ForOp, LoopKind
+from .analysis import statements
 from .errors import refuse
 from .nest import check_plain, check_spatial, set_kind
 
@@ -17,7 +18,7 @@ def vectorize(loop: ForOp) -> None:
         raise refuse(
             loop, f"OpenCL has vectors of 2, 3, 4, 8 and 16, none of {loop.size}; split it"
         )
-    for op in loop.body.walk():
+    for op in statements(loop.body.block):
         if isinstance(op, ForOp) and op.kind.data is not LoopKind.Unrolled:
             raise refuse(loop, f"loop '{op.var.name_hint}' is inside; vectorize the innermost one")
         if isinstance(op, BarrierOp):

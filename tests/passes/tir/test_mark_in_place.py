@@ -17,7 +17,8 @@ from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
-from clopt.passes.tir.auto_schedule import TIRAutoSchedulePass
+from clopt.passes.tir.apply_plan import TIRApplyPlanPass
+from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
 from clopt.passes.tir.mark_in_place import TIRMarkInPlacePass
@@ -42,7 +43,8 @@ PIPELINE = (
     NNFusePass(),
     NNToCLPass(),
     NNToTIRPass(),
-    TIRAutoSchedulePass(),
+    TIRChoosePlanPass(),
+    TIRApplyPlanPass(),
     CLPackConstantsPass(),
     TIRLowerBlocksPass(),
     TIRLowerTexturesPass(),

@@ -12,7 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
-from clopt.passes.tir.auto_schedule import TIRAutoSchedulePass
+from clopt.passes.tir.apply_plan import TIRApplyPlanPass
+from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
 from support.tir import interpreter
@@ -42,7 +43,12 @@ def scheduled(example: Example, target: cl.Target) -> tir.FuncOp:
     """The kernel as the device gets it."""
     module = ModuleOp([example.kernel])
     cl.set_target(module, target)
-    for step in (TIRAutoSchedulePass(), TIRLowerBlocksPass(), TIRLowerTexturesPass()):
+    for step in (
+        TIRChoosePlanPass(),
+        TIRApplyPlanPass(),
+        TIRLowerBlocksPass(),
+        TIRLowerTexturesPass(),
+    ):
         step.apply(CloptContext(), module)
         module.verify()
     return example.kernel

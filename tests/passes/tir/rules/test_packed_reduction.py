@@ -7,14 +7,14 @@ import pytest
 from xdsl.dialects.builtin import MemRefType
 
 from clopt.dialects import cl, tir
-from clopt.passes.tir.auto_schedule import schedule_kernel
 from clopt.passes.tir.lower_blocks import lower_blocks
 from clopt.passes.tir.lower_textures import lower_textures
-from clopt.passes.tir.rules.group_plan import plan_groups
-from clopt.passes.tir.rules.group_reduction import schedule_groups
-from clopt.passes.tir.rules.stages import stages_of
+from clopt.passes.tir.rules.group_reduction import GROUP_REDUCTION
+from clopt.passes.tir.rules.naive_kernel import NaiveKernel
+from clopt.passes.tir.rules.space import Space
 from clopt.passes.tir.schedule import Schedule
 from support.tir import interpreter, kernels
+from support.tir.plans import schedule_kernel
 
 TARGET = cl.Target(
     device_type="gpu", vector_width=4, compute_units=4, images=True, texture="prefer"
@@ -131,10 +131,10 @@ def scheduled(text: str, target: cl.Target = TARGET) -> tir.FuncOp:
     func = kernels.parse(text)
     expected = results(func)
     schedule = Schedule(func)
-    *stages, output = stages_of(schedule.func)
-    plan = plan_groups(stages, output, target)
-    assert plan is not None
-    schedule_groups(schedule, stages, output, plan)
+    kernel = NaiveKernel(schedule.func)
+    space = GROUP_REDUCTION.space(kernel, target)
+    assert isinstance(space, Space)
+    GROUP_REDUCTION.apply(schedule, kernel, GROUP_REDUCTION.default(space))
     schedule.commit()
     for step in (None, lower_blocks, lower_textures):
         if step is not None:

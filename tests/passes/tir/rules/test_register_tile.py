@@ -13,17 +13,11 @@ from xdsl.ir import Block, Operation
 from clopt.backends.targets import load_target
 from clopt.dialects import cl, nn, tir
 from clopt.passes.nn.lowering import LOWERINGS, Kernel
-from clopt.passes.tir.auto_schedule import schedule_kernel
-from clopt.passes.tir.rules.register_tile import (
-    Problem,
-    Tile,
-    best_tile,
-    candidates,
-    is_packed,
-    problem_of,
-)
-from clopt.passes.tir.rules.stages import stages_of
+from clopt.passes.tir.rules.contraction import is_packed
+from clopt.passes.tir.rules.naive_kernel import NaiveKernel
+from clopt.passes.tir.rules.register_tile import Problem, RegisterTile, candidates
 from support import effort
+from support.tir.plans import schedule_kernel
 
 POCL = load_target("pocl")
 
@@ -43,17 +37,15 @@ def kernel(
 
 
 def problem(func: tir.FuncOp, target: cl.Target = POCL) -> Problem | None:
-    stages = stages_of(func)
-    outputs = [stage for stage in stages if stage.is_output]
-    return problem_of(func, [s for s in stages if not s.is_output], outputs, target)
+    contraction = NaiveKernel(func).contraction
+    return None if contraction is None else Problem(contraction, target)
 
 
-def tile_of(func: tir.FuncOp) -> tuple[Problem, Tile]:
+def tile_of(func: tir.FuncOp) -> tuple[Problem, RegisterTile]:
     found = problem(func)
     assert found is not None
-    tile = best_tile(found)
-    assert tile is not None
-    return found, tile
+    assert found.best is not None
+    return found, found.best
 
 
 def conv(**attributes: object) -> Callable[..., Operation]:
@@ -78,17 +70,17 @@ def test_a_pointwise_convolution_walks_positions_and_packs_its_weights():
     assert (tile.row, tile.col) == (0, 1)
     assert tile.rows * tile.vectors == 12  # all registers but those of the operands
     assert not tile.gathers
-    weights, image = found.loads
-    assert is_packed(found, weights, tile, tile.row)
-    assert not is_packed(found, image, tile, tile.col)
+    weights, image = found.contraction.loads
+    assert is_packed(found.contraction, weights, tile, tile.row)
+    assert not is_packed(found.contraction, image, tile, tile.col)
 
 
 def test_a_convolution_reads_no_vector_lane_by_lane():
     found, tile = tile_of(kernel(conv(), (1, 64, 58, 58), (64, 64, 3, 3)))
     assert not tile.gathers
     assert tile.rows * tile.vectors >= 8
-    weights = found.loads[1]
-    assert any(is_packed(found, weights, tile, dim) for dim in (tile.row, tile.col))
+    weights = found.contraction.loads[1]
+    assert any(is_packed(found.contraction, weights, tile, dim) for dim in (tile.row, tile.col))
 
 
 def test_a_strided_convolution_makes_vectors_of_channels():
@@ -145,7 +137,7 @@ def test_other_kernels_are_no_tiling_problem(build: Callable[..., Operation]):
 def test_a_single_result_has_no_tile():
     found = problem(kernel(lambda a, b: nn.MatmulOp(a, b), (1, 9), (9, 1)))
     assert found is not None
-    assert best_tile(found) is None
+    assert found.best is None
 
 
 @settings(max_examples=effort.examples(40))

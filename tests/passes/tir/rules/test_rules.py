@@ -23,7 +23,8 @@ from clopt.passes.nn.sink_reshapes import NNSinkReshapesPass
 from clopt.passes.nn.split_padding import NNSplitPaddingPass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
-from clopt.passes.tir.auto_schedule import TIRAutoSchedulePass
+from clopt.passes.tir.apply_plan import TIRApplyPlanPass
+from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from support import effort
 from support.nn.random_networks import FAMILIES, TARGETS, Network, assert_same
@@ -46,7 +47,7 @@ def test_scheduled_kernels_compute_what_nn_defines(
     chosen = [step for step in optional if data.draw(st.booleans(), label=step.name)]
     stages = (
         [*chosen, NNFusePass(), NNToCLPass(), NNToTIRPass()],
-        [TIRAutoSchedulePass(), CLPackConstantsPass()],
+        [TIRChoosePlanPass(), TIRApplyPlanPass(), CLPackConstantsPass()],
         [TIRLowerBlocksPass()],
     )
     for stage in stages:

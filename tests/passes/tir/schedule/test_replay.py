@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from clopt.passes.tir.auto_schedule import schedule_kernel
 from clopt.passes.tir.schedule import Schedule
 from clopt.passes.tir.schedule.steps import apply_step
 from support.tir.network_kernels import MODELS, TARGETS, kernels_of, sample
+from support.tir.plans import schedule_kernel
 
 FEW = ["resnet18", "vit_tiny", "unet", *sample([m for m in MODELS if m.startswith("hard")], 12)]
 
@@ -18,7 +18,7 @@ def check(model: str, target: str) -> None:
         steps = schedule_kernel(kernel.func, kernel.target)
         for step in steps:
             apply_step(replayed, step)
-        kernel.func.tile = None  # a note, not a step
+        kernel.func.plan = None  # a note, not a step
         assert str(replayed.func) == str(kernel.func)
         assert replayed.steps == steps
 

@@ -1,4 +1,4 @@
-// RUN: clopt %s -p nn-to-cl,nn-to-tir,tir-auto-schedule --split-input-file | filecheck %s
+// RUN: clopt %s -p nn-to-cl,nn-to-tir,tir-choose-plan,tir-apply-plan --split-input-file | filecheck %s
 
 // A 3x3 convolution: a work-item computes a texel at four columns. The loop over kernel rows is not
 // unrolled, since that would double the registers.

@@ -1,4 +1,4 @@
-// RUN: clopt %s -p tir-auto-schedule --target generic | filecheck %s
+// RUN: clopt %s -p tir-choose-plan,tir-apply-plan --target generic | filecheck %s
 builtin.module {
 
 // A kernel that carries a schedule gets that one and not a rule's.

@@ -1,4 +1,4 @@
-// RUN: clopt %s -p nn-fuse,nn-to-cl,nn-to-tir,tir-auto-schedule --split-input-file --verify-diagnostics | filecheck %s
+// RUN: clopt %s -p nn-fuse,nn-to-cl,nn-to-tir,tir-choose-plan,tir-apply-plan --split-input-file --verify-diagnostics | filecheck %s
 
 // Loops that every access walks as one are one: of x and y only the last two. The last vector
 // overlaps the one before it, as 1500 is no multiple of 8.

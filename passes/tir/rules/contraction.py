@@ -1,0 +1,149 @@
+"""One reduction whose results an output reads element by element: matmul, convolution, pooling.
+
+What the rules for register tiles ask about it, and the steps that they share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Protocol
+
+from xdsl.dialects import memref
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ....dialects import tir
+from ..schedule import Schedule
+from ..schedule.analysis import accesses, memref_of, written
+from .space import Choice, Parameter
+from .stages import Stage, reads_in_place
+
+
+class Tile(Protocol):
+    """What a work-item computes: `rows` of one variable by `cols` of another."""
+
+    @property
+    def row(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def col(self) -> int: ...
+    @property
+    def cols(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load of the reduction, as a cost model sees it."""
+
+    op: memref.LoadOp
+    steps: list[int | None]
+    constant: int | None
+    """Which constant parameter it reads, if any."""
+    dims: list[int | None]
+    """Which iteration variable each of its indices is, None for anything else."""
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """One reduction and the output stage that consumes it element by element."""
+
+    stage: Stage
+    output: Stage
+    loads: list[Load]
+    store_steps: list[int | None]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The extents of the spatial variables."""
+        return self.stage.block.iter_extents[: len(self.output.loops)]
+
+    @property
+    def depth(self) -> int:
+        """The number of steps of the reduction."""
+        return prod(self.stage.block.iter_extents[len(self.output.loops) :])
+
+
+NO_CONTRACTION = "it is not one reduction that an output reads element by element"
+
+
+def contraction_of(func: tir.FuncOp, producers: list[Stage], output: Stage) -> Contraction | None:
+    """The contraction that a kernel's stages are; None where they have another shape."""
+    if len(producers) != 1:
+        return None
+    (stage,) = producers
+    if not stage.reduce or len(written(stage.block)) != 1:
+        return None
+    (buffer,) = written(stage.block)
+    if memref_of(buffer).get_shape() != output.block.iter_extents:
+        return None
+    if stage.spatial != list(range(len(output.loops))) or not reads_in_place(stage, output):
+        return None
+    loads = [
+        _describe(func, stage.block, op, stage.strides[op])
+        for op in stage.block.loads()
+        if op.memref is not buffer
+    ]
+    (store,) = output.block.stores()
+    return Contraction(stage, output, loads, output.strides[store])
+
+
+def _describe(
+    func: tir.FuncOp, block: tir.BlockOp, op: memref.LoadOp, steps: list[int | None]
+) -> Load:
+    constants = {func.params[i]: i for i in func.constant_indices}
+    (indices,) = (found for access, found in accesses(block, op.memref) if access is op)
+    dims = [index.position if isinstance(index, AffineDimExpr) else None for index in indices]
+    return Load(op, steps, constants.get(op.memref), dims)
+
+
+CONSTANTS = Parameter(
+    "constants",
+    "whether constants are laid out so that a tile walks straight through them",
+    Choice(("packed", "plain")),
+)
+
+
+def is_packed(problem: Contraction, load: Load, tile: Tile, dim: int) -> bool:
+    """Whether a constant's layout is changed so that the tile's part of `dim` is contiguous."""
+    size = tile.cols if dim == tile.col else tile.rows
+    if load.constant is None or load.dims.count(dim) != 1 or size == 1:
+        return False
+    # Under a guard a constant may be shorter than the loop that reads it.
+    length = memref_of(load.op.memref).get_shape()[load.dims.index(dim)]
+    return length == problem.extents[dim] and length % size == 0
+
+
+def pack_constants(schedule: Schedule, problem: Contraction, tile: Tile) -> None:
+    """Lay constants out so that a tile walks straight through them."""
+    done: set[int] = set()
+    for load in problem.loads:
+        for dim in (tile.col, tile.row):
+            if not is_packed(problem, load, tile, dim) or load.constant in done:
+                continue
+            assert load.constant is not None
+            done.add(load.constant)
+            size = tile.cols if dim == tile.col else tile.rows
+            shape = memref_of(load.op.memref).get_shape()
+            position = load.dims.index(dim)
+            rest = [i for i in range(len(shape)) if i != position]
+            blocked = AffineExpr.dimension(position)
+            layout = [blocked // size, *(AffineExpr.dimension(i) for i in rest), blocked % size]
+            schedule.transform_layout(schedule.func.params[load.constant], layout)
+
+
+def tile_reduction(
+    schedule: Schedule, problem: Contraction, tile: Tile, loops: list[tir.ForOp]
+) -> None:
+    """Run the reduction outside of the tile, and the tile in registers."""
+    spatial, reduce = loops[: len(problem.extents)], loops[len(problem.extents) :]
+    row = spatial[tile.row]
+    vectors, lanes = schedule.split(spatial[tile.col], tile.width)
+    others = [loop for i, loop in enumerate(spatial) if i not in (tile.row, tile.col)]
+    schedule.reorder(*others, *reduce, row, vectors, lanes)
+    schedule.unroll(row)
+    schedule.unroll(vectors)
+    if tile.width > 1:
+        schedule.vectorize(lanes)

@@ -1,0 +1,43 @@
+"""A naive kernel as rules see it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ....dialects import tir
+from .contraction import Contraction, contraction_of
+from .stages import Stage, main_output, stages_of
+
+
+class NaiveKernel:
+    """The stages of a kernel that no schedule has touched."""
+
+    def __init__(self, func: tir.FuncOp):
+        self.func = func
+        self.stages = stages_of(func)
+        self.outputs = [stage for stage in self.stages if stage.is_output]
+        """The stages that write parameters."""
+        self.producers = [stage for stage in self.stages if not stage.is_output]
+        """The stages that write temporaries, in program order."""
+
+    @cached_property
+    def main(self) -> Stage:
+        """The output that reads what the producers compute; ScheduleError where several do."""
+        return main_output(self.func, self.outputs, self.producers)
+
+    @property
+    def borders(self) -> list[Stage]:
+        """The outputs beside the main one."""
+        return [output for output in self.outputs if output is not self.main]
+
+    @cached_property
+    def contraction(self) -> Contraction | None:
+        """The reduction that the kernel is, where its output reads that element by element."""
+        if not self.producers:
+            return None
+        return contraction_of(self.func, self.producers, self.main)
+
+    @cached_property
+    def is_packed(self) -> bool:
+        """Whether some stage accesses texels."""
+        return any(stage.lane is not None or stage.reduce_lane is not None for stage in self.stages)

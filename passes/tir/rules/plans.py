@@ -1,0 +1,86 @@
+"""From rules to plans and back: which rule a kernel gets, and what its plan does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ....dialects import cl, tir
+from ..schedule import Schedule
+from ..schedule.errors import refuse
+from . import RULES
+from .naive_kernel import NaiveKernel
+from .rule import Rule
+from .space import Misfit, Params, Space
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The first rule that fits a kernel, its space, and why those before it do not fit."""
+
+    rule: Rule[Any]
+    space: Space[Any]
+    misfits: Sequence[tuple[Rule[Any], Misfit]]
+
+
+def first_fit(func: tir.FuncOp, target: cl.Target) -> Fit:
+    """The rule that a naive kernel gets."""
+    kernel = NaiveKernel(func)
+    misfits: list[tuple[Rule[Any], Misfit]] = []
+    for rule in RULES:
+        found = rule.space(kernel, target)
+        if isinstance(found, Space):
+            return Fit(rule, found, misfits)
+        misfits.append((rule, found))
+    raise refuse(func, "no rule fits it")
+
+
+def default_plan(func: tir.FuncOp, target: cl.Target) -> tir.PlanAttr:
+    """The default of the first rule that fits a naive kernel."""
+    fit = first_fit(func, target)
+    return plan_of(fit.rule, fit.rule.default(fit.space))
+
+
+def plan_of(rule: Rule[Any], params: Params) -> tir.PlanAttr:
+    """The plan that is a point of a rule's space."""
+    return tir.PlanAttr(tir.Plan(rule.name, rule.version, params.values))
+
+
+def planned(func: tir.FuncOp, target: cl.Target) -> Schedule:
+    """The schedule that a naive kernel's plan asks for, not committed.
+
+    Raises ScheduleError for a plan of an unknown rule or version, of a rule that does not fit the
+    kernel, and for a parameter outside of its domain.
+    """
+    assert func.plan is not None
+    plan = func.plan.data
+    schedule = Schedule(func)
+    kernel = NaiveKernel(schedule.func)
+    rule, _ = space_of(kernel, plan, target)
+    rule.apply(schedule, kernel, Params(plan.parameters))
+    return schedule
+
+
+def space_of(
+    kernel: NaiveKernel, plan: tir.Plan, target: cl.Target
+) -> tuple[Rule[Any], Space[Any]]:
+    """The rule of a plan and its space for a kernel; an error where the plan is no point of it."""
+    func = kernel.func
+    rule = next((rule for rule in RULES if rule.name == plan.rule), None)
+    if rule is None:
+        known = ", ".join(rule.name for rule in RULES)
+        raise refuse(func, f"its plan is of rule '{plan.rule}', but the rules are {known}")
+    if rule.version != plan.version:
+        raise refuse(
+            func,
+            f"its plan is of version {plan.version} of rule '{rule.name}', which is at version "
+            f"{rule.version}; choose a plan again",
+        )
+    space = rule.space(kernel, target)
+    if isinstance(space, Misfit):
+        raise refuse(func, f"its plan is of rule '{rule.name}', which does not fit: {space.reason}")
+    fault = space.fault(Params(plan.parameters))
+    if fault is not None:
+        raise refuse(func, f"its plan is no point of rule '{rule.name}': {fault}")
+    return rule, space

@@ -1,0 +1,122 @@
+"""A rule's choice stands at the kernel; whatever stands there is carried out, or refused."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from clopt.backends.targets import load_target
+from clopt.context import CloptContext
+from clopt.dialects import cl, tir
+from clopt.passes.nn.fuse import NNFusePass
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
+from clopt.passes.tir.apply_plan import TIRApplyPlanPass
+from clopt.passes.tir.choose_plan import TIRChoosePlanPass
+from clopt.passes.tir.rules import RULES
+from clopt.passes.tir.rules.plans import first_fit, plan_of
+from clopt.passes.tir.rules.space import Params
+from clopt.passes.tir.schedule import ScheduleError
+
+MATMUL = """
+func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf32> {
+  %c = nn.matmul %a, %b : (tensor<32x64xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
+  func.return %c : tensor<32x48xf32>
+}
+"""
+GIVEN = """#tir.plan<"register-tile", 1, {local_size = [1, 1, 1], col = 1, width = 4, vectors = 3,
+  row = 0, rows = 2, chunk = 4, order = [1, 0], constants = "plain"}>"""
+
+
+def lowered() -> tuple[ModuleOp, CloptContext, tir.FuncOp]:
+    ctx = CloptContext()
+    module = Parser(ctx, MATMUL).parse_module()
+    cl.set_target(module, load_target("pocl"))
+    for each in (NNFusePass(), NNToCLPass(), NNToTIRPass()):
+        each.apply(ctx, module)
+    (kernel,) = (op for op in module.ops if isinstance(op, tir.FuncOp))
+    return module, ctx, kernel
+
+
+def sizes(kernel: tir.FuncOp, kind: tir.LoopKind) -> set[int]:
+    return {op.size for op in kernel.walk() if isinstance(op, tir.ForOp) and op.kind.data is kind}
+
+
+def plan(text: str) -> tir.PlanAttr:
+    attribute = Parser(CloptContext(), text).parse_attribute()
+    assert isinstance(attribute, tir.PlanAttr)
+    return attribute
+
+
+def test_choice_is_recorded() -> None:
+    module, ctx, kernel = lowered()
+    TIRChoosePlanPass().apply(ctx, module)
+    assert kernel.plan is not None
+    chosen = kernel.plan
+    assert not sizes(kernel, tir.LoopKind.Unrolled)
+    TIRApplyPlanPass().apply(ctx, module)
+    assert kernel.plan == chosen
+    assert chosen.data.rule == "register-tile"
+    assert chosen.data.parameters["rows"] in sizes(kernel, tir.LoopKind.Unrolled)
+    assert plan(str(chosen)) == chosen
+
+
+def test_given_plan_is_taken() -> None:
+    module, ctx, kernel = lowered()
+    kernel.plan = plan(GIVEN)
+    for step in (TIRChoosePlanPass(), TIRApplyPlanPass()):
+        step.apply(ctx, module)
+    assert kernel.plan == plan(GIVEN)
+    assert sizes(kernel, tir.LoopKind.Unrolled) == {2, 3}
+    assert sizes(kernel, tir.LoopKind.Vectorized) == {4}
+    assert kernel.layouts is None
+
+
+def test_steps_of_a_plan_make_the_same_kernel() -> None:
+    module, ctx, _ = lowered()
+    TIRChoosePlanPass().apply(ctx, module)
+    other = module.clone()
+    TIRApplyPlanPass().apply(ctx, module)
+    TIRApplyPlanPass(steps=True).apply(ctx, other)
+    assert '"split_overlap' in str(other)
+    TIRApplyPlanPass().apply(ctx, other)
+    assert str(other) == str(module)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "refusal"),
+    [
+        ("vectors = 3", "vectors = 13", "its vectors is 1 to 12, not 13"),
+        ("rows = 2", "rows = 5", "its rows is 1 to 4, not 5"),
+        ("chunk = 4", "chunk = 3", "its chunk is 1, 2, 4, 8 or 16, not 3"),
+        ("order = [1, 0]", "order = [1, 1]", r"its order is an order of \[0, 1\], not \[1, 1\]"),
+        ('"plain"', '"flat"', "its constants is packed or plain, not flat"),
+        ("chunk = 4, ", "", "its parameters are local_size, col, .*, not local_size, col"),
+        ('"register-tile", 1', '"register-tile", 2', "its plan is of version 2 of rule"),
+        ('"register-tile"', '"tile"', "its plan is of rule 'tile', but the rules are texels"),
+        ('"register-tile"', '"gpu-tile"', "rule 'gpu-tile', which does not fit: the device is no"),
+    ],
+)
+def test_refusals(old: str, new: str, refusal: str) -> None:
+    module, ctx, kernel = lowered()
+    before = str(kernel)
+    assert old in GIVEN
+    kernel.plan = plan(GIVEN.replace(old, new))
+    with pytest.raises(ScheduleError, match=refusal):
+        TIRApplyPlanPass().apply(ctx, module)
+    kernel.plan = None
+    assert str(kernel) == before
+
+
+def test_rules_have_different_names() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+def test_points_of_a_space_are_points_of_it() -> None:
+    _, _, kernel = lowered()
+    fit = first_fit(kernel, load_target("pocl"))
+    points = [point for point, _ in zip(fit.space.points(), range(500), strict=False)]
+    assert len({str(plan_of(fit.rule, point)) for point in points}) == 500
+    assert all(fit.space.fault(point) is None for point in points)
+    assert fit.space.fault(Params({})) is not None

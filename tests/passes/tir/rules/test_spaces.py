@@ -1,0 +1,95 @@
+"""Any point of any rule's space computes what the naive kernel does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from xdsl.dialects.builtin import ModuleOp
+
+from clopt.backends.targets import load_target
+from clopt.context import CloptContext
+from clopt.dialects import cl, tir
+from clopt.dialects.nn.evaluation import interpret
+from clopt.passes.cl.pack_constants import CLPackConstantsPass
+from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
+from clopt.passes.nn.fuse import NNFusePass
+from clopt.passes.nn.split_padding import NNSplitPaddingPass
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
+from clopt.passes.tir.apply_plan import TIRApplyPlanPass
+from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
+from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
+from clopt.passes.tir.rules import RULES
+from clopt.passes.tir.rules.naive_kernel import NaiveKernel
+from clopt.passes.tir.rules.plans import plan_of
+from clopt.passes.tir.rules.space import Params, Space, Value
+from support import effort
+from support.drawing import pick
+from support.nn.random_networks import FAMILIES, TARGETS, Network, assert_same
+from support.tir import interpreter
+from support.tir.packed_kernels import CASES, Example
+from support.tir.program import run_program
+
+_VALUES = 300
+"""Values of a domain of which one is drawn; a few have thousands."""
+
+
+def random_plan(func: tir.FuncOp, target: cl.Target, data: st.DataObject) -> tir.PlanAttr:
+    """A point of the space of any rule that fits; the default is one, too."""
+    kernel = NaiveKernel(func)
+    fits = [(rule, rule.space(kernel, target)) for rule in RULES]
+    spaces = [(rule, space) for rule, space in fits if isinstance(space, Space)]
+    rule, space = pick(data, spaces)
+    assert space.fault(rule.default(space)) is None
+    values: dict[str, Value] = {}
+    for parameter in space.parameters:
+        domain = parameter.domain_at(Params(values))
+        values[parameter.name] = pick(data, list(islice(domain, _VALUES)))
+    event(rule.name)
+    return plan_of(rule, Params(values))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@settings(max_examples=effort.examples(12))
+@given(data=st.data())
+def test_plain_kernels(family: Callable[[Network], ModuleOp], data: st.DataObject) -> None:
+    net = Network(data)
+    module = family(net)
+    target = data.draw(TARGETS, label="target")
+    cl.set_target(module, target)
+    expected = interpret(net.function, net.inputs, net.weights)
+    ctx = CloptContext(weights=net.weights)
+    optional = (NNConvToMatmulPass(), NNSplitPaddingPass())
+    chosen = [step for step in optional if data.draw(st.booleans(), label=step.name)]
+    for step in (*chosen, NNFusePass(), NNToCLPass(), NNToTIRPass()):
+        step.apply(ctx, module)
+    for func in module.ops:
+        if isinstance(func, tir.FuncOp):
+            func.plan = random_plan(func, target, data)
+    for step in (TIRApplyPlanPass(), CLPackConstantsPass(), TIRLowerBlocksPass()):
+        step.apply(ctx, module)
+        module.verify()
+    found = run_program(module, net.weights, net.inputs)
+    assert_same(found, expected, "scheduled by a random plan")
+
+
+@pytest.mark.parametrize("target", ["adreno-740", "nvidia"])
+@pytest.mark.parametrize("name", list(CASES)[::4])
+@settings(max_examples=effort.examples(2))
+@given(data=st.data())
+def test_packed_kernels(name: str, target: str, data: st.DataObject) -> None:
+    facts = load_target(target).with_facts({"texture": "prefer"})
+    example = Example(CASES[name], "buffers")
+    module = ModuleOp([example.kernel])
+    cl.set_target(module, facts)
+    example.kernel.plan = random_plan(example.kernel, facts, data)
+    for step in (TIRApplyPlanPass(), TIRLowerBlocksPass(), TIRLowerTexturesPass()):
+        step.apply(CloptContext(), module)
+        module.verify()
+    arguments = example.arguments()
+    interpreter.run(example.kernel, arguments, facts)
+    example.check(arguments)
