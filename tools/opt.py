@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import PassPipeline
+from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import DiagnosticException, ShrinkException, VerifyException
 from xdsl.xdsl_opt_main import xDSLOptMain
@@ -100,6 +100,13 @@ OPTIONS: Options = [
         {"metavar": "DIR", "help": "write the IR after each pass to a numbered file"},
     ),
     (
+        ("--explain-plan",),
+        {
+            "action": "store_true",
+            "help": "say for each kernel how it is scheduled, and why (stderr)",
+        },
+    ),
+    (
         ("--elide-larger-than",),
         {
             "type": int,
@@ -163,6 +170,8 @@ class CloptMain(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         passes = parse_passes(self.args.passes, self.available_passes)
+        if self.args.explain_plan:
+            passes = _explaining_plans(passes)
         self.pipeline = PassPipeline(passes)
         for name in self.args.print_ir_after:
             if name not in {p.name for p in passes}:
@@ -313,6 +322,17 @@ class CloptMain(xDSLOptMain):
         if self.args.shrink:
             print("Failure, can't shrink")
             sys.exit(1)
+
+
+def _explaining_plans(passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
+    from ..passes.tir.choose_plan import TIRChoosePlanPass
+
+    if not any(isinstance(each, TIRChoosePlanPass) for each in passes):
+        raise CloptError(f"--explain-plan: {TIRChoosePlanPass.name} is not in the pipeline.")
+    return tuple(
+        replace(each, explain=True) if isinstance(each, TIRChoosePlanPass) else each
+        for each in passes
+    )
 
 
 def main(args: Sequence[str] | None = None) -> None:

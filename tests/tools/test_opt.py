@@ -209,3 +209,8 @@ def test_named_pipeline_is_expanded(good: Path, tmp_path: Path):
     main([str(good), "-p", "simplify", "--dump-dir", str(folder)])
     assert (folder / "00-input.mlir").exists()
     assert len(list(folder.iterdir())) > 2
+
+
+def test_explanation_needs_plans(good: Path, capsys):
+    said = sentence(capsys, good, "-p", "simplify", "--explain-plan")
+    assert said == "--explain-plan: tir-choose-plan is not in the pipeline."
