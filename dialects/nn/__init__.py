@@ -96,7 +96,7 @@ from .indexing import (
     ScatterNDOp,
     check_indices,
 )
-from .interfaces import HalfRule, Role
+from .interfaces import HalfRule, Role, Zeros
 from .layout import (
     LayoutAttr,
     RelayoutOp,
@@ -155,6 +155,7 @@ from .types import (
     is_float,
     is_integer,
     is_unsigned,
+    kept_axis,
     matching_groups,
     numpy_dtype,
     shape_of,
@@ -304,6 +305,7 @@ __all__ = [
     "WinogradInputOp",
     "WinogradOutputOp",
     "YieldOp",
+    "Zeros",
     "array_type",
     "attr_array",
     "broadcast",
@@ -330,6 +332,7 @@ __all__ = [
     "is_integer",
     "is_network",
     "is_unsigned",
+    "kept_axis",
     "layout_of",
     "matching_groups",
     "name_parameters",

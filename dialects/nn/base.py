@@ -14,7 +14,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from .interfaces import HalfRule, Role
+from .interfaces import HalfRule, Role, Zeros
 from .limits import check_size
 from .types import Array, Tensor, is_float, tensor_type
 
@@ -109,6 +109,14 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
     def is_contiguous(self) -> bool:
         """Whether the operands lie in the result one behind the other."""
         return False
+
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool | None:
+        """Whether the first result is zero beyond the extent of an axis.
+
+        None leaves it to the role: a function of zeros is evaluated, an element that is only moved
+        is zero where its source is. All other results may be anything.
+        """
+        del axis, zeros
 
     def compute(self, operands: Sequence[Array]) -> Array | tuple[Array, ...] | None:
         """The results in numpy, word for word from the definition; None leaves them to run time.

@@ -28,7 +28,7 @@ from .base import (
     require_lengths,
     require_same_element,
 )
-from .interfaces import HalfRule, Role
+from .interfaces import HalfRule, Role, Zeros
 from .limits import check_size
 from .types import Tensor, is_bool, shape_of, with_shape
 
@@ -72,11 +72,7 @@ def extent(kernel: int, dilation: int) -> int:
 
 
 class ConvolutionOp(NNOp):
-    """The fields and rules that both convolutions share.
-
-    `pads` are all begins, then all ends. Halves are multiplied and added up in float, or in half if
-    `accumulate` is f16.
-    """
+    """The fields and rules that both convolutions share."""
 
     ROLE: ClassVar[Role | None] = Role.CONTRACTION
     HALF: ClassVar[HalfRule] = HalfRule.ROUNDS
@@ -144,6 +140,11 @@ class ConvolutionOp(NNOp):
     def _window(properties: Properties) -> tuple[tuple[int, ...], ...]:
         return tuple(ints(properties[name]) for name in ("strides", "dilations", "pads"))
 
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
+        """Weights and bias of channels beyond the last are zero."""
+        parameters = [self.w] if self.b is None else [self.w, self.b]
+        return axis == 1 and all(zeros.linked_zero(self, axis, value) for value in parameters)
+
     @classmethod
     @abstractmethod
     def output_channels(cls, x: Sequence[int], w: Sequence[int], groups: int) -> int:
@@ -164,7 +165,11 @@ class ConvolutionOp(NNOp):
 
 @irdl_op_definition
 class ConvOp(ConvolutionOp):
-    """Convolution of x [N, C, D1..] with w [O, C/groups, K1..] and an optional bias [O]."""
+    """Convolution of x [N, C, D1..] with w [O, C/groups, K1..] and an optional bias [O].
+
+    `pads` are all begins, then all ends. Halves are multiplied and added up in float, or in half if
+    `accumulate` is f16.
+    """
 
     name = "nn.conv"
     assembly_format = FORMAT

@@ -28,7 +28,7 @@ from .attributes import (
     scalar,
 )
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_same_element
-from .interfaces import HalfRule, Role
+from .interfaces import HalfRule, Role, Zeros
 from .types import (
     Tensor,
     broadcast,
@@ -288,6 +288,9 @@ class WhereOp(NNOp):
         _require_domain(condition, "bool", "the condition of where")
         require_same_element([a, b])
         return [with_shape(a, broadcast(condition.get_shape(), a.get_shape(), b.get_shape()))]
+
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
+        return all(zeros.linked_zero(self, axis, value) for value in (self.a, self.b))
 
 
 @irdl_op_definition

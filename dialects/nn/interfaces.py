@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum, auto
+from typing import Protocol
+
+from xdsl.ir import Operation, SSAValue
 
 
 class Role(Enum):
@@ -39,3 +42,20 @@ class HalfRule(Enum):
     SINGLE = auto()
     """Stores f32: its result may leave the range of half, or small differences change a decision.
     """
+
+
+class Zeros(Protocol):
+    """The zeros beyond the extents of tensors, where packed layouts have tails.
+
+    Numbers are taken to be finite: a product with zero is zero.
+    """
+
+    def is_zero(self, value: SSAValue, axis: int) -> bool:
+        """Whether a tensor is zero beyond the extent of one of its axes."""
+        ...
+
+    def linked_zero(self, op: Operation, axis: int, operand: SSAValue) -> bool:
+        """Whether an operand is zero where the operation reads it for elements beyond the extent of
+        the result's axis.
+        """
+        ...

@@ -18,7 +18,7 @@ from .base import (
     require_accumulator,
     require_same_element,
 )
-from .interfaces import HalfRule, Role
+from .interfaces import HalfRule, Role, Zeros
 from .types import Tensor, broadcast, is_bool, with_shape
 
 
@@ -73,3 +73,6 @@ class MatmulOp(NNOp):
         require(a[-1] == b[-2], f"matmul contracts {a[-1]} columns with {b[-2]} rows")
         shape = (*broadcast(a[:-2], b[:-2]), a[-2], b[-1])
         return [with_shape(operand_types[0], shape)]
+
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
+        return any(zeros.linked_zero(self, axis, value) for value in (self.a, self.b))

@@ -14,8 +14,8 @@ from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
 from .attributes import PoolKind, PoolKindAttr
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_float, require_lengths
 from .convolution import check_padded, check_window, extent, window
-from .interfaces import HalfRule, Role
-from .types import Tensor, is_bool, with_shape
+from .interfaces import HalfRule, Role, Zeros
+from .types import Tensor, is_bool, shape_of, with_shape
 
 
 def pooled_shape(x: Sequence[int], properties: Properties) -> tuple[int, ...]:
@@ -133,6 +133,26 @@ class PoolOp(WindowOp):
             require_float(x)
         require(ints(properties["p"])[0] >= 1, "p must be positive")
         return [with_shape(x, cls.result_shape(x, properties))]
+
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
+        if axis > 1 or not zeros.is_zero(self.x, axis):
+            return False
+        return self.kind.data is not PoolKind.MAX or self._every_window_meets()
+
+    def _every_window_meets(self) -> bool:
+        """Whether each window has a tap inside of the input; one without gives the least number."""
+        columns = (
+            ints(self.kernel),
+            ints(self.strides),
+            ints(self.dilations),
+            ints(self.pads),
+            shape_of(self.x)[2:],
+            shape_of(self.result)[2:],
+        )
+        return all(
+            dilation == 1 and pad < kernel and (positions - 1) * stride - pad < size
+            for kernel, stride, dilation, pad, size, positions in zip(*columns, strict=False)
+        )
 
 
 @irdl_op_definition

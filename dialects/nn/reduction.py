@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
 from .attributes import ArgReduceKind, ArgReduceKindAttr, ReduceKind, ReduceKindAttr
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, axis_of, normalize_axis, require
-from .interfaces import HalfRule, Role
+from .interfaces import HalfRule, Role, Zeros
 from .types import Tensor, is_bool, shape_of, with_shape
 
 
@@ -71,6 +71,10 @@ class ReduceOp(NNOp):
 
     def half_rule(self) -> HalfRule:
         return HalfRule.SINGLE if self.kind.data in _GROWING else self.HALF
+
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
+        is_log = self.kind.data in (ReduceKind.LOG_SUM, ReduceKind.LOG_SUM_EXP)
+        return not is_log and 0 not in shape_of(self.x) and zeros.linked_zero(self, axis, self.x)
 
 
 @irdl_op_definition

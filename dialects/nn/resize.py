@@ -19,7 +19,7 @@ from .attributes import (
     ResizeModeAttr,
 )
 from .base import MODE_FORMAT, NNOp, Properties, require, require_lengths
-from .interfaces import HalfRule, Role
+from .interfaces import HalfRule, Role, Zeros
 from .types import Tensor, is_bool, shape_of, with_shape
 
 
@@ -98,3 +98,8 @@ class ResizeOp(NNOp):
         if mode == CoordinateModeAttr(CoordinateMode.TF_CROP_AND_RESIZE):
             require("roi" in properties, "tf_crop_and_resize needs roi")
         return [with_shape(x, sizes)]
+
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
+        # Outside of the cropped part is the extrapolation value.
+        crops = self.coordinate_mode.data is CoordinateMode.TF_CROP_AND_RESIZE
+        return not crops and zeros.linked_zero(self, axis, self.x)

@@ -17,7 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ..properties import I64, I64_ARRAY, int_array, integer, ints
+from ..properties import I64, I64_ARRAY, int_array, integer, ints, number
 from .attributes import BlockOrder, BlockOrderAttr, PadMode, PadModeAttr, scalar
 from .base import (
     FORMAT,
@@ -30,7 +30,7 @@ from .base import (
     require_lengths,
     require_same_element,
 )
-from .interfaces import HalfRule, Role
+from .interfaces import HalfRule, Role, Zeros
 from .types import Tensor, broadcast, count, shape_of, tensor_type, with_shape
 
 
@@ -59,6 +59,9 @@ class ReshapeOp(NNOp):
                 f"shape {list(shape)} has {count(shape)} elements, input has {count(x.get_shape())}"
             )
         return [with_shape(x, shape)]
+
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
+        return zeros.linked_zero(self, axis, self.x)
 
 
 @irdl_op_definition
@@ -128,6 +131,13 @@ class ConcatOp(NNOp):
 
     def is_contiguous(self) -> bool:
         return count(shape_of(self.result)[: self.axis.value.data]) == 1
+
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
+        if axis != self.axis.value.data:
+            return all(zeros.is_zero(value, axis) for value in self.inputs)
+        # The tail of the result is that of the last piece.
+        last = [value for value in self.inputs if shape_of(value)[axis]][-1:]
+        return all(zeros.is_zero(value, axis) for value in last)
 
 
 @irdl_op_definition
@@ -248,6 +258,14 @@ class PadOp(NNOp):
 
     def has_border(self) -> bool:
         return True
+
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
+        if self.mode.data is PadMode.WRAP or not zeros.is_zero(self.x, axis):
+            return False
+        if self.mode.data is PadMode.CONSTANT:
+            fill = 0 if self.value is None else number(self.value)
+            return fill == 0 and ints(self.high)[axis] >= 0
+        return ints(self.low)[axis] == ints(self.high)[axis] == 0
 
 
 @irdl_op_definition

@@ -143,3 +143,14 @@ def matching_groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[range,
                 j += 1
         groups.append((range(first, i), range(second, j)))
     return groups
+
+
+def kept_axis(
+    old_shape: Sequence[int], new_shape: Sequence[int], old: range, new: range
+) -> tuple[int, int] | None:
+    """The axis before and after that a group of a reshape keeps, if all others have one element."""
+    before = [axis for axis in old if old_shape[axis] != 1 or len(old) == 1]
+    after = [axis for axis in new if new_shape[axis] != 1 or len(new) == 1]
+    if len(before) == len(after) == 1 and old_shape[before[0]] == new_shape[after[0]]:
+        return before[0], after[0]
+    return None

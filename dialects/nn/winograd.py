@@ -91,6 +91,7 @@ class WinogradInputOp(NNOp):
 
     name = "nn.winograd_input"
     ROLE: ClassVar[Role | None] = Role.CONTRACTION
+    BY_CHANNEL: ClassVar[bool] = True
     x = operand_def(TensorType)
     tile = prop_def(I64)
     pads = prop_def(I64_ARRAY)
@@ -124,6 +125,7 @@ class WinogradOutputOp(NNOp):
 
     name = "nn.winograd_output"
     ROLE: ClassVar[Role | None] = Role.CONTRACTION
+    BY_CHANNEL: ClassVar[bool] = True
     x = operand_def(TensorType)
     tile = prop_def(I64)
     sizes = prop_def(I64_ARRAY)

@@ -63,6 +63,11 @@ class Body:
         self._block = block
         self._known: list[dict[object, object]] = [{}]
 
+    @property
+    def is_conditional(self) -> bool:
+        """Whether code that is appended now runs under a condition."""
+        return len(self._known) > 1
+
     def add(self, op: Operation) -> Operation:
         """Append an operation."""
         self._block.add_op(op)

@@ -15,7 +15,6 @@ from .body import Body, Index
 from .elementwise import broadcast_index
 from .kernel import Element, Kernel, Part, Place, Placement
 from .scalar import Number, Scalar
-from .tails import kept_axis
 
 ZERO = AffineExpr.constant(0)
 
@@ -62,7 +61,7 @@ def _regrouped(
     """The index in a tensor of the `other` shape at the row-major position of one in `shape`."""
     at: list[Index] = []
     for before, after in groups:
-        kept = kept_axis(shape, other, before, after)
+        kept = nn.kept_axis(shape, other, before, after)
         if kept is None:
             flat = flatten([index[i] for i in before], [shape[i] for i in before])
             at += unflatten(flat, [other[i] for i in after])

@@ -12,7 +12,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ....dialects import nn
 from ....errors import CloptError
 from ...locations import node_name
-from ..lowering.tails import kept_axis
 
 
 def outline_relayouts(function: func.FuncOp) -> None:
@@ -61,7 +60,7 @@ def is_packed_view(fused: nn.FusedOp) -> bool:
     if before is None or after is None or not before.memory == after.memory == NoneAttr():
         return False
     old, new = nn.shape_of(reshape.x), nn.shape_of(reshape.result)
-    pairs = [kept_axis(old, new, *group) for group in nn.matching_groups(old, new)]
+    pairs = [nn.kept_axis(old, new, *group) for group in nn.matching_groups(old, new)]
     moved = dict(pair for pair in pairs if pair is not None)
     return [(moved.get(axis), size) for axis, size in before.blocks] == list(after.blocks)
 

@@ -1,0 +1,206 @@
+"""Records the reads of an operation: its lowering, run alone on plain tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ....dialects import nn, tir
+from ....dialects.tir.affine import linear
+from . import lowering_of
+from .body import Body, Index
+from .kernel import Accumulator, Element, Kernel, Part
+from .reads import Read
+from .scalar import Scalar
+
+
+def record(op: Operation) -> list[Read]:
+    """The reads of an operation for its first result; none if it has no lowering."""
+    if (lower := lowering_of(op)) is None:
+        return []
+    recorder = _Recorder(op)
+    lower(recorder, op)
+    return recorder.reads()
+
+
+@dataclass
+class _Scope:
+    """A loop nest: the part of a result that it writes, or a stage with a temporary."""
+
+    shape: Sequence[int]
+    loops: Sequence[int] = ()
+    """The extents of the loops of a reduction, after those over `shape`."""
+    places: Sequence[Index] | None = None
+    """For a part, the index in the result at which an element is stored."""
+    users: list[tuple[_Scope, Sequence[Index]]] = field(
+        default_factory=list["tuple[_Scope, Sequence[Index]]"]
+    )
+    """For a stage, the nests that load its results, and the indices of the loads."""
+    body: Body | None = None
+
+
+class _Recorder(Kernel):
+    """A kernel of one operation that notes the loads of operands."""
+
+    def __init__(self, op: Operation):
+        super().__init__("reads", op.operands, op.results)
+        self._result = op.results[0]
+        self._scopes: dict[Body, _Scope] = {}
+        self._scope = _Scope(())
+        self._noted: list[tuple[_Scope, int, Sequence[Index], bool]] = []
+        for position, value in enumerate(op.operands):
+            self.define(value, self._noting(position, self._elements[value]))
+
+    def _noting(self, operand: int, load: Element) -> Element:
+        def element(body: Body, index: Sequence[Index]) -> Scalar:
+            self._noted.append((self._scopes[body], operand, index, body.is_conditional))
+            return load(body, index)
+
+        return element
+
+    def reduction(
+        self,
+        label: str,
+        shape: Sequence[int],
+        reduce: Sequence[int],
+        accumulators: Sequence[Accumulator],
+        update: Callable[
+            [Body, Sequence[Index], Sequence[Index], Sequence[Scalar]], Sequence[Scalar]
+        ],
+        axes: Sequence[str] = (),
+        extents: Sequence[int] = (),
+    ) -> list[Element]:
+        self._scope = stage = _Scope(shape, reduce or [1])
+        elements = super().reduction(label, shape, reduce, accumulators, update, axes, extents)
+
+        def using(load: Element) -> Element:
+            def element(body: Body, index: Sequence[Index]) -> Scalar:
+                stage.users.append((self._scopes[body], index))
+                return load(body, index)
+
+            return element
+
+        return [using(load) for load in elements]
+
+    def _body(self, block: tir.BlockOp, shape: Sequence[int], half: Attribute = f32) -> Body:
+        body = Body(self, block.body.block, block.iter_vars, block.iter_extents, shape, half)
+        # The indices hold beyond the extents, where a layout may have a tail.
+        body.extents = [None] * len(block.iter_extents)
+        self._scopes[body], self._scope.body = self._scope, body
+        return body
+
+    def reads(self) -> list[Read]:
+        """Evaluate the result, and return all reads that its elements need."""
+        value = self._result
+        whole = Part(nn.shape_of(value), self._elements[value])
+        for part in self._parts.get(value, [whole]):
+            dims = [AffineExpr.dimension(i) for i in range(len(part.shape))]
+            self._scope = _Scope(part.shape, places=part.place(dims))
+            kinds = [tir.IterKind.Spatial] * len(dims)
+            part.element(self._body(self._nest("out", part.shape, kinds, (), ()), part.shape), dims)
+        numbering = _Numbering(len(nn.shape_of(value)))
+        return [
+            read
+            for scope, operand, index, guarded in self._noted
+            if (read := numbering.read(scope, operand, index, guarded)) is not None
+        ]
+
+
+class _Numbering:
+    """Expresses indices of any loop nest by those of the result, which come first."""
+
+    def __init__(self, rank: int):
+        self._rank = rank
+        self._count = rank
+        self._loops: dict[int, int] = {}
+        self._depends: dict[int, frozenset[int]] = {}
+        self._known: dict[int, list[AffineExpr] | None] = {}
+
+    def read(
+        self, scope: _Scope, operand: int, index: Sequence[Index], guarded: bool
+    ) -> Read | None:
+        """The read at an index of a nest; None if no element of the result needs it."""
+        values = self._values(scope)
+        if values is None:
+            return None
+        found = tuple(i.replace_dims_and_symbols(values, ()) for i in index)
+        times = prod(scope.shape) * prod(scope.loops)
+        used = {dim for i in found for dim in i.used_dims()}
+        return Read(
+            operand,
+            found,
+            times,
+            guarded,
+            tuple(self._loops.get(dim) for dim in range(self._count)),
+            {dim: self._depends[dim] for dim in used if dim in self._depends},
+        )
+
+    def _values(self, scope: _Scope) -> list[AffineExpr] | None:
+        """The values of a nest's variables, and of the integers that it loads."""
+        if id(scope) not in self._known:
+            values = self._variables(scope)
+            if values is not None and scope.body is not None:
+                for ssa in scope.body.dims[len(values) :]:
+                    values.append(self._loaded(ssa, scope.body, values))
+            self._known[id(scope)] = values
+        return self._known[id(scope)]
+
+    def _variables(self, scope: _Scope) -> list[AffineExpr] | None:
+        if scope.places is not None:
+            return self._inverse(scope.places, scope.shape)
+        for user, index in scope.users:
+            outer = self._values(user)
+            if outer is not None:
+                values = [i.replace_dims_and_symbols(outer, ()) for i in index]
+                loops = [self._new() for _ in scope.loops]
+                extents = zip(loops, scope.loops, strict=True)
+                self._loops |= {loop.position: extent for loop, extent in extents}
+                return [*values, *loops]
+        return None
+
+    def _inverse(self, places: Sequence[Index], shape: Sequence[int]) -> list[AffineExpr] | None:
+        """The variables of a part by the index in the result at which an element is stored."""
+        values: list[AffineExpr | None] = [None] * len(shape)
+        for axis, place in enumerate(places):
+            form = linear(place, [max(extent, 2) for extent in shape])
+            match list(form.terms.items()):
+                case [(AffineDimExpr(position=dim), 1)]:
+                    moved = AffineExpr.dimension(axis)
+                    values[dim] = moved - form.constant if form.constant else moved
+                case _:
+                    pass
+        found = [value for value in values if value is not None]
+        return found if len(found) == len(values) else None
+
+    def _loaded(self, ssa: SSAValue, body: Body, values: Sequence[AffineExpr]) -> AffineExpr:
+        new = self._new()
+        known = dict(zip(body.dims, values, strict=False))
+        dims = {dim for v in _sources(ssa) if v in known for dim in known[v].used_dims()}
+        self._depends[new.position] = frozenset(dims)
+        return new
+
+    def _new(self) -> AffineDimExpr:
+        self._count += 1
+        return AffineDimExpr(self._count - 1)
+
+
+def _sources(ssa: SSAValue) -> set[SSAValue]:
+    """The arguments of blocks from which a value is computed."""
+    pending, seen, found = [ssa], set[SSAValue](), set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, BlockArgument):
+            found.add(value)
+        elif isinstance(owner := value.owner, Operation):
+            pending += [v for op in owner.walk() for v in op.operands]
+        else:
+            assert isinstance(owner, Block)
+    return found
