@@ -20,7 +20,7 @@ from .layout.apply import Layouts, insert_transforms, place_constants, retype, s
 from .layout.candidates import Candidate
 from .layout.explain import choices_table
 from .layout.grouping import TEXELS
-from .layout.kernels import Work, contraction_lane, works_of_group
+from .layout.kernels import Work, work_lane, works_of_group
 from .layout.problem import LayoutProblem
 from .program.layouts import check_plain
 
@@ -105,6 +105,6 @@ def _plan(problem: LayoutProblem, work: Work, chosen: dict[SSAValue, Candidate])
     result = chosen[work.result]
     is_packed = result.layout is not None or any(reads.values())
     # A contraction between plain tensors still has weights, which may be texels.
-    has_texels = problem.target.texture == "prefer" and contraction_lane(work) is not None
+    has_texels = problem.target.texture == "prefer" and work_lane(work) is not None
     operands = [reads.get(value) for value in work.inputs]
     return _Plan(result, operands, is_packed or has_texels)

@@ -13,12 +13,13 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Dialect, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.test_value import create_ssa_value
 
 import clopt
 from clopt.context import CloptContext
@@ -28,6 +29,7 @@ from clopt.frontends.onnx import import_onnx
 from clopt.frontends.onnx.node import NodeContext
 from clopt.frontends.onnx.operators import TABLES
 from clopt.passes.nn.fold_constants import NNFoldConstantsPass
+from clopt.passes.nn.layout.access import operand_accesses
 from clopt.passes.nn.lowering import Kernel, LoweredBy
 from clopt.passes.nn.lowering.body import Body, Index
 from clopt.passes.nn.lowering.kernel import Accumulator
@@ -184,6 +186,15 @@ def parsed(text: str) -> clopt.CompiledModel:
 
 def test_text_compiles_though_no_operation_is_of_nn() -> None:
     assert "kernel void contrast_0" in parsed(TEXT).source
+
+
+def test_layouts_know_its_accesses() -> None:
+    """They follow from the lowering: four channels are neighbours in both operands."""
+    types = [TensorType(f32, shape) for shape in ((1, 8, 4, 4), (8, 3, 3))]
+    op = ContrastOp(*map(create_ssa_value, types))
+    x, w = (operand_accesses([op], op.result, 1)[value] for value in op.operands)
+    assert (x.axis, x.guarded, x.reads) == (1, True, 2 * 8 * 16 * 9)
+    assert (w.axis, w.guarded, w.reads) == (0, False, 8 * 16 * 9)
 
 
 def test_its_rule_is_verified() -> None:

@@ -11,7 +11,7 @@ from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
 from .access import Access
 from .candidates import LANES, PLAIN, Candidate, packed_axis, texture_for
-from .kernels import Work, contraction_lane
+from .kernels import Work, work_lane
 
 
 @dataclass(frozen=True)
@@ -84,4 +84,4 @@ def lane_of(work: Work, result: LayoutAttr | None) -> int | None:
     """
     if result is not None:
         return packed_axis(result)
-    return contraction_lane(work)
+    return work_lane(work)

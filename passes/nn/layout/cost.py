@@ -15,11 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ....dialects import cl, nn
 from ....dialects.nn import LayoutAttr
-from .access import Access
+from ..lowering.reads import reads_of
+from .access import Access, contraction_lane, shared_terms
 from .candidates import LANES, is_texture, packed_axis
 from .kernels import Work
 
@@ -155,18 +156,12 @@ def _padded(extent: int) -> int:
     return -(-extent // LANES) * LANES
 
 
-def _terms(op: Operation) -> tuple[float, int, int]:
+def _terms(op: nn.NNOp) -> tuple[float, int, int]:
     """A contraction's multiply-adds, and the two extents that packing pads: terms and results."""
-    count = nn.count(nn.shape_of(op.results[0]))
-    match op:
-        case nn.ConvOp():
-            outputs, inputs, *taps = nn.shape_of(op.w)
-            # The blocks of all groups together are as full as those of the whole tensor.
-            inner = inputs if op.groups.value.data == 1 else LANES
-            return count * inputs * prod(taps), inner, outputs
-        case nn.MatmulOp():
-            shape = nn.shape_of(op.a)
-            inner = shape[-2 if op.transpose_a is not None else -1]
-            return count * inner, inner, nn.shape_of(op.result)[-1]
-        case _:
-            return count, LANES, LANES
+    shape = nn.shape_of(op.results[0])
+    times = [read.times for read in reads_of(op) if read.operand == 1]
+    if not times:
+        return nn.count(shape), LANES, LANES
+    # The blocks of all groups together are as full as those of the whole tensor.
+    inner = next((term.extent for term in shared_terms(op) if term.is_whole), LANES)
+    return sum(times), inner, shape[contraction_lane(op)]

@@ -10,9 +10,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn
 from ..fuse import Group, is_literal
-from ..roles import role_of
 from ..structure import structure
-from .access import Access, operand_accesses
+from .access import Access, contraction_lane, is_contraction, operand_accesses
 
 _NEVER = Access(0.0)
 
@@ -25,7 +24,7 @@ class Work:
     inputs: Sequence[SSAValue]
     """The values that `ops` read: operands from outside of a group, or arguments of a region."""
     result: SSAValue
-    contraction: Operation | None = None
+    contraction: nn.NNOp | None = None
     _accesses: dict[int, dict[SSAValue, Access]] = field(
         default_factory=dict[int, dict[SSAValue, Access]]
     )
@@ -81,16 +80,16 @@ def work_of_region(fused: nn.FusedOp, result: int = 0) -> Work:
     return Work(ops, fused.body.block.args, fused.yielded[result], _contraction(ops))
 
 
-def contraction_lane(work: Work) -> int | None:
-    """The axis of the result along which a contraction computes: channels, or columns.
+def work_lane(work: Work) -> int | None:
+    """The axis of the result along which the contraction of a kernel computes.
 
     None if there is no contraction, or if later operations move its elements to other places.
     """
-    op, shape = work.contraction, nn.shape_of(work.result)
-    if op is None or nn.shape_of(op.results[0]) != shape:
+    op = work.contraction
+    if op is None or nn.shape_of(op.results[0]) != nn.shape_of(work.result):
         return None
-    return len(shape) - 1 if isinstance(op, nn.MatmulOp) else 1
+    return contraction_lane(op)
 
 
-def _contraction(ops: Iterable[Operation]) -> Operation | None:
-    return next((op for op in ops if role_of(op) is nn.Role.CONTRACTION), None)
+def _contraction(ops: Iterable[Operation]) -> nn.NNOp | None:
+    return next((op for op in ops if is_contraction(op)), None)

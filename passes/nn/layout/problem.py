@@ -13,7 +13,7 @@ from ....dialects.nn import LayoutAttr
 from ..fuse import Group
 from .candidates import PLAIN, Candidate
 from .cost import CostModel
-from .kernels import Work, contraction_lane, works_of_group
+from .kernels import Work, work_lane, works_of_group
 from .solver import Problem, Solution, Table, solve
 from .tables import CostTables
 
@@ -99,7 +99,7 @@ class LayoutProblem:
     def _find_axes(self, works: Iterable[Work]) -> None:
         """Restrict the packable axes of the operands and results of contractions and windows."""
         for work in works:
-            lane = contraction_lane(work)
+            lane = work_lane(work)
             if lane is not None:
                 self._axes[work.result] = [lane]
         for work in works:
