@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
 
 from ..properties import F64, I64_ARRAY, int_array, ints, real
+from ..windows import extent, positions, spread
 from .attributes import Activation, ActivationAttr, ConvMode, ConvModeAttr
 from .base import (
     FORMAT,
@@ -58,15 +59,13 @@ def _output_channels(mode: ConvMode, x: Shape, w: Shape) -> int:
 
 def _size(mode: ConvMode, n: int, kernel: int, stride: int, dilation: int, pad: int) -> int:
     """The size of the result in one dimension; `pad` is the sum of both ends."""
-    extent = (kernel - 1) * dilation + 1
     if mode is ConvMode.TRANSPOSE:
-        size = (n - 1) * stride + extent - pad
+        size = spread(n, kernel, stride, dilation) - pad
         require(size >= 1, f"pads of {pad} leave nothing of a result of {size + pad}")
         return size
-    require(
-        extent <= n + pad, f"a filter over {extent} does not fit into a padded size of {n + pad}"
-    )
-    return (n + pad - extent) // stride + 1
+    size, span = positions(n + pad, kernel, stride, dilation), extent(kernel, dilation)
+    require(size >= 1, f"a filter over {span} does not fit into a padded size of {n + pad}")
+    return size
 
 
 class Convolution(ArithmeticOp, ABC):

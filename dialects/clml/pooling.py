@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
 from ..properties import I64_ARRAY, int_array, ints
+from ..windows import positions
 from .attributes import PoolKind, PoolKindAttr
 from .base import FORMAT, ArithmeticOp, Properties, require, require_pads, require_pairs
 from .types import MLTensorType, Shape
@@ -72,11 +73,11 @@ class PoolOp(ArithmeticOp):
                 "padding",
             )
             padded = size + before + after
+            sizes.append(positions(padded, kernel[i], strides[i]))
             require(
-                kernel[i] <= padded,
+                sizes[i] >= 1,
                 f"a window of {kernel[i]} does not fit into a padded size of {padded}",
             )
-            sizes.append((padded - kernel[i]) // strides[i] + 1)
         return n, c, sizes[0], sizes[1]
 
     def _size_hint(self) -> str:

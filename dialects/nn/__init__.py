@@ -20,6 +20,7 @@ from ..properties import (
     number,
     real,
 )
+from ..windows import extent
 from .attributes import (
     ATTRIBUTES,
     ArgReduceKind,
@@ -69,7 +70,6 @@ from .convolution import (
     ConvolutionOp,
     ConvOp,
     ConvTransposeOp,
-    extent,
 )
 from .elementwise import (
     BINARY,

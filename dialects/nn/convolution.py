@@ -19,6 +19,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..properties import I64, I64_ARRAY, int_array, integer, ints
+from ..windows import positions, spread
 from .base import (
     FORMAT,
     NNOp,
@@ -64,11 +65,6 @@ def window(
         "dilations": int_array(dilations or [1] * rank),
         "pads": int_array(pads or [0] * 2 * rank),
     }
-
-
-def extent(kernel: int, dilation: int) -> int:
-    """The number of input elements that a dilated window spans."""
-    return (kernel - 1) * dilation + 1
 
 
 class ConvolutionOp(NNOp):
@@ -190,9 +186,10 @@ class ConvOp(ConvolutionOp):
         strides, dilations, pads = cls._window(properties)
         spatial: list[int] = []
         for i, n in enumerate(sizes):
-            slack = n + pads[i] + pads[i + len(sizes)] - extent(kernel[i], dilations[i])
-            require(slack >= 0, f"kernel extent in dimension {i + 2} exceeds the padded input")
-            spatial.append(slack // strides[i] + 1)
+            padded = n + pads[i] + pads[i + len(sizes)]
+            spatial.append(positions(padded, kernel[i], strides[i], dilations[i]))
+            fits = spatial[i] >= 1
+            require(fits, f"kernel extent in dimension {i + 2} exceeds the padded input")
         return spatial
 
     @classmethod
@@ -248,7 +245,7 @@ class ConvTransposeOp(ConvolutionOp):
         require(min(extra) >= 0, f"output_padding {list(extra)} must not be negative")
         spatial: list[int] = []
         for i, n in enumerate(sizes):
-            full = strides[i] * (n - 1) + extra[i] + extent(kernel[i], dilations[i])
+            full = spread(n, kernel[i], strides[i], dilations[i]) + extra[i]
             spatial.append(full - pads[i] - pads[i + rank])
             require(spatial[i] >= 1, f"pads crop dimension {i + 2} to nothing")
         return spatial

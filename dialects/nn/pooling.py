@@ -11,9 +11,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
 from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
+from ..windows import extent, positions
 from .attributes import PoolKind, PoolKindAttr
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_float, require_lengths
-from .convolution import check_padded, check_window, extent, window
+from .convolution import check_padded, check_window, window
 from .interfaces import HalfRule, Role, Zeros
 from .types import Tensor, is_bool, shape_of, with_shape
 
@@ -34,11 +35,12 @@ def pooled_shape(x: Sequence[int], properties: Properties) -> tuple[int, ...]:
         require(
             max(pads[i], pads[i + rank]) < span, f"padding of dimension {i + 2} exceeds the window"
         )
-        slack = n + pads[i] + pads[i + rank] - span
-        require(slack >= 0, f"window in dimension {i + 2} exceeds the padded input")
-        size = slack // strides[i] + 1
+        padded = n + pads[i] + pads[i + rank]
+        size = positions(padded, kernel[i], strides[i], dilations[i])
+        require(size >= 1, f"window in dimension {i + 2} exceeds the padded input")
         if "ceil_mode" in properties:
-            size = -(-slack // strides[i]) + 1
+            # One that reaches beyond the end counts if it starts before it.
+            size = -(-(padded - span) // strides[i]) + 1
             if (size - 1) * strides[i] >= n + pads[i]:
                 size -= 1
         spatial.append(size)
