@@ -7,20 +7,14 @@ from ..schedule import Schedule
 from .attach import attach, read_loops
 from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
 from .naive_kernel import NaiveKernel
-from .rule import Rule
+from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Space
 from .stages import Stage
 
 _WIDTHS = (2, 4, 8, 16)
 
 
-def _space(kernel: NaiveKernel, target: cl.Target) -> Space[cl.Target] | Misfit:
-    if target.device_type != "cpu":
-        return Misfit("the device is no CPU")
-    if target.uses_textures and kernel.is_packed:
-        return Misfit("it accesses texels")
-    if not kernel.producers:
-        return Misfit("it has no reduction")
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[cl.Target] | Misfit:
     output = kernel.main
     if not output.loops or output.loops[-1].size < target.vector_width:
         return Misfit("its result has no vector of columns")
@@ -67,5 +61,7 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     join_grid(schedule, borders, output)
 
 
-COLUMNS = Rule("columns", 1, _space, _default, _apply)
+COLUMNS = Rule(
+    "columns", 1, Kernels(device="cpu", texels=False, reductions=True), _fit, _default, _apply
+)
 """Loops that no stage depends on run inside of a work-item: the others are its grid."""

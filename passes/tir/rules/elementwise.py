@@ -18,8 +18,8 @@ from .grid import (
     local_size_parameter,
 )
 from .naive_kernel import NaiveKernel
-from .rule import Rule
-from .space import Choice, Misfit, Parameter, Params, Range, Space, Value
+from .rule import Kernels, Rule
+from .space import Choice, Parameter, Params, Range, Space, Value
 from .stages import Stage
 
 _VECTORS_PER_ITEM = 16
@@ -87,25 +87,12 @@ def _collapse(schedule: Schedule, stage: Stage) -> list[tir.ForOp]:
     return fused
 
 
-def _unfit(kernel: NaiveKernel, target: cl.Target, device_type: str) -> Misfit | None:
-    if kernel.producers:
-        return Misfit("it has a reduction, or another stage that its outputs read")
-    if target.device_type != device_type:
-        return Misfit(f"the device is no {device_type.upper()}")
-    if target.uses_textures and kernel.is_packed:
-        return Misfit("it accesses texels")
-    return None
-
-
 def _names(base: str, count: int) -> list[str]:
     """A parameter for each piece: `width`, `width_1`, ..."""
     return [base if i == 0 else f"{base}_{i}" for i in range(count)]
 
 
-def _cpu_space(kernel: NaiveKernel, target: cl.Target) -> Space[_Pieces] | Misfit:
-    unfit = _unfit(kernel, target, "cpu")
-    if unfit is not None:
-        return unfit
+def _cpu_fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Pieces]:
     facts = _Pieces(kernel, target)
     count = len(facts.pieces)
     parameters = [local_size_parameter(target)]
@@ -175,7 +162,14 @@ def _vectorize(
     return grid
 
 
-CPU_ELEMENTWISE = Rule("cpu-elementwise", 1, _cpu_space, _cpu_default, _cpu_apply)
+CPU_ELEMENTWISE = Rule(
+    "cpu-elementwise",
+    1,
+    Kernels(device="cpu", texels=False, reductions=False),
+    _cpu_fit,
+    _cpu_default,
+    _cpu_apply,
+)
 """Vectors along memory.
 
 Pieces share the kernel's grid, which spans the longest of their loops on each axis: of several each
@@ -183,10 +177,7 @@ is one loop, so that the grid is the longest piece and not a product of loops of
 """
 
 
-def _gpu_space(kernel: NaiveKernel, target: cl.Target) -> Space[_Pieces] | Misfit:
-    unfit = _unfit(kernel, target, "gpu")
-    if unfit is not None:
-        return unfit
+def _gpu_fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Pieces]:
     facts = _Pieces(kernel, target)
     return Space(
         [group_parameter(target, name) for name in _names("group", len(facts.pieces))], facts
@@ -209,5 +200,12 @@ def _gpu_apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     join_grid(schedule, borders, main)
 
 
-GPU_ELEMENTWISE = Rule("gpu-elementwise", 1, _gpu_space, _gpu_default, _gpu_apply)
+GPU_ELEMENTWISE = Rule(
+    "gpu-elementwise",
+    1,
+    Kernels(device="gpu", texels=False, reductions=False),
+    _gpu_fit,
+    _gpu_default,
+    _gpu_apply,
+)
 """One element for each work-item, neighbours next to each other; pieces as on a CPU."""

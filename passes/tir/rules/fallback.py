@@ -18,8 +18,8 @@ from .grid import (
     local_size_parameter,
 )
 from .naive_kernel import NaiveKernel
-from .rule import Rule
-from .space import Misfit, Params, Space
+from .rule import Kernels, Rule
+from .space import Params, Space
 from .stages import Stage
 
 
@@ -29,11 +29,7 @@ class _Facts:
     target: cl.Target
 
 
-def _space(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    if target.uses_textures and kernel.is_packed:
-        return Misfit("it accesses texels")
-    if not kernel.producers:
-        return Misfit("it has no stage besides its outputs")
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts]:
     gpu = target.device_type == "gpu"
     parameter = group_parameter(target) if gpu else local_size_parameter(target)
     return Space((parameter,), _Facts(kernel, target))
@@ -77,5 +73,5 @@ def _attach_all(schedule: Schedule, kernel: NaiveKernel) -> list[tir.ForOp]:
     return order[:shared]
 
 
-FALLBACK = Rule("fallback", 1, _space, _default, _apply)
+FALLBACK = Rule("fallback", 1, Kernels(texels=False, reductions=True), _fit, _default, _apply)
 """Where stages are computed follows from what is read of them."""

@@ -19,7 +19,7 @@ from ..schedule.analysis import memref_of
 from .contraction import NO_CONTRACTION, Contraction
 from .grid import bind_axes, join_grid
 from .naive_kernel import NaiveKernel
-from .rule import Rule
+from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Range, Space
 
 _GROUPS = (16, 8, 4)
@@ -42,11 +42,7 @@ class _Facts:
         return params.number("group") * depth * (rows * of_rows + cols * of_cols)
 
 
-def _space(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    if target.device_type != "gpu":
-        return Misfit("the device is no GPU")
-    if target.uses_textures and kernel.is_packed:
-        return Misfit("it accesses texels")
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
     contraction = kernel.contraction
     if contraction is None:
         return Misfit(NO_CONTRACTION)
@@ -161,5 +157,7 @@ def _copy_together(schedule: Schedule, loops: list[tir.ForOp], group: int) -> No
     schedule.bind(item_cols, tir.LoopKind.LocalX)
 
 
-GPU_MATMUL = Rule("gpu-matmul", 1, _space, _default, _apply)
+GPU_MATMUL = Rule(
+    "gpu-matmul", 1, Kernels(device="gpu", texels=False, reductions=True), _fit, _default, _apply
+)
 """Which variables are rows and columns follows from the product, the copies from the group."""

@@ -17,7 +17,7 @@ from .contraction import (
 )
 from .grid import bind_groups, group_parameter, group_size, join_grid
 from .naive_kernel import NaiveKernel
-from .rule import Rule
+from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Range, Space
 
 _ITEMS_PER_UNIT = 256
@@ -65,11 +65,7 @@ class _Facts:
         return [i for i in range(len(extents)) if i != self.col and extents[i] > 1]
 
 
-def _space(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    if target.device_type != "gpu":
-        return Misfit("the device is no GPU")
-    if target.uses_textures and kernel.is_packed:
-        return Misfit("it accesses texels")
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
     contraction = kernel.contraction
     if contraction is None:
         return Misfit(NO_CONTRACTION)
@@ -153,5 +149,7 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     join_grid(schedule, kernel.borders, contraction.output)
 
 
-GPU_TILE = Rule("gpu-tile", 1, _space, _default, _apply)
+GPU_TILE = Rule(
+    "gpu-tile", 1, Kernels(device="gpu", texels=False, reductions=True), _fit, _default, _apply
+)
 """Tiles follow each other along memory, so the order of the grid needs no decision."""

@@ -22,7 +22,7 @@ from .grid import bind_axes, join_grid, join_grid_of_texels
 from .group_plan import Plan, Sharing, bare_plan, rows_to_share
 from .naive_kernel import NaiveKernel
 from .row_structure import rows_of
-from .rule import Rule
+from .rule import Kernels, Rule
 from .space import Choice, Domain, Misfit, Parameter, Params, Range, Space, Value
 from .stages import Stage, split_channels
 from .texel_tile import has_few_texels
@@ -31,11 +31,7 @@ _ALONG_NONE = -1
 _NEIGHBOURS = ("rows", "parts")
 
 
-def _space(kernel: NaiveKernel, target: cl.Target) -> Space[Sharing] | Misfit:
-    if target.device_type != "gpu":
-        return Misfit("the device is no GPU")
-    if not kernel.producers:
-        return Misfit("it has no reduction")
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[Sharing] | Misfit:
     few = target.uses_textures and kernel.is_packed and has_few_texels(kernel, target)
     found = rows_to_share(kernel.producers, kernel.main, target, contraction=few)
     if isinstance(found, str):
@@ -306,5 +302,7 @@ def _walk(
     return loop
 
 
-GROUP_REDUCTION = Rule("group-reduction", 1, _space, _default, _apply)
+GROUP_REDUCTION = Rule(
+    "group-reduction", 1, Kernels(device="gpu", reductions=True), _fit, _default, _apply
+)
 """Which loops the work-items of a row share follows from how memory is walked."""

@@ -30,7 +30,7 @@ from .contraction import (
 from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
 from .naive_kernel import NaiveKernel
 from .row_structure import row_length
-from .rule import Rule
+from .rule import Kernels, Rule
 from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
 from .stages import lane_step
 
@@ -100,11 +100,7 @@ class Problem:
         return min(candidates(self), key=lambda tile: _total(self, tile), default=None)
 
 
-def _space(kernel: NaiveKernel, target: cl.Target) -> Space[Problem] | Misfit:
-    if target.device_type != "cpu":
-        return Misfit("the device is no CPU")
-    if target.uses_textures and kernel.is_packed:
-        return Misfit("it accesses texels")
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[Problem] | Misfit:
     contraction = kernel.contraction
     if contraction is None:
         return Misfit(NO_CONTRACTION)
@@ -300,5 +296,13 @@ def _cost(space: Space[Problem], params: Params) -> float:
     return _total(problem, _costed(problem, tile, stored))
 
 
-REGISTER_TILE = Rule("register-tile", 1, _space, _default, _apply, _cost)
+REGISTER_TILE = Rule(
+    "register-tile",
+    1,
+    Kernels(device="cpu", texels=False, reductions=True),
+    _fit,
+    _default,
+    _apply,
+    _cost,
+)
 """How the loops of the reduction nest needs no decision: registers hold the whole tile."""

@@ -10,20 +10,14 @@ from .attach import attach
 from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
 from .naive_kernel import NaiveKernel
 from .row_structure import row_length
-from .rule import Rule
+from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Space
 from .stages import stages_of, strides
 
 _WIDTHS = (2, 4, 8, 16)
 
 
-def _space(kernel: NaiveKernel, target: cl.Target) -> Space[cl.Target] | Misfit:
-    if target.device_type != "cpu":
-        return Misfit("the device is no CPU")
-    if target.uses_textures and kernel.is_packed:
-        return Misfit("it accesses texels")
-    if not kernel.producers:
-        return Misfit("it has no reduction")
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[cl.Target] | Misfit:
     shortest = min(row_length(stage) for stage in kernel.producers)
     if shortest < 2 * target.vector_width:
         return Misfit(
@@ -93,5 +87,5 @@ def _fused_reduction(schedule: Schedule, block: tir.BlockOp) -> tir.ForOp | None
     return loop
 
 
-ROWS = Rule("rows", 1, _space, _default, _apply)
+ROWS = Rule("rows", 1, Kernels(device="cpu", texels=False, reductions=True), _fit, _default, _apply)
 """Where stages are computed, and so what the grid is, follows from what is read of them."""

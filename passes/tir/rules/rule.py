@@ -13,20 +13,48 @@ from .space import Facts, Misfit, Params, Space
 
 
 @dataclass(frozen=True)
+class Kernels:
+    """The kernels that a rule is for; None where both kinds are."""
+
+    device: str | None = None
+    """`cpu` or `gpu`."""
+    texels: bool | None = None
+    """Those that access texels, or those in plain memory."""
+    reductions: bool | None = None
+    """Those with stages besides their outputs, which are reductions or feed some."""
+
+    def misfit(self, kernel: NaiveKernel, target: cl.Target) -> Misfit | None:
+        """Why a kernel is none of these."""
+        if self.device not in (None, target.device_type):
+            return Misfit(f"the device is no {self.device.upper()}")
+        if self.reductions not in (None, bool(kernel.producers)):
+            return Misfit("it has no reduction" if self.reductions else "it has a reduction")
+        if self.texels is not None and self.texels != (target.uses_textures and kernel.is_packed):
+            return Misfit("it accesses no texels" if self.texels else "it accesses texels")
+        return None
+
+
+@dataclass(frozen=True)
 class Rule(Generic[Facts]):
     """A way to schedule kernels of some shape.
 
-    `space` looks at a kernel, changes nothing, and returns the decisions that there are, or why the
-    rule does not fit. `default` decides them by a model of the target. `apply` carries any point of
-    the space out, with primitives only; it gets the schedule's kernel as seen before the first
-    step. `cost` is that of a point by the rule's model, in units that compare points of one kernel.
+    `fit` looks at one of its kernels, changes nothing, and returns the decisions that there are, or
+    why the rule does not fit. `default` decides them by a model of the target. `apply` carries any
+    point of the space out, with primitives only; it gets the schedule's kernel as seen before the
+    first step. `cost` is that of a point by the rule's model, in units that compare points of one
+    kernel.
 
     The version counts the meanings of the parameters: a plan of another version is refused.
     """
 
     name: str
     version: int
-    space: Callable[[NaiveKernel, cl.Target], Space[Facts] | Misfit]
+    kernels: Kernels
+    fit: Callable[[NaiveKernel, cl.Target], Space[Facts] | Misfit]
     default: Callable[[Space[Facts]], Params]
     apply: Callable[[Schedule, NaiveKernel, Params], None]
     cost: Callable[[Space[Facts], Params], float] | None = None
+
+    def space(self, kernel: NaiveKernel, target: cl.Target) -> Space[Facts] | Misfit:
+        """The decisions that there are for a kernel, or why the rule does not fit."""
+        return self.kernels.misfit(kernel, target) or self.fit(kernel, target)

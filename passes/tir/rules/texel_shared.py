@@ -12,8 +12,8 @@ from ..schedule.analysis import driven
 from .attach import needed_depth, read_loops
 from .grid import join_grid_of_texels
 from .naive_kernel import NaiveKernel
-from .rule import Rule
-from .space import Misfit, Parameter, Params, Space
+from .rule import Kernels, Rule
+from .space import Parameter, Params, Space
 from .stages import Stage, split_channels, split_lanes
 from .work_items import Shapes, bind_items
 
@@ -55,11 +55,7 @@ class _Facts:
     shapes: Shapes | None
 
 
-def _space(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    if not (target.uses_textures and kernel.is_packed):
-        return Misfit("it accesses no texels")
-    if not kernel.producers:
-        return Misfit("it has no stage besides its outputs")
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts]:
     sizes = _Nest.of(kernel).sizes
     if not sizes:
         return Space((), _Facts(None))
@@ -111,5 +107,7 @@ def _vectorize_texels(schedule: Schedule, stage: Stage, loops: Sequence[tir.ForO
         schedule.unroll(channels[0])
 
 
-TEXEL_SHARED = Rule("texel-shared", 1, _space, _default, _apply)
+TEXEL_SHARED = Rule(
+    "texel-shared", 1, Kernels(texels=True, reductions=True), _fit, _default, _apply
+)
 """The order of the loops, and where stages are computed, follow from what is read of them."""

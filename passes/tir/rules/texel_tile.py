@@ -19,7 +19,7 @@ from ..schedule import Schedule
 from ..schedule.analysis import written
 from .grid import join_grid_of_texels
 from .naive_kernel import NaiveKernel
-from .rule import Rule
+from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Range, Space
 from .stages import Stage, reads_in_place, split_channels
 from .work_items import Shapes, bind_items
@@ -238,10 +238,8 @@ def has_few_texels(kernel: NaiveKernel, target: cl.Target) -> bool:
     return shape is not None and _Facts(shape, target).best == TexelTile(1, 1)
 
 
-def _space(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    if not (target.uses_textures and kernel.is_packed):
-        return Misfit("it accesses no texels")
-    shape = _Shape.of(kernel) if kernel.producers else None
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
+    shape = _Shape.of(kernel)
     if shape is None:
         return Misfit("it is not one reduction to texels that an output reads element by element")
 
@@ -355,5 +353,7 @@ def _cost_at(space: Space[_Facts], params: Params) -> float:
     return _cost(space.facts.shape, _tile(params), space.facts.target)
 
 
-TEXEL_TILE = Rule("texel-tile", 1, _space, _default, _apply, _cost_at)
+TEXEL_TILE = Rule(
+    "texel-tile", 1, Kernels(texels=True, reductions=True), _fit, _default, _apply, _cost_at
+)
 """Which variables are texels and columns follows from the layout."""

@@ -8,8 +8,8 @@ from ....dialects import cl
 from ....dialects.tir import TEXEL
 from ..schedule import Schedule
 from .naive_kernel import NaiveKernel
-from .rule import Rule
-from .space import Misfit, Parameter, Params, Space, Value
+from .rule import Kernels, Rule
+from .space import Parameter, Params, Space, Value
 from .stages import Stage, split_lanes
 from .work_items import Shape, Shapes, bind_items, together
 
@@ -40,11 +40,7 @@ def _texels(stage: Stage) -> list[int]:
     return sizes
 
 
-def _space(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    if not (target.uses_textures and kernel.is_packed):
-        return Misfit("it accesses no texels")
-    if kernel.producers:
-        return Misfit("it has a reduction, or another stage that its outputs read")
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts]:
     facts = _Facts([_texels(stage) for stage in kernel.outputs if stage.loops], target)
     parameters: list[Parameter] = []
     for position in range(len(facts.nests)):
@@ -74,5 +70,5 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
             schedule.vectorize(lanes)
 
 
-TEXELS = Rule("texels", 1, _space, _default, _apply)
+TEXELS = Rule("texels", 1, Kernels(texels=True, reductions=False), _fit, _default, _apply)
 """Stages of one kernel share its groups, so the shape for a later one minds those of the others."""
