@@ -27,6 +27,8 @@ def partition_for_clml(
     also get constants that CLML needs in another order. With `explain` a table on stderr says which
     graph each operation is in, or why it is in none. Raises CloptError for a target without CLML.
     """
+    from .passes.nn.choose import NNChoosePass
+    from .passes.on_networks import DCEOfNetworks
     from .passes.pipelines import run_pipeline
 
     described = target if isinstance(target, Target) else TargetChoice.parse(target).load()
@@ -44,5 +46,8 @@ def partition_for_clml(
     ctx = CloptContext(weights=Weights() if weights is None else weights)
     run_pipeline(ctx, module, "simplify")
     with explaining(ctx):
-        run_pipeline(ctx, module, "offload", explain=explain)
+        NNChoosePass(graphs_only=True, explain=explain).apply(ctx, module)
+    # Graphs hold their own constants, so those that only CLML reads are dead.
+    DCEOfNetworks().apply(ctx, module)
+    module.verify()
     return module

@@ -23,7 +23,8 @@ from clopt.context import CloptContext
 from clopt.dialects import clml
 from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
-from clopt.passes.nn.clml.partition import Node, Partition, partition
+from clopt.passes.nn.choose import NNChoosePass, choose
+from clopt.passes.nn.clml.partition import Node, Partition
 from clopt.passes.nn.mixed_precision import NNMixedPrecisionPass
 from clopt.passes.pipelines import PRECISION, SIMPLIFY
 
@@ -60,8 +61,7 @@ def measure(name: str, precision: str, target: Target) -> Row:
         if isinstance(pass_, NNMixedPrecisionPass):
             pass_ = replace(pass_, precision=precision)
         pass_.apply(ctx, module)
-    (function,) = module.ops
-    found = partition(module, function, target, ctx.weights)
+    (found,) = choose(module, ctx, NNChoosePass(graphs_only=True))
     module.verify()
     return Row(name, precision, found)
 

@@ -30,6 +30,7 @@ import rounding
 from compare import relative_error
 from provenance import commit, processor
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
 import clopt
 from clml import CLASSIFIERS, PRECISIONS, SIZES
@@ -39,18 +40,18 @@ from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
 from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueMLOp, Target, set_target
 from clopt.frontends.onnx import import_onnx
+from clopt.passes.nn.choose import NNChoosePass, choose
 from clopt.passes.nn.clml import partition as partitioning
-from clopt.passes.nn.clml.matching import Match
-from clopt.passes.nn.clml.partition import Partition, partition
+from clopt.passes.nn.clml.matching import Matches, find_matches
+from clopt.passes.nn.clml.partition import Partition
 from clopt.passes.nn.mixed_precision import NNMixedPrecisionPass
-from clopt.passes.nn.partition_clml import NNPartitionCLMLPass
 from clopt.passes.pipelines import PIPELINES
 from clopt.weights import Weights
 
 MODES = {
     "prefer": "adreno-740 clml=prefer",
     "auto": "adreno-740 clml=auto",
-    "textures": "adreno-740 texture=prefer clml=auto",
+    "textures": "adreno-740 texture=prefer clml=prefer",
 }
 OTHERS = ("rounded", "off")
 """The modes without CLML, for comparison."""
@@ -113,11 +114,10 @@ class Row:
         return self.network, self.mode, self.precision, self.device
 
 
-def every_other(
-    function: object, target: object, legal: Sequence[Match], *rest: object
-) -> list[Match]:
-    """Every other stretch of `legal`, from the first: replaces `choose_matches`."""
-    return [match for i, match in enumerate(legal) if i // STRETCH % 2 == 0]
+def every_other(function: FuncOp, target: Target, weights: Weights) -> Matches:
+    """Every other stretch of legal matches, from the first: replaces `find_matches`."""
+    legal = find_matches(function, target, weights).legal
+    return Matches([match for i, match in enumerate(legal) if i // STRETCH % 2 == 0])
 
 
 def lower(path: Path, target: Target, mode: str, precision: str) -> Program:
@@ -126,15 +126,14 @@ def lower(path: Path, target: Target, mode: str, precision: str) -> Program:
     module = import_onnx(path, ctx.weights)
     set_target(module, target)
     found = Partition((), ())
-    choose = mock.patch.object(partitioning, "choose_matches", every_other)
+    stretches = mock.patch.object(partitioning, "find_matches", every_other)
     for pass_ in PIPELINES["opencl"]:
         match pass_:
             case NNMixedPrecisionPass():
                 replace(pass_, precision=precision).apply(ctx, module)
-            case NNPartitionCLMLPass():
-                (function,) = module.ops
-                with choose if mode == "textures" else nullcontext():
-                    found = partition(module, function, target, ctx.weights)
+            case NNChoosePass():
+                with stretches if mode == "textures" else nullcontext():
+                    (found,) = choose(module, ctx, pass_)
             case _:
                 pass_.apply(ctx, module)
     return Program(module, ctx.weights, emit(module, target), found)

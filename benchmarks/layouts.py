@@ -23,7 +23,7 @@ from clopt.context import CloptContext
 from clopt.dialects import nn
 from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
-from clopt.passes.nn.choose_layout import NNChooseLayoutPass
+from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.layout.explain import layout_text, layout_transforms
 from clopt.passes.pipelines import FUSE, SIMPLIFY
@@ -64,7 +64,7 @@ def measure(name: str, target: Target, label: str, size: int) -> Row:
     for pass_ in (*SIMPLIFY, *FUSE):
         start = time.perf_counter()
         pass_.apply(ctx, module)
-        if isinstance(pass_, NNChooseLayoutPass | NNFoldRelayoutsPass):
+        if isinstance(pass_, NNChoosePass | NNFoldRelayoutsPass):
             seconds += time.perf_counter() - start
     (function,) = module.ops
     regions = [op for op in function.walk() if isinstance(op, nn.FusedOp)]

@@ -12,22 +12,18 @@ from xdsl.passes import ModulePass, PassPipeline
 from .cl.pack_constants import CLPackConstantsPass
 from .cl.plan_memory import CLPlanMemoryPass
 from .cl.reorder import CLReorderPass
-from .nn.choose_layout import NNChooseLayoutPass
+from .nn.choose import NNChoosePass
 from .nn.conv_to_matmul import NNConvToMatmulPass
-from .nn.conv_transpose_to_conv import NNConvTransposeToConvPass
 from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
 from .nn.fold_relayouts import NNFoldRelayoutsPass
 from .nn.fuse import NNFusePass
 from .nn.mixed_precision import NNMixedPrecisionPass
-from .nn.partition_clml import NNPartitionCLMLPass
 from .nn.sink_reshapes import NNSinkReshapesPass
-from .nn.split_concats import NNSplitConcatsPass
 from .nn.split_padding import NNSplitPaddingPass
 from .nn.split_transposes import NNSplitTransposesPass
 from .nn.to_cl import NNToCLPass
 from .nn.to_tir import NNToTIRPass
-from .nn.winograd import NNWinogradPass
 from .on_networks import CanonicalizeNetworks, CSEOfNetworks, DCEOfNetworks
 from .tir.apply_plan import TIRApplyPlanPass
 from .tir.choose_plan import TIRChoosePlanPass
@@ -57,31 +53,18 @@ PRECISION: tuple[ModulePass, ...] = (
     # that is one operation keeps its intermediate values out of memory. Before `fuse`: a cast joins
     # a kernel, and the fusion depends on the types that are stored.
     NNMixedPrecisionPass(),
+    # Weights that are stored as half have left those of the model dead.
+    DCEOfNetworks(),
     VerifyPass(),
 )
 """Does nothing unless it is given a precision."""
 
-OFFLOAD: tuple[ModulePass, ...] = (
-    # After `nn-mixed-precision`, since a graph has one element type. Before `fuse`: CLML computes
-    # the model's own operations, and the rest becomes kernels.
-    NNPartitionCLMLPass(),
-    # Graphs hold their own constants, so those that only CLML read are dead.
-    DCEOfNetworks(),
-    VerifyPass(),
-)
-"""Does nothing unless the target asks for CLML."""
-
 FUSE: tuple[ModulePass, ...] = (
-    # OpenCL limits the parameters of a kernel, and a concatenation has any number of operands.
-    NNSplitConcatsPass(),
-    # A transposed convolution becomes an ordinary one with interleaved outputs, which saves a kind
-    # of kernel. First, so that the passes below see the ordinary one.
-    NNConvTransposeToConvPass(),
-    # Where it pays, 3x3 convolutions become batches of matrix products between two transforms.
-    NNWinogradPass(),
-    # On devices with textures this forms the kernels with values in texels. The passes below see
-    # only operations that stay plain; on other devices all of them.
-    NNChooseLayoutPass(),
+    # Who computes each value, our kernels or CLML, and its layout: one choice, over the forms that
+    # our kernels really have. After `nn-mixed-precision`, since a graph has one element type.
+    # Forms kernels with values in texels on devices with textures; the passes below see only
+    # operations that stay plain.
+    NNChoosePass(),
     NNFoldRelayoutsPass(),
     # A 1x1 convolution is a matrix product and gets the schedules of one.
     NNConvToMatmulPass(),
@@ -135,12 +118,11 @@ MEMORY: tuple[ModulePass, ...] = (
 
 PIPELINES: dict[str, tuple[ModulePass, ...]] = {
     "simplify": SIMPLIFY,
-    "offload": OFFLOAD,
     "fuse": FUSE,
     "lower": LOWER,
     "schedule": SCHEDULE,
     "memory": MEMORY,
-    "opencl": SIMPLIFY + PRECISION + OFFLOAD + FUSE + LOWER + SCHEDULE + MEMORY,
+    "opencl": SIMPLIFY + PRECISION + FUSE + LOWER + SCHEDULE + MEMORY,
 }
 
 
@@ -163,7 +145,7 @@ def run_pipeline(
         match pass_:
             case NNMixedPrecisionPass():
                 return replace(pass_, precision=precision)
-            case NNPartitionCLMLPass() | NNChooseLayoutPass() | NNFoldRelayoutsPass():
+            case NNChoosePass() | NNFoldRelayoutsPass():
                 return replace(pass_, explain=explain)
             case _:
                 return pass_

@@ -47,7 +47,7 @@ def test_stock_xdsl_opt_runs_a_pass_of_ours():
 
 
 def test_a_plain_context_has_no_place_for_explanations():
-    command = [XDSL_OPT, "-p", "nn-choose-layout{explain=true}"]
+    command = [XDSL_OPT, "-p", "nn-choose{explain=true}"]
     done = subprocess.run(command, input=MODULE, capture_output=True, text=True)
     assert done.returncode
     assert "run it with clopt in place of xdsl-opt" in done.stderr

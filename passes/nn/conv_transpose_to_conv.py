@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
+from typing import Self
 
 import numpy as np
 from xdsl.context import Context
@@ -56,6 +57,11 @@ class ConvTransposeToConv(RewritePattern):
     def __init__(self, weights: Weights, phases_first: bool = False):
         self.weights = weights
         self.phases_first = phases_first
+
+    @classmethod
+    def on(cls, target: cl.Target, ctx: Context) -> Self:
+        """The pattern for a target: values may lie in texels there or not."""
+        return cls(weights_of(ctx), target.uses_textures)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvTransposeOp, rewriter: PatternRewriter, /) -> None:
@@ -147,5 +153,5 @@ class NNConvTransposeToConvPass(ModulePass):
     name = "nn-conv-transpose-to-conv"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        pattern = ConvTransposeToConv(weights_of(ctx), cl.target_of(op).uses_textures)
+        pattern = ConvTransposeToConv.on(cl.target_of(op), ctx)
         PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from xdsl.context import Context
@@ -66,13 +66,9 @@ class NNWinogradPass(ModulePass):
             raise ValueError(f"mode is one of {', '.join(WINOGRAD_CHOICES)}, not {self.mode}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = cl.target_of(op)
-        mode = self.mode or target.winograd
-        transform_cost = 0.0 if mode == "prefer" else target.winograd_transform_cost
-        if mode == "off" or (mode == "auto" and not transform_cost):
-            return
-        pattern = ConvByTransforms(store_of(ctx), transform_cost)
-        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+        pattern = ConvByTransforms.on(cl.target_of(op), ctx, self.mode)
+        if pattern is not None:
+            PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
 
 
 @dataclass
@@ -81,6 +77,15 @@ class ConvByTransforms(RewritePattern):
 
     weights: Weights | None
     transform_cost: float
+
+    @classmethod
+    def on(cls, target: cl.Target, ctx: Context, mode: str = "") -> Self | None:
+        """The pattern for a target in a mode, by default the target's; None where nothing gains."""
+        mode = mode or target.winograd
+        transform_cost = 0.0 if mode == "prefer" else target.winograd_transform_cost
+        if mode == "off" or (mode == "auto" and not transform_cost):
+            return None
+        return cls(store_of(ctx), transform_cost)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:

@@ -24,31 +24,7 @@ from .regions import Region, form_regions
 _ROUNDS = 4
 """The most rounds of charging the copies between regions that cannot be one, and solving again."""
 
-
-def choose_matches(
-    function: func.FuncOp,
-    target: cl.Target,
-    legal: Sequence[Match],
-    reasons: dict[Operation, str],
-    explanations: list[str] | None = None,
-) -> list[Match]:
-    """The legal matches that CLML computes in the cheapest choice for the network.
-
-    The others get `reasons`. With a list of `explanations`, which gets a table of each region's
-    costs, the reasons say by how much kernels are cheaper if the choice is proved to be the best.
-    """
-    chooser = Chooser(function, target, legal)
-    chosen = chooser.matches
-    kept = {op for match in chosen for op in match.ops}
-    for match in legal:
-        if kept.isdisjoint(match.ops):
-            # Each reason takes a search of its own, too many if one search is long.
-            search = explanations is not None and chooser.solution.exact
-            reason = chooser.reason(match) if search else "our kernels cost less by the model"
-            reasons |= dict.fromkeys(match.ops, reason)
-    if explanations is not None:
-        explanations.append(chooser.costs_table())
-    return chosen
+OURS_COST_LESS = "our kernels cost less by the model"
 
 
 class Chooser:
@@ -56,11 +32,15 @@ class Chooser:
 
     The operations that the problem gives to CLML cannot always be one region, since one of our
     kernels may lie between two parts. The copies between such parts are then charged, and the
-    problem is solved again. Of all rounds the cheapest choice, copies included, is taken.
+    problem is solved again; kernels that no region of at least `minimum` operations takes stay ours
+    then. Of all rounds the cheapest choice, copies included, is taken.
     """
 
-    def __init__(self, function: func.FuncOp, target: cl.Target, legal: Sequence[Match]):
+    def __init__(
+        self, function: func.FuncOp, target: cl.Target, legal: Sequence[Match], minimum: int = 1
+    ):
         self.function = function
+        self.minimum = minimum
         groups = form_groups(function.body.block.ops, TEXELS)
         works = [parts[0] for group in groups if len(parts := works_of_group(group)) == 1]
         self.offers = Offers(CommandCosts(target), legal, works)
@@ -86,20 +66,34 @@ class Chooser:
         """The cheapest choice, and the additional cost of copies between its regions."""
         best, best_extra = self.kernels_only, 0.0
         charges: dict[tuple[SSAValue, SSAValue], float] = {}
+        forced: dict[SSAValue, bool] = {}
         for _ in range(_ROUNDS):
-            solution = self.problem.solve(charges=charges)
-            regions = form_regions(self.function, self._matches_of(solution))
+            solution = self.problem.solve(forced, charges)
+            regions = form_regions(self.function, self._matches_of(solution), self.minimum)
             cuts = dict(self._cuts(regions))
+            lost = self._lost(solution, regions)
             # Charges only steer the search to other choices; they are not costs.
             cost = self.problem.cost_of(solution)
             extra = self._copies(regions) - self.problem.copies_of(solution)
-            if cost + extra < (best.cost + best_extra) * (1 - 1e-9):
-                exact = solution.exact and not charges and not cuts
+            if not lost and cost + extra < (best.cost + best_extra) * (1 - 1e-9):
+                exact = solution.exact and not charges and not forced and not cuts
                 best, best_extra = Solution(solution.choice, cost, exact), extra
-            if not cuts.keys() - charges.keys():
+            if not lost and not cuts.keys() - charges.keys():
                 break
             charges |= cuts
+            forced |= dict.fromkeys(lost, False)
         return best, best_extra
+
+    def _lost(self, solution: Solution, regions: Sequence[Region]) -> list[SSAValue]:
+        """The values that CLML should write by a choice, and that no region of it writes."""
+        kept = {op for region in regions for match in region.matches for op in match.ops}
+        kept |= {op for match in self.offers.legal if match.is_view for op in match.ops}
+        return [
+            value
+            for value in self.problem.variables
+            if (offer := self.problem.offer_of(solution, value)) is not None
+            and not kept.issuperset(offer.ops)
+        ]
 
     def _matches_of(self, solution: Solution) -> list[Match]:
         taken = {op for offer in self.problem.offloaded(solution) for op in offer.ops}
@@ -133,6 +127,19 @@ class Chooser:
             total += sum(self.offers.copy(v) for v in region.outputs if is_opaque(self._match(v)))
         return total
 
+    def reasons(self) -> dict[Operation, str]:
+        """For each operation of the model whose match stays with our kernels, by how much these are
+        cheaper, if the choice is proved to be the best.
+        """
+        kept = {op for match in self.matches for op in match.ops}
+        left = [match for match in self.offers.legal if kept.isdisjoint(match.ops)]
+        found: dict[Operation, str] = {}
+        for match in left:
+            # Each reason takes a search of its own, too many if one search is long.
+            reason = self.reason(match) if self.solution.exact else OURS_COST_LESS
+            found |= dict.fromkeys(match.model, reason)
+        return found
+
     def reason(self, match: Match) -> str:
         """The reason why a legal match stays with our kernels: the cost that this saves."""
         if match.is_view:
@@ -150,11 +157,11 @@ class Chooser:
         region, in which layouts and other regions may differ, too.
         """
         rows: list[list[str]] = []
-        for region in form_regions(self.function, self.matches):
+        for region in form_regions(self.function, self.matches, self.minimum):
             time = self._time_in_clml(region)
             without = self.problem.solve(dict.fromkeys(self._results_of(region.matches), False))
             ours = time + without.cost - self.solution.cost
-            first, last = (node_name(region.matches[i].ops[-1]) for i in (0, -1))
+            first, last = (node_name(region.matches[i].model[-1]) for i in (0, -1))
             rows.append([first, last, str(len(region.matches)), f"{time:.1f}", f"{ours:.1f}"])
         exact = "nothing is cheaper" if self.solution.exact else "the best found"
         return table_text(
@@ -167,7 +174,7 @@ class Chooser:
 
     def _results_of(self, matches: Iterable[Match]) -> list[SSAValue]:
         """The results of kernels with offers that contain some of the matches."""
-        ops = {op for match in matches for op in match.ops}
+        ops = {match.ops[-1] for match in matches}
         tables = (self.offers.whole, self.offers.parts)
         pairs = (pair for table in tables for pair in table.items())
         return [value for value, offer in pairs if not ops.isdisjoint(offer.ops)]

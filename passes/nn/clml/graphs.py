@@ -16,6 +16,7 @@ from ....dialects.clml import Arithmetic, Layout, MLOp, MLTensorType, Shape, Usa
 from ....dialects.nn import Array
 from ....weights import Weights
 from .builder import Builder, Transform, sizes_of, tensor_type
+from .matching import inputs_of
 from .regions import Region
 
 _Forms = dict[Layout, SSAValue]
@@ -121,21 +122,27 @@ def outline(region: Region, name: str, weights: Weights) -> tuple[clml.GraphOp, 
     reshapes of results to the shapes that their users expect; the graph is not inserted yet.
     """
     writer = _Writer(weights)
+    # The graph is built from the model's values, and called with those in their places now.
+    now: dict[SSAValue, SSAValue] = {}
+    models: dict[SSAValue, SSAValue] = {}
     for match in region.matches:
         before = writer.block.last_op
-        tensor = match.pattern.build(match.ops, writer)
-        writer.define(match.result, tensor)
+        tensor = match.pattern.build(match.model, writer)
+        models[match.result] = match.model[-1].results[0]
+        now |= zip(inputs_of(match.model), inputs_of(match.ops), strict=True)
+        writer.define(models[match.result], tensor)
         own = match.arithmetic if match.arithmetic is not region.arithmetic else None
-        _annotate(writer.block, before, match.ops[0], own)
-    results = {value: writer.result(value) for value in region.outputs}
+        _annotate(writer.block, before, match.model[0], own)
+    results = {value: writer.result(models[value]) for value in region.outputs}
     returned = list(dict.fromkeys(results.values()))
     writer.block.add_op(clml.ReturnOp(returned))
     commands = [op for op in writer.block.ops if isinstance(op, MLOp)]
     version = max(op.REQUIRED_VERSION for op in commands)
     graph = clml.GraphOp(name, version, region.arithmetic, IRRegion(writer.block))
     first = {tensor: value for value, tensor in reversed(results.items())}
-    call = clml.CallOp(name, writer.arguments, [first[tensor].type for tensor in returned])
-    graph.location = call.location = region.matches[0].ops[0].location
+    arguments = [now[value] for value in writer.arguments]
+    call = clml.CallOp(name, arguments, [first[tensor].type for tensor in returned])
+    graph.location = call.location = region.matches[0].model[0].location
     _replace(region, call, [(value, returned.index(tensor)) for value, tensor in results.items()])
     return graph, call
 

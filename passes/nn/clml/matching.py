@@ -26,7 +26,7 @@ class Match:
     pattern: Pattern
     """The row of the table."""
     ops: tuple[Operation, ...]
-    """In program order, each the only reader of the one before; the last gives the result."""
+    """In program order; the last gives the result, and only the match reads the others."""
     inputs: tuple[SSAValue, ...]
     """The nn values that it reads, without constants."""
     commands: tuple[MLOp, ...]
@@ -40,11 +40,19 @@ class Match:
     """Whether its input must be computed in the same graph."""
     is_alone: bool = False
     """Whether it must be the only match of its graph, since its tensors have other sizes there."""
+    rewritten: tuple[Operation, ...] = ()
+    """The operations that `ops` stand for, where our kernels compute them in another form; both
+    read the same inputs in the same order."""
 
     @property
     def result(self) -> SSAValue:
         """The nn value that it computes."""
         return self.ops[-1].results[0]
+
+    @property
+    def model(self) -> tuple[Operation, ...]:
+        """The operations from which the commands are built: the model's."""
+        return self.rewritten or self.ops
 
 
 @dataclass
@@ -164,22 +172,28 @@ def _try(
         alone = pattern.is_alone(ops)
     except VerifyException as refusal:
         return str(refusal).strip()
-    inside = {value for op in ops for value in op.results}
-    inputs = dict.fromkeys(
-        value
-        for op in ops
-        for value in op.operands
-        if value not in inside and not isinstance(value.owner, nn.ConstantOp)
-    )
     return Match(
         pattern,
         ops,
-        tuple(inputs),
+        inputs_of(ops),
         tuple(trial.commands),
         _arithmetic(ops),
         isinstance(ops[0], nn.ReshapeOp),
         pattern.needs_producer(ops),
         alone,
+    )
+
+
+def inputs_of(ops: Sequence[Operation]) -> tuple[SSAValue, ...]:
+    """The values that operations read from outside, without constants, in order of first use."""
+    inside = {value for op in ops for value in op.results}
+    return tuple(
+        dict.fromkeys(
+            value
+            for op in ops
+            for value in op.operands
+            if value not in inside and not isinstance(value.owner, nn.ConstantOp)
+        )
     )
 
 

@@ -38,7 +38,7 @@ class Offers:
             ours = [op for op in work.ops if op not in self.match_of]
             if not ours:
                 self.whole[work.result] = self._offer(work.ops, work.result)
-            elif (part := self._first_part(work)) is not None:
+            if (ours or self._shares(work)) and (part := self._first_part(work)) is not None:
                 self.parts[work.result] = part
         self._price_copies()
 
@@ -64,24 +64,36 @@ class Offers:
             ops, result, time, frozenset(opaque), frozenset(plain), self._writes_opaque(result)
         )
 
+    def _shares(self, work: Work) -> bool:
+        """Whether a kernel has a match in common with others: all have the same writer for it,
+        which need not suit the rest of this kernel.
+        """
+        inside = set(work.ops)
+        return any(not inside.issuperset(self.match_of[op].ops) for op in work.ops)
+
     def _first_part(self, work: Work) -> Offer | None:
-        """The offer for as many first operations of a kernel as leave it one value to read."""
+        """The offer for as many first operations of a kernel as leave it one value to read, and
+        work to do.
+        """
         inside = set(work.ops)
         part: list[Match] = []
         done: set[Operation] = set()
         for op in work.ops:
             match = self.match_of.get(op)
-            if match is None or op is not match.ops[-1] or not inside.issuperset(match.ops):
+            if match is None or op is not match.ops[-1]:
                 continue
-            before = {v.owner for o in match.ops for v in o.operands} & inside
-            if before <= done | set(match.ops):
+            # Other kernels may compute the first operations of a match.
+            own = inside.intersection(match.ops)
+            before = {v.owner for o in own for v in o.operands} & inside
+            if before <= done | own:
                 part.append(match)
-                done |= set(match.ops)
+                done |= own
         while part:
-            ops = [op for match in part for op in match.ops]
+            taken = {op for match in part for op in match.ops}
+            ops = [op for op in work.ops if op in taken]
             crossing = _crossing(ops)
-            if len(crossing) == 1:
-                return self._offer([op for op in work.ops if op in set(ops)], crossing[0])
+            if len(crossing) == 1 and len(ops) < len(work.ops):
+                return self._offer(ops, crossing[0])
             part.pop()
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func
@@ -13,7 +13,6 @@ from xdsl.traits import SymbolOpInterface
 from ....dialects import cl, clml, nn
 from ....weights import Weights
 from ...locations import node_name, op_name
-from .choose import choose_matches
 from .graphs import outline, sort_block
 from .matching import find_matches
 from .regions import Region, form_regions
@@ -60,21 +59,32 @@ def partition(
     target: cl.Target,
     weights: Weights,
     minimum: int = 1,
-    explanations: list[str] | None = None,
 ) -> Partition:
-    """Move operations of a function to graphs of its module, by the mode `target.clml`.
+    """Move all operations of a function that CLML can compute to graphs of its module.
 
-    Constants that CLML takes in another order are added to `weights`, the module's store,
-    and a table of costs in mode `auto` to `explanations`, where there is a list.
+    Constants that CLML takes in another order are added to `weights`, the module's store.
     """
     matches = find_matches(function, target, weights)
     reasons = dict(matches.reasons)
-    chosen = matches.legal
-    if target.clml == "auto":
-        chosen = choose_matches(function, target, matches.legal, reasons, explanations)
-    regions = form_regions(function, chosen, minimum, reasons)
+    regions = form_regions(function, matches.legal, minimum, reasons)
+    return write_graphs(module, function, regions, weights, function, reasons)
+
+
+def write_graphs(
+    module: ModuleOp,
+    function: func.FuncOp,
+    regions: Sequence[Region],
+    weights: Weights,
+    model: func.FuncOp,
+    reasons: Mapping[Operation, str],
+) -> Partition:
+    """Move the regions of a function to graphs of its module.
+
+    `model` is the function in which the matches of the regions were found; its operations are the
+    nodes of the result, and `reasons` say why they are in no graph.
+    """
     names = _free_names(module, len(regions))
-    nodes = tuple(_nodes(function, regions, names, reasons))
+    nodes = tuple(_nodes(model, regions, names, reasons))
     graphs: list[clml.GraphOp] = []
     for region, name in zip(regions, names, strict=True):
         graph, _ = outline(region, name, weights)
@@ -102,13 +112,15 @@ def _nodes(
     function: func.FuncOp,
     regions: Sequence[Region],
     names: Sequence[str],
-    reasons: dict[Operation, str],
+    reasons: Mapping[Operation, str],
 ) -> list[Node]:
     graph_of: dict[Operation, tuple[str, str]] = {}
     for region, name in zip(regions, names, strict=True):
         for match in region.matches:
             commands = " and ".join(command.name for command in match.commands)
-            graph_of |= dict.fromkeys(match.ops, (name, commands or "another name of its operand"))
+            graph_of |= dict.fromkeys(
+                match.model, (name, commands or "another name of its operand")
+            )
     return [
         Node(
             node_name(op),

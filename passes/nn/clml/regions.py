@@ -157,7 +157,7 @@ def form_regions(
             break
         for match in remaining:
             if id(match) in orphans:
-                reasons |= dict.fromkeys(match.ops, NEEDS_PRODUCER)
+                reasons |= dict.fromkeys(match.model, NEEDS_PRODUCER)
         remaining = [match for match in remaining if id(match) not in orphans]
     regions: list[Region] = []
     for group in groups:
@@ -169,8 +169,8 @@ def form_regions(
         text = f"a graph of {computing} operations is less than the minimum of {minimum}"
         text = text if region.outputs else "nothing reads what it computes"
         for match in group:
-            reasons |= dict.fromkeys(match.ops, BORDER_VIEW if match.is_view else text)
-    kept = {op for region in regions for match in region.matches for op in match.ops}
+            reasons |= dict.fromkeys(match.model, BORDER_VIEW if match.is_view else text)
+    kept = {op for region in regions for match in region.matches for op in match.model}
     for op in [op for op in reasons if op in kept]:
         del reasons[op]
     return regions
@@ -218,7 +218,7 @@ def _without_border_views(group: Sequence[Match], reasons: dict[Operation, str])
         if not border:
             return kept
         for match in border:
-            reasons |= dict.fromkeys(match.ops, BORDER_VIEW)
+            reasons |= dict.fromkeys(match.model, BORDER_VIEW)
             kept.remove(match)
 
 

@@ -1,1 +1,1 @@
-"""The parts of `nn-choose-layout`: candidates, costs, the problem over the graph, its solution."""
+"""The parts of `nn-choose`: candidates, costs, the problem over the graph, its solution."""

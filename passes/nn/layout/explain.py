@@ -13,7 +13,8 @@ from ....dialects.nn import LayoutAttr
 from ...locations import node_name
 from .candidates import is_texture
 from .cost import bytes_of
-from .problem import LayoutProblem, Variable
+from .offload import FORBIDDEN, OffloadProblem, OffloadVariable, State, Writer
+from .problem import LayoutProblem
 from .solver import Solution
 
 
@@ -81,16 +82,48 @@ def name_of(value: SSAValue) -> str:
     return value.name_hint or named or "?"
 
 
-def choices_table(problem: LayoutProblem, solution: Solution) -> str:
+def layouts_table(problem: LayoutProblem, solution: Solution) -> str:
     """The chosen layout of each value, the next best one, and the total cost."""
     around = problem.problem.neighbours()
     rows: list[list[str]] = []
     for variable in problem.variables.values():
         if variable.work is not None:
-            costs = problem.problem.local_costs(
-                variable.number, solution.choice, around[variable.number]
+            number = variable.number
+            costs = problem.problem.local_costs(number, solution.choice, around[number])
+            texts = [layout_text(candidate.layout) for candidate in variable.candidates]
+            remark = variable.candidates[solution.choice[number]].remark
+            rows.append(
+                _row(variable.value, texts, costs.tolist(), solution.choice[number], remark)
             )
-            rows.append(_row(variable, costs.tolist(), solution.choice[variable.number]))
+    return _choices(problem, rows, solution)
+
+
+def writers_table(problem: OffloadProblem, solution: Solution) -> str:
+    """The same with the writer, where that is not a kernel of ours alone."""
+    around = problem.problem.neighbours()
+    rows: list[list[str]] = []
+    for value, variable in problem.variables.items():
+        if problem.layouts.variables[value].work is not None:
+            number = variable.number
+            costs = problem.problem.local_costs(number, solution.choice, around[number])
+            texts = [_state_text(variable, state) for state in variable.states]
+            layout = problem.state_of(solution, value).layout
+            remark = "" if layout is None else variable.layouts[layout].remark
+            rows.append(_row(value, texts, costs.tolist(), solution.choice[number], remark))
+    return _choices(problem.layouts, rows, solution)
+
+
+def _state_text(variable: OffloadVariable, state: State) -> str:
+    """`plain`; `plain, clml` where CLML computes it, too; `clml` where it alone holds it."""
+    parts = [] if state.layout is None else [layout_text(variable.layouts[state.layout].layout)]
+    if state.writer is not Writer.OURS:
+        parts.append(state.writer.value)
+    elif state.opaque:
+        parts.append("copy to clml")
+    return ", ".join(parts)
+
+
+def _choices(problem: LayoutProblem, rows: Sequence[Sequence[str]], solution: Solution) -> str:
     exact = "nothing is cheaper" if solution.exact else "the best found"
     return table_text(
         f"layouts of {problem.function.sym_name.data}",
@@ -100,18 +133,19 @@ def choices_table(problem: LayoutProblem, solution: Solution) -> str:
     )
 
 
-def _row(variable: Variable, costs: Sequence[float], choice: int) -> list[str]:
-    chosen = variable.candidates[choice]
-    others = [i for i in range(len(costs)) if i != choice]
+def _row(
+    value: SSAValue, texts: Sequence[str], costs: Sequence[float], choice: int, remark: str
+) -> list[str]:
+    others = [i for i, cost in enumerate(costs) if i != choice and cost < FORBIDDEN / 2]
     best = min(others, key=lambda i: costs[i], default=None)
     return [
-        name_of(variable.value),
-        "x".join(map(str, nn.shape_of(variable.value))),
-        layout_text(chosen.layout),
+        name_of(value),
+        "x".join(map(str, nn.shape_of(value))),
+        texts[choice],
         f"{costs[choice]:.2f}",
-        "" if best is None else layout_text(variable.candidates[best].layout),
+        "" if best is None else texts[best],
         "" if best is None else f"{costs[best]:.2f}",
-        chosen.remark,
+        remark,
     ]
 
 

@@ -139,16 +139,18 @@ class OffloadProblem:
 
     def offloaded(self, solution: Solution) -> list[Offer]:
         """The offers that a choice accepts, in program order."""
-        found: list[Offer] = []
-        for value in self.variables:
-            match self.state_of(solution, value).writer:
-                case Writer.CLML:
-                    found.append(self.offers[value])
-                case Writer.SPLIT:
-                    found.append(self.splits[value])
-                case Writer.OURS:
-                    pass
-        return found
+        offers = (self.offer_of(solution, value) for value in self.variables)
+        return [offer for offer in offers if offer is not None]
+
+    def offer_of(self, solution: Solution, value: SSAValue) -> Offer | None:
+        """The offer that a choice accepts for a value's kernel."""
+        match self.state_of(solution, value).writer:
+            case Writer.CLML:
+                return self.offers[value]
+            case Writer.SPLIT:
+                return self.splits[value]
+            case Writer.OURS:
+                return None
 
     def copies_of(self, solution: Solution) -> float:
         """The part of the cost that is copies between opaque tensors and plain buffers."""
@@ -237,14 +239,15 @@ class OffloadProblem:
 
     def _split_cost(self, offer: Offer, work: Work, layout: int) -> float:
         """The cost of CLML's part, and of the read of its result by our kernel."""
-        crossing = offer.result
         rest = rest_of(work, offer)
-        source = Variable(crossing, [PLAIN], [PLAIN, *self._others(crossing)])
-        read = self.layouts.detours(rest, source).min(axis=1)[0, layout]
+        read = self.layouts.detours(rest, self.crossing(offer)).min(axis=1)[0, layout]
         return offer.microseconds + float(read) + self._fixed(rest)
 
-    def _others(self, value: SSAValue) -> list[Candidate]:
-        return [c for c in self.layouts.candidates_for(value) if c is not PLAIN]
+    def crossing(self, offer: Offer) -> Variable:
+        """The result of the first operations of a kernel, which CLML leaves in a plain buffer."""
+        value = offer.result
+        packed = [c for c in self.layouts.candidates_for(value) if c is not PLAIN]
+        return Variable(value, [PLAIN], [PLAIN, *packed])
 
     def _relate(self, value: SSAValue, work: Work) -> None:
         result = self.variables[value]

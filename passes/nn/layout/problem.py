@@ -9,7 +9,6 @@ from xdsl.dialects import func
 from xdsl.ir import SSAValue
 
 from ....dialects import cl, clml, nn
-from ....dialects.nn import LayoutAttr
 from ..fuse import Group
 from .candidates import PLAIN, Candidate
 from .cost import CostModel
@@ -73,13 +72,6 @@ class LayoutProblem:
         """The cheapest choice of candidates."""
         return solve(self.problem)
 
-    def candidates_of(self, solution: Solution) -> dict[SSAValue, Candidate]:
-        """The chosen candidate of each value."""
-        return {
-            value: variable.candidates[solution.choice[variable.number]]
-            for value, variable in self.variables.items()
-        }
-
     def _add(self, value: SSAValue, possible: list[Candidate]) -> Variable:
         readable = self.candidates_for(value)
         if not all(candidate.is_texture for candidate in readable):
@@ -132,37 +124,15 @@ class LayoutProblem:
 
     def detours(self, work: Work, source: Variable) -> Table:
         """The costs [layout of the operand, layout that the kernel reads, layout of the result]."""
-        readable = _readable(work, source)
+        readable = readable_by(work, source)
         results = self.variables[work.result].candidates
         type_ = nn.plain_type(source.value.type)
         transforms = self.tables.transform(type_, source.candidates, readable)
         reads = self.tables.read(work, source.value, readable, results)
         return transforms[:, :, None] + reads[None, :, :]
 
-    def read_layouts(
-        self, work: Work, chosen: dict[SSAValue, Candidate]
-    ) -> dict[SSAValue, LayoutAttr | None]:
-        """The layout in which a kernel reads each operand that is not constant.
 
-        Of equal costs the operand's own layout wins, since that needs no transform.
-        """
-        result = self.variables[work.result].candidates.index(chosen[work.result])
-        found: dict[SSAValue, LayoutAttr | None] = {}
-        for operand in work.inputs:
-            source = self.variables.get(operand)
-            if source is None:
-                continue
-            mine = chosen[operand]
-            costs = self.detours(work, source)[source.candidates.index(mine), :, result]
-            layouts = [candidate.layout for candidate in _readable(work, source)]
-            best = int(costs.argmin())
-            if mine.layout in layouts and costs[layouts.index(mine.layout)] <= costs[best]:
-                best = layouts.index(mine.layout)
-            found[operand] = layouts[best]
-        return found
-
-
-def _readable(work: Work, source: Variable) -> list[Candidate]:
+def readable_by(work: Work, source: Variable) -> list[Candidate]:
     """The layouts in which a kernel may read a value; plain if it is a view, which is then free."""
     add_plain = work.is_view and PLAIN not in source.readable
     return [*source.readable, PLAIN] if add_plain else source.readable

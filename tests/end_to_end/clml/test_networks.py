@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,13 +11,15 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from xdsl.dialects.func import FuncOp
 
 import clopt
 from clopt.backends.pyopencl_runtime import CExecutable
 from clopt.dialects import clml
-from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueMLOp
+from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueMLOp, Target
 from clopt.passes.nn.clml import partition
-from clopt.passes.nn.clml.matching import Match
+from clopt.passes.nn.clml.matching import Matches, find_matches
+from clopt.weights import Weights
 from support.clml import small_classifiers
 from support.onnx import builders
 
@@ -107,11 +109,10 @@ def test_all_in_clml_in_half(name: str, devices: dict[str, str]) -> None:
     assert "fp16" not in arithmetics
 
 
-def every_other(*arguments: object) -> list[Match]:
-    """Stretches of the legal matches in turns: in place of `choose_matches`."""
-    legal = arguments[2]
-    assert isinstance(legal, Sequence)
-    return [match for i, match in enumerate(legal) if i // STRETCH % 2 == 0]
+def every_other(function: FuncOp, target: Target, weights: Weights) -> Matches:
+    """Stretches of the legal matches in turns: in place of `find_matches`."""
+    legal = find_matches(function, target, weights).legal
+    return Matches([match for i, match in enumerate(legal) if i // STRETCH % 2 == 0])
 
 
 @pytest.mark.parametrize(
@@ -121,8 +122,8 @@ def every_other(*arguments: object) -> list[Match]:
 def test_kernels_from_images_between_graphs(
     name: str, precision: str, devices: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partition, "choose_matches", every_other)
-    target = "adreno-740 texture=prefer clml=auto fp16=false"
+    monkeypatch.setattr(partition, "find_matches", every_other)
+    target = "adreno-740 texture=prefer clml=prefer fp16=false"
     compiled = check(CLASSIFIERS[name](), devices, precision, target)
     assert len(graphs(compiled)) >= 2
     assert "__read_only image2d_t" in compiled.source
@@ -145,10 +146,10 @@ def test_calls_of_an_inference(
     device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One call for each command; none reads or writes a tensor from the host."""
-    monkeypatch.setattr(partition, "choose_matches", every_other)
+    monkeypatch.setattr(partition, "find_matches", every_other)
     model = CLASSIFIERS["mobilenet_v2"]()
     inputs = builders.inputs_for(model)
-    target = "adreno-740 texture=prefer clml=auto fp16=false"
+    target = "adreno-740 texture=prefer clml=prefer fp16=false"
     compiled = clopt.compile(model, target, device=device, clml_library="reference")
     compiled.run(inputs)
     log = tmp_path / "log"

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
 from clopt.passes.cl.pack_constants import CLPackConstantsPass
-from clopt.passes.nn.choose_layout import NNChooseLayoutPass
+from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
@@ -38,7 +38,7 @@ PACKED = cl.Target(
     max_write_images=8,
 )
 PIPELINE = (
-    NNChooseLayoutPass(),
+    NNChoosePass(),
     NNFoldRelayoutsPass(),
     NNFusePass(),
     NNToCLPass(),

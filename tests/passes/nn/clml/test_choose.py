@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 
@@ -14,17 +14,19 @@ from xdsl.ir import SSAValue
 
 from clopt.context import CloptContext
 from clopt.dialects import cl, clml, nn
+from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.clml.choose import Chooser
+from clopt.passes.nn.clml.copied import Copied
 from clopt.passes.nn.clml.cost import CommandCosts
 from clopt.passes.nn.clml.graphs import outline, sort_block
 from clopt.passes.nn.clml.matching import Match, find_matches
 from clopt.passes.nn.clml.regions import form_regions
+from clopt.passes.nn.forms import rewrite
 from clopt.passes.nn.fuse import form_groups
 from clopt.passes.nn.layout.cost import CostModel
 from clopt.passes.nn.layout.grouping import TEXELS
-from clopt.passes.nn.layout.kernels import works_of_group
+from clopt.passes.nn.layout.kernels import Work, work_of_region, works_of_group
 from clopt.passes.nn.layout.problem import LayoutProblem
-from clopt.passes.nn.partition_clml import NNPartitionCLMLPass
 from support.nn.layout_graphs import AUTO, Graph
 
 BASE = replace(AUTO, clml="auto")
@@ -45,9 +47,17 @@ def function_of(module: ModuleOp) -> func.FuncOp:
     return next(op for op in module.ops if isinstance(op, func.FuncOp))
 
 
+def chooser_of(function: func.FuncOp, target: cl.Target) -> Chooser:
+    """The choice for a function, which gets the forms of our kernels."""
+    ctx, model = CloptContext(), Copied(function)
+    legal = find_matches(model.function, target, ctx.weights).legal
+    return Chooser(function, target, model.in_function(legal, rewrite(function, target, ctx)))
+
+
 def kernel_costs(module: ModuleOp, target: cl.Target) -> float:
     """The costs of the kernels that compute the operations outside of all graphs."""
     function = function_of(module)
+    rewrite(function, target, CloptContext())
     groups = form_groups(function.body.block.ops, TEXELS)
     model = CostModel(target)
     total = LayoutProblem(function, groups, target).solve().cost
@@ -109,7 +119,14 @@ def classifier(graph: Graph) -> SSAValue:
     return graph.binary(graph.add(nn.MatmulOp(flat, graph.constant(64, 100))), graph.constant(100))
 
 
-GRAPHS = {f.__name__: f for f in (residual, around, two_readers, classifier)}
+def transposed(graph: Graph) -> SSAValue:
+    """Our kernels interleave the results of an ordinary convolution; CLML has no `exp`."""
+    w = graph.constant(24, 64, 4, 4)
+    y = graph.add(nn.ConvTransposeOp(graph.x, w, None, strides=[2, 2], pads=[1, 1, 1, 1]))
+    return graph.conv(graph.add(nn.UnaryOp(graph.relu(y), "exp")), 32)
+
+
+GRAPHS = {f.__name__: f for f in (residual, around, two_readers, classifier, transposed)}
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -123,20 +140,76 @@ def test_the_choice_is_the_best_partition(name: str, texture: str):
     every = [(numbers, partitioned(module, base, numbers)) for numbers in subsets(legal)]
     kernels = [kernel_costs(written, base) for _, written in every]
     offloads: set[int] = set()
-    for rate, launch in ((60.0, 15.0), (270.0, 10.0), (360.0, 2.0)):
+    for rate, launch in ((10, 60.0), (60.0, 15.0), (270.0, 10.0), (360.0, 2.0), (5000.0, 0.1)):
         facts = {"clml_convolution_mads_per_nanosecond": rate, "clml_launch_microseconds": launch}
         target = base.with_facts(facts)
         costs = [
             ours + command_costs(written, target)
             for ours, (_, written) in zip(kernels, every, strict=True)
         ]
-        chooser = Chooser(function, target, legal)
-        chosen = {i for i, match in enumerate(legal) if match in chooser.matches}
+        chooser = chooser_of(function_of(module.clone()), target)
+        chosen = {i for i, match in enumerate(chooser.offers.legal) if match in chooser.matches}
         mine = next(i for i, (numbers, _) in enumerate(every) if numbers == chosen)
         assert costs[mine] == pytest.approx(min(costs), rel=1e-6)
         assert chooser.cost == pytest.approx(costs[mine], rel=1e-6)
         offloads.add(len(chosen))
     assert len(offloads) > 1
+
+
+def price(module: ModuleOp, target: cl.Target) -> float:
+    """The cost of what stands in a module: commands, kernels in their layouts, transforms."""
+    model, total = CostModel(target), command_costs(module, target)
+    works: list[tuple[Work, Sequence[SSAValue], SSAValue]] = []
+    for op in function_of(module).body.block.ops:
+        match op:
+            case nn.RelayoutOp() if not isinstance(op.x.owner, nn.ConstantOp):
+                layouts = nn.layout_of(op.x), nn.layout_of(op.result)
+                total += model.transform(nn.tensor_type(op.x), *layouts)
+            case nn.FusedOp():
+                works.append((work_of_region(op), op.inputs, op.outputs[0]))
+            case _:
+                pass
+    for group in form_groups(function_of(module).body.block.ops, TEXELS):
+        works += [(work, work.inputs, work.result) for work in works_of_group(group)]
+    for work, inputs, output in works:
+        result = nn.layout_of(output)
+        if not work.is_view:
+            total += target.launch_microseconds + model.write(nn.plain_type(output.type), result)
+        for value, operand in zip(work.inputs, inputs, strict=True):
+            if nn.constant_of(operand) is None:
+                total += model.read(work, value, nn.layout_of(operand), result)
+            elif not work.is_view:
+                total += model.traffic(nn.plain_type(operand.type), None)
+    return total
+
+
+def wide(graph: Graph) -> SSAValue:
+    """More operands than a kernel of ours can have; CLML takes them in one command."""
+    parts = [graph.conv(graph.x, 4, 1) for _ in range(130)]
+    return graph.conv(graph.concat(*parts), 64)
+
+
+WRITTEN = GRAPHS | {"wide": wide}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("texture", ["auto", "prefer", "off"])
+def test_what_is_written_costs_what_was_chosen(name: str, texture: str):
+    """Writers and layouts in the module are those of the one solution."""
+    graph = Graph((1, 24, 28, 28))
+    module = graph.module(WRITTEN[name](graph))
+    kinds: set[bool] = set()
+    for rate, launch in ((60.0, 15.0), (270.0, 10.0), (5000.0, 0.1)):
+        facts = {"clml_convolution_mads_per_nanosecond": rate, "clml_launch_microseconds": launch}
+        target = replace(BASE, texture=texture).with_facts(facts)
+        chooser = chooser_of(function_of(module.clone()), target)
+        written = module.clone()
+        cl.set_target(written, target)
+        NNChoosePass().apply(CloptContext(), written)
+        written.verify()
+        assert price(written, target) == pytest.approx(chooser.cost, rel=1e-6)
+        kinds.add(bool(chooser.matches))
+    assert True in kinds
 
 
 def network(graph: Graph) -> SSAValue:
@@ -223,7 +296,7 @@ def test_the_choice_is_explained():
     function = function_of(module)
     chooser = Chooser(function, BASE, find_matches(function, BASE, CloptContext().weights).legal)
     ctx = CloptContext()
-    NNPartitionCLMLPass(explain=True).apply(ctx, module)
+    NNChoosePass(explain=True).apply(ctx, module)
     text = "\n".join(ctx.explanations)
     with_clml, without = chooser.cost, chooser.kernels_only.cost
     assert f"{with_clml:.1f} us in all by the model, {without:.1f} us without CLML" in text
@@ -239,5 +312,5 @@ def test_nothing_happens_without_clml_or_when_it_is_off():
         graph = Graph((1, 256, 56, 56))
         module = graph.module(graph.conv(graph.x, 256), target=target)
         before = str(module)
-        NNPartitionCLMLPass().apply(CloptContext(), module)
+        NNChoosePass(graphs_only=True).apply(CloptContext(), module)
         assert str(module) == before

@@ -1,5 +1,5 @@
-// RUN: clopt %s -p nn-choose-layout,verify --target "adreno-740" --split-input-file | filecheck %s
-// RUN: clopt %s -p nn-choose-layout --split-input-file | filecheck %s --check-prefix PLAIN
+// RUN: clopt %s -p nn-choose,verify --target "adreno-740" --split-input-file | filecheck %s
+// RUN: clopt %s -p nn-choose --split-input-file | filecheck %s --check-prefix PLAIN
 
 // On a target that uses no textures there is nothing to choose.
 // PLAIN-NOT: nn.fused

@@ -1,8 +1,8 @@
-// RUN: clopt %s -p 'nn-partition-clml{mode=prefer version=3}' --split-input-file | filecheck %s
-// RUN: clopt %s --target adreno-740 -p nn-partition-clml --split-input-file | filecheck %s --check-prefix=OFF
-// RUN: clopt %s --target "pocl clml=auto" -p nn-partition-clml --split-input-file | filecheck %s --check-prefix=OFF
-// RUN: not clopt %s --target "pocl clml=prefer" -p nn-partition-clml --split-input-file 2>&1 | filecheck %s --check-prefix=NONE
-// RUN: not clopt %s -p 'nn-partition-clml{mode=on}' --split-input-file 2>&1 | filecheck %s --check-prefix=WRONG
+// RUN: clopt %s -p 'nn-choose{mode=prefer version=3}' --split-input-file | filecheck %s
+// RUN: clopt %s --target adreno-740 -p nn-choose --split-input-file | filecheck %s --check-prefix=OFF
+// RUN: clopt %s --target "pocl clml=auto" -p nn-choose --split-input-file | filecheck %s --check-prefix=OFF
+// RUN: not clopt %s --target "pocl clml=prefer" -p nn-choose --split-input-file 2>&1 | filecheck %s --check-prefix=NONE
+// RUN: not clopt %s -p 'nn-choose{mode=on}' --split-input-file 2>&1 | filecheck %s --check-prefix=WRONG
 
 // OFF-NOT: clml.
 // NONE: clml=prefer needs a device with CLML, and pocl has none

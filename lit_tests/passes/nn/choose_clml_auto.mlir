@@ -1,7 +1,8 @@
-// RUN: clopt %s --target "adreno-740 clml=auto" -p nn-partition-clml --split-input-file | filecheck %s
-// RUN: clopt %s --target "adreno-740 clml=auto texture=off" -p nn-partition-clml --split-input-file | filecheck %s
-// RUN: clopt %s --target "adreno-740 clml=auto clml_launch_microseconds=1e5" -p nn-partition-clml --split-input-file | filecheck %s --check-prefix SLOW
-// RUN: clopt %s --target "adreno-740 clml=auto" -p 'nn-partition-clml{explain=true}' --split-input-file -o %t 2>&1 | filecheck %s --check-prefix EXPLAIN
+// RUN: clopt %s --target "adreno-740 clml=auto" -p nn-choose --split-input-file | filecheck %s
+// RUN: clopt %s --target "adreno-740 clml=auto texture=off" -p nn-choose --split-input-file | filecheck %s
+// RUN: clopt %s --target "adreno-740 clml=auto clml_launch_microseconds=1e5" -p nn-choose --split-input-file | filecheck %s --check-prefix SLOW
+// RUN: clopt %s --target "adreno-740 clml=auto" -p 'nn-choose{explain=true}' --split-input-file -o %t 2>&1 | filecheck %s --check-prefix EXPLAIN
+// RUN: clopt %s --target "adreno-740 clml=auto" -p nn-choose,nn-fold-relayouts,verify --split-input-file | filecheck %s --check-prefix BOTH
 
 // SLOW-NOT: clml.
 
@@ -24,6 +25,10 @@
 // EXPLAIN:       nn.conv {{ *}}conv {{ *}}clml_0 {{ *}}clml.conv_activation
 // EXPLAIN:       nn.unary {{ *}}unary exp {{ *}}- {{ *}}CLML has the functions
 // EXPLAIN-NEXT:  nn.conv {{ *}}conv {{ *}}- {{ *}}our kernels cost {{[0-9.]+}} us less by the model
+// EXPLAIN:       layouts of large_and_small
+// EXPLAIN-NEXT:    value  shape        layout
+// EXPLAIN-NEXT:    e      1x256x56x56  plain, split
+// EXPLAIN-NEXT:    s      1x4x56x56    plain
 func.func @large_and_small(%x: tensor<1x256x56x56xf32>) -> tensor<1x4x56x56xf32> {
   %w = nn.constant dense<1.0> : tensor<256x256x3x3xf32>
   %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x256x56x56xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x56x56xf32>
@@ -57,12 +62,37 @@ func.func @pool_between(%x: tensor<1x256x56x56xf32>) -> tensor<1x256x28x28xf32> 
 
 // The same pool between kernels that only we have stays with them.
 // CHECK-LABEL: func.func @island
-// CHECK-NEXT:  nn.unary exp
-// CHECK-NEXT:  nn.pool max
-// CHECK-NEXT:  nn.unary exp
+// CHECK:       nn.unary exp
+// CHECK:       nn.pool max
+// CHECK:       nn.unary exp
 func.func @island(%x: tensor<1x32x56x56xf32>) -> tensor<1x32x28x28xf32> {
   %y = nn.unary exp %x : (tensor<1x32x56x56xf32>) -> tensor<1x32x56x56xf32>
   %p = nn.pool max %y {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x32x56x56xf32>) -> tensor<1x32x28x28xf32>
   %z = nn.unary exp %p : (tensor<1x32x28x28xf32>) -> tensor<1x32x28x28xf32>
   func.return %z : tensor<1x32x28x28xf32>
+}
+
+// -----
+
+// A transposed convolution has two forms, and the choice knows both: CLML's own, or our kernels'
+// ordinary convolution with interleaved results. One solution gives the graph, and the layouts of
+// what stays ours.
+// CHECK-LABEL: clml.graph @clml_0(%x:
+// CHECK:       clml.conv {{.*}}transpose
+// CHECK:       func.func @transposed
+// CHECK-NOT:   nn.conv_transpose
+// SLOW-LABEL:  func.func @transposed
+// SLOW:        nn.depth_to_space
+// BOTH-LABEL:  func.func @transposed
+// BOTH:        [[y:%.*]] = clml.call @clml_0(%x) : (tensor<1x512x14x14xf32>) -> tensor<1x512x28x28xf32>
+// BOTH:        %e = nn.fused [[y]] : {{.*}} -> tensor<1x512x28x28xf32, #nn.layout<[1 by 4], #tir.scope<texture, [3]>>> {
+// BOTH:          nn.unary exp
+// BOTH:        nn.fused %e, {{.*}} -> tensor<1x4x28x28xf32> {
+func.func @transposed(%x: tensor<1x512x14x14xf32>) -> tensor<1x4x28x28xf32> {
+  %w = nn.constant dense<1.0> : tensor<512x512x4x4xf32>
+  %y = nn.conv_transpose %x, %w {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x512x14x14xf32>, tensor<512x512x4x4xf32>) -> tensor<1x512x28x28xf32>
+  %e = nn.unary exp %y : (tensor<1x512x28x28xf32>) -> tensor<1x512x28x28xf32>
+  %v = nn.constant dense<1.0> : tensor<4x512x3x3xf32>
+  %s = nn.conv %e, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x512x28x28xf32>, tensor<4x512x3x3xf32>) -> tensor<1x4x28x28xf32>
+  func.return %s : tensor<1x4x28x28xf32>
 }

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn
-from clopt.passes.nn.choose_layout import NNChooseLayoutPass
+from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.layout.explain import layout_text, layout_transforms
 from clopt.passes.pipelines import run_pipeline
@@ -111,7 +111,7 @@ def test_without_textures_nothing_changes():
         graph = Graph((1, 16, 8, 8))
         module = graph.module(graph.relu(graph.conv(graph.x, 16)), target=target)
         before = str(module)
-        NNChooseLayoutPass().apply(CloptContext(), module)
+        NNChoosePass().apply(CloptContext(), module)
         NNFoldRelayoutsPass().apply(CloptContext(), module)
         assert str(module) == before
 
@@ -162,7 +162,7 @@ def test_choosing_twice_changes_nothing():
     graph = Graph((1, 16, 20, 20))
     module = graph.chosen(two_readers(graph))
     before = str(module)
-    NNChooseLayoutPass().apply(CloptContext(), module)
+    NNChoosePass().apply(CloptContext(), module)
     assert str(module) == before
 
 
@@ -235,7 +235,7 @@ def test_explain_tells_values_costs_and_what_is_left():
     z.name_hint = "result"
     module = graph.module(z, target=PREFER)
     ctx = CloptContext()
-    NNChooseLayoutPass(explain=True).apply(ctx, module)
+    NNChoosePass(explain=True).apply(ctx, module)
     NNFoldRelayoutsPass(explain=True).apply(ctx, module)
     assert len(ctx.explanations) == 2
     text = "\n".join(ctx.explanations)

@@ -1,0 +1,35 @@
+"""A copy of a function as CLML sees it, while the function takes the forms of our kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from xdsl.dialects import func
+from xdsl.ir import Operation
+
+from ..forms import Forms
+from .matching import Match, inputs_of
+
+
+@dataclass
+class Copied:
+    """A copy of `original`, which may be rewritten then."""
+
+    original: func.FuncOp
+    function: func.FuncOp = field(init=False)
+    """The copy, in which matches are found."""
+
+    def __post_init__(self) -> None:
+        self.function = self.original.clone()
+        ops = zip(self.function.body.block.ops, self.original.body.block.ops, strict=True)
+        self._original_of: dict[Operation, Operation] = dict(ops)
+
+    def in_function(self, matches: Iterable[Match], forms: Forms) -> list[Match]:
+        """Matches of the copy as matches of the original in its new form."""
+        made = forms.of(self.original)
+        found: list[Match] = []
+        for match in matches:
+            ops = tuple(op for old in match.ops for op in made[self._original_of[old]])
+            found.append(replace(match, ops=ops, inputs=inputs_of(ops), rewritten=match.ops))
+        return found

@@ -1,0 +1,132 @@
+"""The kernels that a solution leaves us, with their layouts, and how these enter the function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from xdsl.dialects import func
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects import cl, nn
+from ....dialects.nn import LayoutAttr
+from ...locations import node_name
+from ..fuse import Group, outline
+from .apply import Layouts, insert_transforms, place_constants, retype, spare_images
+from .candidates import PLAIN, Candidate
+from .kernels import Work, work_lane, works_of_group
+from .offload import OffloadProblem, Writer, rest_of
+from .problem import LayoutProblem, Variable, readable_by
+from .solver import Solution
+
+_Held: TypeAlias = Mapping[SSAValue, tuple[Variable, Candidate]]
+"""Values that kernels of ours can read: the layouts in which each may lie, and that of its own."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The layouts of one kernel's result and operands."""
+
+    result: Candidate
+    operands: Layouts
+    is_packed: bool
+    """Whether it reads or writes texels."""
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """A group of operations, and the kernels that it becomes: one for each result with a use."""
+
+    group: Group
+    kernels: Sequence[Kernel]
+
+
+def kernels_of_layouts(problem: LayoutProblem, solution: Solution) -> list[Kernels]:
+    """The kernels of a choice of layouts."""
+    held = {
+        value: (variable, variable.candidates[solution.choice[variable.number]])
+        for value, variable in problem.variables.items()
+    }
+    return [_kernels(problem, group, works_of_group(group), held) for group in problem.groups]
+
+
+def kernels_of_both(problem: OffloadProblem, solution: Solution) -> list[Kernels]:
+    """The kernels that a choice of writers and layouts leaves us."""
+    layouts = problem.layouts
+    held: dict[SSAValue, tuple[Variable, Candidate]] = {}
+    for value, variable in problem.variables.items():
+        layout = problem.state_of(solution, value).layout
+        if layout is not None:
+            source = replace(layouts.variables[value], candidates=variable.layouts)
+            held[value] = source, variable.layouts[layout]
+    found: list[Kernels] = []
+    for group in layouts.groups:
+        works = works_of_group(group)
+        value = works[0].result
+        match problem.state_of(solution, value).writer:
+            case Writer.OURS:
+                found.append(_kernels(layouts, group, works, held))
+            case Writer.SPLIT:
+                offer = problem.splits[value]
+                rest = rest_of(works[0], offer)
+                crossing = {offer.result: (problem.crossing(offer), PLAIN)}
+                left = replace(group, ops=list(rest.ops))
+                found.append(_kernels(layouts, left, [rest], {**held, **crossing}))
+            case Writer.CLML:
+                pass
+    return found
+
+
+def _kernels(problem: LayoutProblem, group: Group, works: Iterable[Work], held: _Held) -> Kernels:
+    return Kernels(group, [_kernel(problem, work, held) for work in works])
+
+
+def _kernel(problem: LayoutProblem, work: Work, held: _Held) -> Kernel:
+    _, result = held[work.result]
+    reads = {value: _read(problem, work, held, value) for value in work.inputs if value in held}
+    is_packed = result.layout is not None or any(reads.values())
+    # A contraction between plain tensors still has weights, which may be texels.
+    has_texels = problem.target.texture == "prefer" and work_lane(work) is not None
+    return Kernel(result, [reads.get(value) for value in work.inputs], is_packed or has_texels)
+
+
+def _read(problem: LayoutProblem, work: Work, held: _Held, operand: SSAValue) -> LayoutAttr | None:
+    """The layout in which a kernel reads an operand that is not constant.
+
+    Of equal costs the operand's own layout wins, since that needs no transform.
+    """
+    source, mine = held[operand]
+    result = problem.variables[work.result].candidates.index(held[work.result][1])
+    costs = problem.detours(work, source)[source.candidates.index(mine), :, result]
+    layouts = [candidate.layout for candidate in readable_by(work, source)]
+    best = int(costs.argmin())
+    if mine.layout in layouts and costs[layouts.index(mine.layout)] <= costs[best]:
+        best = layouts.index(mine.layout)
+    return layouts[best]
+
+
+def carry_out(function: func.FuncOp, chosen: Iterable[Kernels], target: cl.Target) -> list[str]:
+    """Make regions of the kernels that read or write texels, with the chosen layouts; remarks.
+
+    `nn.relayout` stands where a layout must change, and for constants. Kernels that stay plain stay
+    operations, and regions that are there already keep their layouts.
+    """
+    wanted: dict[Operation, Layouts] = {
+        op: [nn.layout_of(value) for value in op.operands]
+        for op in function.body.block.ops
+        if isinstance(op, nn.FusedOp | nn.RelayoutOp)
+    }
+    regions: dict[nn.FusedOp, Kernel] = {}
+    for each in chosen:
+        if any(kernel.is_packed for kernel in each.kernels):
+            regions |= zip(outline(each.group), each.kernels, strict=True)
+    remarks: list[str] = []
+    for fused, kernel in regions.items():
+        wanted[fused] = kernel.operands
+        retype(fused.outputs[0], kernel.result.layout)
+        if kernel.result.remark:
+            remarks.append(f"{node_name(fused)}: {kernel.result.remark}")
+    insert_transforms(function.body.block, wanted)
+    remarks += place_constants(regions, target)
+    return remarks + [text for fused in regions if (text := spare_images(fused, target))]
