@@ -9,7 +9,13 @@ from math import prod
 
 from xdsl.dialects import memref
 from xdsl.ir import Block, SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
 
 from ....dialects import tir
 from ....dialects.tir import TEXEL
@@ -28,7 +34,7 @@ class Stage:
     block: tir.BlockOp
     loops: list[tir.ForOp]
 
-    @property
+    @cached_property
     def is_output(self) -> bool:
         """Whether the stage writes a parameter of the kernel."""
         return any(temporary(buffer) is None for buffer in written(self.block))
@@ -132,9 +138,29 @@ def strides(block: tir.BlockOp) -> dict[Access, list[int | None]]:
 
     Counted in elements; None where the step is not constant (a division, a loaded index).
     """
+    extents = block.iter_extents
     return {
-        op: _strides_of(address, block.iter_extents) for op, address in _addresses(block).items()
+        op: _plain_strides(shape, indices, extents)
+        or _strides_of(_address(shape, indices), extents)
+        for op, shape, indices in _accesses(block)
     }
+
+
+def _plain_strides(
+    shape: Sequence[int], indices: Sequence[AffineExpr | None], extents: Sequence[int]
+) -> list[int | None] | None:
+    """`_strides_of` where each index is a variable or a constant, as most are; else None."""
+    steps = [0] * len(extents)
+    step = 1
+    for index, size in zip(reversed(indices), reversed(shape), strict=True):
+        # Not isinstance: a negative answer for an abstract class takes longer than the rest.
+        if type(index) is AffineDimExpr:
+            # A variable that takes one value moves nothing.
+            steps[index.position] += 0 if extents[index.position] == 1 else step
+        elif type(index) is not AffineConstantExpr:
+            return None
+        step *= size
+    return [*steps]
 
 
 def lane_step(block: tir.BlockOp, access: Access, variable: int, width: int) -> int | None:
@@ -142,7 +168,9 @@ def lane_step(block: tir.BlockOp, access: Access, variable: int, width: int) -> 
 
     The vectors start at multiples of the width. None where the lanes are not equally spaced.
     """
-    address = _addresses(block)[access]
+    address = next(
+        _address(shape, indices) for op, shape, indices in _accesses(block) if op is access
+    )
     if address is None:
         return None
     extents = [*block.iter_extents, width]
@@ -152,9 +180,10 @@ def lane_step(block: tir.BlockOp, access: Access, variable: int, width: int) -> 
     return _strides_of(address.replace_dims_and_symbols(dims[:-1], ()), extents)[-1]
 
 
-def _addresses(block: tir.BlockOp) -> dict[Access, AffineExpr | None]:
-    """The element each access touches, counted from the start of its buffer; None if unknown."""
-    found: dict[Access, AffineExpr | None] = {}
+def _accesses(
+    block: tir.BlockOp,
+) -> Iterator[tuple[Access, Sequence[int], list[AffineExpr | None]]]:
+    """The accesses of a block, each with the shape of its buffer and its indices."""
     buffers: dict[SSAValue, None] = {}
     for op in block.body.walk():
         if isinstance(op, memref.LoadOp | memref.StoreOp):
@@ -162,14 +191,17 @@ def _addresses(block: tir.BlockOp) -> dict[Access, AffineExpr | None]:
     for buffer in buffers:
         shape = memref_of(buffer).get_shape()
         for op, indices in accesses(block, buffer):
-            address: AffineExpr | None = AffineExpr.constant(0)
-            for index, size in zip(indices, shape, strict=True):
-                if index is None or address is None:
-                    address = None
-                else:
-                    address = address * size + index
-            found[op] = address
-    return found
+            yield op, shape, indices
+
+
+def _address(shape: Sequence[int], indices: Sequence[AffineExpr | None]) -> AffineExpr | None:
+    """The element that an access touches, counted from the start of its buffer; None if unknown."""
+    address: AffineExpr = AffineExpr.constant(0)
+    for index, size in zip(indices, shape, strict=True):
+        if index is None:
+            return None
+        address = address * size + index
+    return address
 
 
 def _strides_of(address: AffineExpr | None, extents: Sequence[int]) -> list[int | None]:
