@@ -42,7 +42,7 @@ class Read:
 
 
 def reads_of(op: Operation) -> Sequence[Read]:
-    """The reads of an operation for its first result; none if it has no lowering."""
+    """The reads of an operation for its first result; none where its lowering does not say them."""
     operands, results = (tuple(v.type for v in values) for values in (op.operands, op.results))
     properties = tuple(sorted(op.properties.items()))
     return _reads(type(op), operands, results, properties)

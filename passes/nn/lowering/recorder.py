@@ -95,7 +95,11 @@ class _Recorder(Kernel):
         return body
 
     def reads(self) -> list[Read]:
-        """Evaluate the result, and return all reads that its elements need."""
+        """Evaluate the result, and return all reads that its elements need; none if a kernel
+        computes whole tiles of elements, each by an expression of its own.
+        """
+        if self._together:
+            return []
         value = self._result
         whole = Part(nn.shape_of(value), self._elements[value])
         for part in self._parts.get(value, [whole]):
