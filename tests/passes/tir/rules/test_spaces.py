@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 
 import pytest
 from hypothesis import event, given, settings
@@ -23,34 +22,18 @@ from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
-from clopt.passes.tir.rules import RULES
-from clopt.passes.tir.rules.naive_kernel import NaiveKernel
-from clopt.passes.tir.rules.plans import plan_of
-from clopt.passes.tir.rules.space import Params, Space, Value
 from support import effort
 from support.drawing import pick
 from support.nn.random_networks import FAMILIES, TARGETS, Network, assert_same
-from support.tir import interpreter
+from support.tir import interpreter, plans
 from support.tir.packed_kernels import CASES, Example
 from support.tir.program import run_program
 
-_VALUES = 300
-"""Values of a domain of which one is drawn; a few have thousands."""
-
 
 def random_plan(func: tir.FuncOp, target: cl.Target, data: st.DataObject) -> tir.PlanAttr:
-    """A point of the space of any rule that fits; the default is one, too."""
-    kernel = NaiveKernel(func)
-    fits = [(rule, rule.space(kernel, target)) for rule in RULES]
-    spaces = [(rule, space) for rule, space in fits if isinstance(space, Space)]
-    rule, space = pick(data, spaces)
-    assert space.fault(rule.default(space)) is None
-    values: dict[str, Value] = {}
-    for parameter in space.parameters:
-        domain = parameter.domain_at(Params(values))
-        values[parameter.name] = pick(data, list(islice(domain, _VALUES)))
-    event(rule.name)
-    return plan_of(rule, Params(values))
+    plan = plans.random_plan(func, target, lambda values: pick(data, values))
+    event(plan.data.rule)
+    return plan
 
 
 @pytest.mark.parametrize("family", FAMILIES)
