@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, core, settings
 from hypothesis.internal.conjecture import providers
 
 DEFAULT_EXAMPLES = 100
@@ -28,6 +28,7 @@ _effort = _Effort()
 def configure(long: bool, seed: int | None) -> None:
     """Set the effort of this process; called once, before a test module is imported."""
     _effort.long, _effort.seed = long, seed
+    core.global_force_seed = seed  # as the option --hypothesis-seed of its plugin does
     # Hypothesis mixes in the constants of every module loaded so far, so a test would draw other
     # examples whenever the tests before it changed.
     providers._get_local_constants = lambda: providers._local_constants
