@@ -1,4 +1,4 @@
-"""Random points of the spaces of schedule rules."""
+"""Schedules of single kernels by their plans: the default, or any."""
 
 from __future__ import annotations
 
@@ -9,13 +9,21 @@ from typing import Any
 from clopt.dialects import cl, tir
 from clopt.passes.tir.rules import RULES
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
-from clopt.passes.tir.rules.plans import plan_of
+from clopt.passes.tir.rules.plans import default_plan, plan_of, planned
 from clopt.passes.tir.rules.space import Params, Space, Value
 
 Pick = Callable[[Sequence[Any]], Any]
 
 _VALUES = 300
 """Values of a domain of which one is drawn; a few have thousands."""
+
+
+def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> list[str]:
+    """Choose the plan of a naive kernel and carry it out; the steps that this took."""
+    func.plan = default_plan(func, target)
+    schedule = planned(func, target)
+    schedule.commit()
+    return schedule.steps
 
 
 def random_plan(func: tir.FuncOp, target: cl.Target, pick: Pick) -> tir.PlanAttr:
