@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import MemRefType
 
 from clopt.dialects import tir
 from clopt.dialects.cl import Target
+from clopt.passes.tir.schedule.analysis import memref_of
 from support.tir.images import check_image, texel_read, texel_write
 from support.tir.translation import Translator
 
@@ -184,3 +185,12 @@ def _ids(group: Sequence[int], local: Sequence[int], size: Sequence[int]) -> dic
     for axis, g, t, n in zip("xyz", group, local, size, strict=True):
         ids |= {f"group_{axis}": g, f"local_{axis}": t, f"global_{axis}": g * n + t}
     return ids
+
+
+def results(kernel: tir.FuncOp) -> list[np.ndarray]:
+    """All arguments after a run on small integers, whose sums are exact."""
+    random = np.random.default_rng(1)
+    shapes = [memref_of(param).get_shape() for param in kernel.params]
+    arrays = [random.integers(-4, 5, shape).astype(np.float32) for shape in shapes]
+    run(kernel, arrays)
+    return arrays

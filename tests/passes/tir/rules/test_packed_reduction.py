@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import MemRefType
 
 from clopt.dialects import cl, tir
 from clopt.passes.tir.lower_blocks import lower_blocks
@@ -60,76 +59,55 @@ def pool(n: int, c: int, h: int, w: int, space: str, packed: bool = True) -> str
         {total} {out} }}"""
 
 
-def over_channels(n: int, c: int, h: int, w: int, space: str) -> str:
-    """Each element less the sum over its channels."""
-    x, s = physical(n, c, h, w, space), f"memref<{n}x1x{h}x{w}xf32>"
+def less_sum(
+    name: str, s: str, spec: str, at: str, shape: tuple[int, int, int, int], space: str
+) -> str:
+    """Each element less a sum of type `s`, read and written at `at` by loops `spec`."""
+    n, c, h, w = shape
+    x = physical(n, c, h, w, space)
+    zero = "%z = arith.constant 0 : index" if "%z" in at else ""
     total = kernels.stage(
         "sum",
-        f"n:{n} h:{h} w:{w} c:{c}r",
+        spec,
         f"""{SPLIT}
-        %z = arith.constant 0 : index
-        %old = memref.load %s[%vn, %z, %vh, %vw] : {s}
+        {zero}
+        %old = memref.load %s[{at}] : {s}
         %p = memref.load %x[%vn, %b, %vh, %vw, %l] : {x}
         %new = arith.addf %old, %p : f32
-        memref.store %new, %s[%vn, %z, %vh, %vw] : {s}""",
+        memref.store %new, %s[{at}] : {s}""",
         "0.0 : f32",
     )
     out = kernels.stage(
         "out",
         f"n:{n} c:{c} h:{h} w:{w}",
         f"""{SPLIT}
-        %z = arith.constant 0 : index
-        %p = memref.load %s[%vn, %z, %vh, %vw] : {s}
+        {zero}
+        %p = memref.load %s[{at}] : {s}
         %q = memref.load %x[%vn, %b, %vh, %vw, %l] : {x}
         %d = arith.subf %q, %p : f32
         memref.store %d, %y[%vn, %b, %vh, %vw, %l] : {x}""",
     )
-    return f"""tir.func @channels(%x: {x}, %y: {x}) attributes {{outputs = array<i64: 1>}} {{
+    return f"""tir.func @{name}(%x: {x}, %y: {x}) attributes {{outputs = array<i64: 1>}} {{
         %s = memref.alloca() : {s}
         {total} {out} }}"""
+
+
+def over_channels(n: int, c: int, h: int, w: int, space: str) -> str:
+    """Each element less the sum over its channels."""
+    s, spec = f"memref<{n}x1x{h}x{w}xf32>", f"n:{n} h:{h} w:{w} c:{c}r"
+    return less_sum("channels", s, spec, "%vn, %z, %vh, %vw", (n, c, h, w), space)
 
 
 def whole(n: int, c: int, h: int, w: int, space: str) -> str:
     """Each element less the sum over all elements of its sample."""
-    x, s = physical(n, c, h, w, space), f"memref<{n}xf32>"
-    total = kernels.stage(
-        "sum",
-        f"n:{n} c:{c}r h:{h}r w:{w}r",
-        f"""{SPLIT}
-        %old = memref.load %s[%vn] : {s}
-        %p = memref.load %x[%vn, %b, %vh, %vw, %l] : {x}
-        %new = arith.addf %old, %p : f32
-        memref.store %new, %s[%vn] : {s}""",
-        "0.0 : f32",
-    )
-    out = kernels.stage(
-        "out",
-        f"n:{n} c:{c} h:{h} w:{w}",
-        f"""{SPLIT}
-        %p = memref.load %s[%vn] : {s}
-        %q = memref.load %x[%vn, %b, %vh, %vw, %l] : {x}
-        %d = arith.subf %q, %p : f32
-        memref.store %d, %y[%vn, %b, %vh, %vw, %l] : {x}""",
-    )
-    return f"""tir.func @whole(%x: {x}, %y: {x}) attributes {{outputs = array<i64: 1>}} {{
-        %s = memref.alloca() : {s}
-        {total} {out} }}"""
-
-
-def results(func: tir.FuncOp) -> list[np.ndarray]:
-    random = np.random.default_rng(1)
-    arrays: list[np.ndarray] = []
-    for param in func.params:
-        assert isinstance(param.type, MemRefType)
-        arrays.append(random.integers(-4, 5, param.type.get_shape()).astype(np.float32))
-    interpreter.run(func, arrays)
-    return arrays
+    s, spec = f"memref<{n}xf32>", f"n:{n} c:{c}r h:{h}r w:{w}r"
+    return less_sum("whole", s, spec, "%vn", (n, c, h, w), space)
 
 
 def scheduled(text: str, target: cl.Target = TARGET) -> tir.FuncOp:
     """The lowered kernel, which after each step computes what the naive one does."""
     func = kernels.parse(text)
-    expected = results(func)
+    expected = interpreter.results(func)
     schedule = Schedule(func)
     kernel = NaiveKernel(schedule.func)
     space = GROUP_REDUCTION.space(kernel, target)
@@ -140,7 +118,7 @@ def scheduled(text: str, target: cl.Target = TARGET) -> tir.FuncOp:
         if step is not None:
             step(func)
         func.verify()
-        for ours, theirs in zip(results(func), expected, strict=True):
+        for ours, theirs in zip(interpreter.results(func), expected, strict=True):
             np.testing.assert_array_equal(ours, theirs)
     return func
 

@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
 
 from clopt.dialects.tir import BlockOp, ForOp, FuncOp, LoopKind, Scope, ScopeAttr, enclosing_loops
 from clopt.passes.tir import schedule as tir
@@ -32,20 +31,9 @@ KERNELS = st.one_of(
 )
 
 
-def results(func: FuncOp) -> list[np.ndarray]:
-    """All arguments after a run on small integers, whose sums are exact."""
-    random = np.random.default_rng(1)
-    arrays: list[np.ndarray] = []
-    for param in func.params:
-        assert isinstance(param.type, MemRefType)
-        arrays.append(random.integers(-4, 5, param.type.get_shape()).astype(np.float32))
-    interpreter.run(func, arrays)
-    return arrays
-
-
 def same(func: FuncOp, expected: list[np.ndarray]) -> None:
     func.verify()
-    for ours, theirs in zip(results(func), expected, strict=True):
+    for ours, theirs in zip(interpreter.results(func), expected, strict=True):
         np.testing.assert_array_equal(ours, theirs, err_msg=str(func))
 
 
@@ -112,7 +100,7 @@ STEPS = [
 @given(text=KERNELS, data=st.data())
 def test_random_schedules(text: str, data: st.DataObject) -> None:
     func = kernels.parse(text)
-    expected = results(func)
+    expected = interpreter.results(func)
     for _ in range(data.draw(st.integers(1, 12))):
         try:
             random_step(func, data)
@@ -150,7 +138,7 @@ def test_matmul_in_local_memory(
     """Tiles of any size on any extent, copied by all work-items of the group together."""
     ty, tx, ii, jj, kk = tile
     func = kernels.parse(kernels.matmul(*shape))
-    expected = results(func)
+    expected = interpreter.results(func)
     steps(
         func,
         "cache_read mm a local -> al",
@@ -200,7 +188,7 @@ def test_register_tile(c: int, o: int, size: int, lanes: int, rows: int) -> None
     """A tile of accumulators; full tiles keep their vectors, and no code is written too often."""
     assume(lanes <= o)
     func = kernels.parse(kernels.conv_pool(c, o, size, 1))
-    expected = results(func)
+    expected = interpreter.results(func)
     steps(
         func,
         f"split out.o {lanes} -> oo ov",
@@ -233,7 +221,7 @@ def test_register_tile(c: int, o: int, size: int, lanes: int, rows: int) -> None
 def test_partial_sums(rows: int, columns: int, lanes: int, group: bool) -> None:
     """Partial results per lane of a vector, or per work-item of a group."""
     func = kernels.parse(kernels.total(rows, columns))
-    expected = results(func)
+    expected = interpreter.results(func)
     steps(
         func,
         f"split sum.k {lanes}",
