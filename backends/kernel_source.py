@@ -27,8 +27,8 @@ class Feature(Enum):
     said by a comment in the kernel, as C has no word for it.
     """
 
-    # OpenCL C 1.2, 6.1.1.1: without the extension `half` exists behind pointers only, which
-    # vload_half and vstore_half read and write. Vectors of it do not, not even behind pointers.
+    # Without the extension, OpenCL C 1.2 (6.1.1.1) allows pointers to `half`, for vload_half and
+    # vstore_half, but neither values of that type nor pointers to vectors of it.
     FP16 = (
         r"cl_khr_fp16\s*:\s*enable|\bhalf\b(?!\s*\*)|\bhalf(2|3|4|8|16)\b"
         r"|\b(as|convert)_half|\b(read|write)_imageh\b"

@@ -1,6 +1,6 @@
 """Exports the benchmark networks to ONNX files: `python benchmarks/models.py [names] [--size N]`.
 
-Writes missing files to a cache folder beside this script.
+Missing files are written to a cache folder next to this script.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def conformance() -> dict[str, str]:
 
 
 def compare() -> dict[str, str]:
-    """Networks beside their rivals."""
+    """Compares the networks with their rivals."""
     errors = [
         row["error"]
         for rows in read("compare").values()
@@ -93,7 +93,7 @@ def compare() -> dict[str, str]:
 
 
 def compare_table() -> str:
-    """The networks on PoCL, beside tinygrad and onnxruntime."""
+    """Compares the networks on PoCL with tinygrad and onnxruntime."""
     lines = [
         "| network | clopt, ms | times as fast as tinygrad (OpenCL) "
         "| times as slow as onnxruntime (CPU) |",

@@ -13,7 +13,7 @@ def read_text(module: str, path: str) -> str:
 
 
 def read_sources(module: str, folder: str) -> dict[str, str]:
-    """All C files below a folder beside a module, by their paths in it."""
+    """The C files in a folder next to a module, by their paths relative to it."""
     return dict(sorted(_sources(_beside(module, folder), "")))
 
 

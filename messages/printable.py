@@ -12,7 +12,7 @@ import unicodedata
 LONGEST = 100
 """Characters of a name that are shown, unless the caller says otherwise."""
 
-# Characters that are written from right to left: beside digits they reorder these on the screen.
+# Right-to-left characters reorder adjacent digits on the screen.
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 
 

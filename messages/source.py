@@ -35,7 +35,7 @@ class SourceError(CloptError):
         self.line: int | None = None
         place = source.name
         if position is not None:
-            # At the end of the input, the parser stands behind line breaks that show nothing.
+            # The parser has skipped the line breaks at the end, where a caret would show nothing.
             if not source.text[position:].strip():
                 position = len(source.text.rstrip())
             self.line, column = source.line_and_column(position)

@@ -107,7 +107,7 @@ class Memory:
 
 
 def whole_of(buffer: cl.Buffer) -> tuple[cl.Buffer, int]:
-    """The buffer of which this one is a part, or itself, and the byte at which it starts there."""
+    """The parent of a sub-buffer and its offset in bytes; a whole buffer is its own parent."""
     parent = cast("cl.Buffer | None", buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT))
     return (buffer, 0) if parent is None else (parent, buffer.offset)
 

@@ -107,7 +107,7 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         return 1
 
     def is_contiguous(self) -> bool:
-        """Whether the operands lie in the result one behind the other."""
+        """Whether the result stores its operands one after another."""
         return False
 
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool | None:

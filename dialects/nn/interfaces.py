@@ -25,7 +25,7 @@ class Role(Enum):
 
     @property
     def starts_kernel(self) -> bool:
-        """Whether such an operation has its own stages, of which a kernel has at most one."""
+        """Whether such an operation has its own stages; a kernel has at most one of them."""
         return self in (Role.WINDOW, Role.CONTRACTION, Role.PIECES)
 
 

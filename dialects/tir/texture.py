@@ -1,4 +1,4 @@
-"""Images behind memrefs: maps the indices of a texture to the coordinates of a texel.
+"""Textures: maps the indices of a memref to the coordinates of a texel in its image.
 
 The last axis of a memref in the texture scope is the texel: four elements, which one read or write
 moves together. The separators of its scope divide the other axes into groups; the axes of a group,

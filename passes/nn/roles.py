@@ -13,6 +13,6 @@ def role_of(op: Operation) -> nn.Role | None:
 
 
 def starts_kernel(op: Operation) -> bool:
-    """Whether an operation has its own stages, of which a kernel has at most one."""
+    """Whether an operation has a role that starts a kernel."""
     role = role_of(op)
     return role is not None and role.starts_kernel

@@ -1,4 +1,4 @@
-/* On-chip memory: a buffer per context, of which others are parts; NaN after each replay. */
+/* On-chip memory: one buffer per context, with sub-buffers; NaN after each replay. */
 #include "reference.h"
 
 #include <stdlib.h>

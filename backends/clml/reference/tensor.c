@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define BLOCK 4      /* channels that lie beside each other in an OPTIMAL tensor */
-#define ROW_BYTES 64 /* of which a row of one is a multiple */
+#define ROW_BYTES 64 /* rows are multiples of this */
 
 size_t clml_element_bytes(cl_channel_type type) { return type == CL_HALF_FLOAT ? 2 : 4; }
 

@@ -282,7 +282,7 @@ class Beam:
         )
 
     def _best(self, state: State, box: Ints, floor: Ints, width: int) -> tuple[State, Ints, Ints]:
-        """The `width` best distinct states, of which few of each parent come first."""
+        """The `width` best distinct states; the first few of each parent come first."""
         skyline = state.key + np.where(state.rest > 0, state.heights, 0) @ self.height_keys
         _, different = np.unique(skyline, return_index=True)
         different.sort()

@@ -26,7 +26,7 @@ class Offers:
     whole: dict[SSAValue, Offer] = field(default_factory=dict[SSAValue, Offer])
     """Offers for whole kernels, by their results."""
     parts: dict[SSAValue, Offer] = field(default_factory=dict[SSAValue, Offer])
-    """Offers for the first operations of kernels of which CLML cannot compute all."""
+    """Offers for the first operations of kernels that CLML cannot compute as a whole."""
     imports: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
     """The microseconds of a copy from a plain buffer to an opaque tensor."""
     exports: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])

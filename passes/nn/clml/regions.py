@@ -193,8 +193,8 @@ def _grow(function: func.FuncOp, matches: Sequence[Match]) -> list[list[Match]]:
 
 
 def _touching(matches: Sequence[Match], unit_of: dict[Operation, int]) -> Iterator[tuple[int, int]]:
-    """Pairs of units of which one reads the other, or which read the same value: one graph would
-    copy it once.
+    """Pairs of units where one reads the other, or both read the same value, which one graph would
+    copy once.
     """
     home = {op: unit_of[op] for match in matches for op in match.ops}
     readers: dict[SSAValue, int] = {}

@@ -26,7 +26,7 @@ _VECTORS_PER_ITEM = 16
 """A work-item on a CPU costs about 10 ns to start: it should compute a few hundred elements."""
 
 _Walks = list[list[int]]
-"""The variables of a piece in groups, each of which every access walks as one loop."""
+"""The variables of a piece in groups; every access walks a group as one loop."""
 
 
 class _Pieces:

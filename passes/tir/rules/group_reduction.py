@@ -183,7 +183,7 @@ class _Parts:
     folds: list[tuple[tir.BlockOp, tir.BlockOp]]
     """A block that combines in registers, and the one that puts its result into local memory."""
     last: tir.BlockOp
-    """The block of which each work-item has the result."""
+    """The block whose result every work-item has."""
     texel: int | None
     """The spatial variable that walks the lanes of a texel; all of the blocks have it."""
 

@@ -159,7 +159,7 @@ class _Step:
 
 
 def _candidates(shape: _Shape) -> Iterator[TexelTile]:
-    """The tiles there are, of which one is always possible."""
+    """The possible tiles; there is always one."""
     for columns in range(1, shape.most_columns + 1):
         for blocks in shape.blocks(columns):
             yield TexelTile(columns, blocks)

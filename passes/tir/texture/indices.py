@@ -23,7 +23,7 @@ from ..lowering.space import COMPARISONS
 
 
 class Condition(NamedTuple):
-    """`low <= expr <= high`, of which one is None."""
+    """`low <= expr <= high`, one of them None."""
 
     expr: AffineExpr
     low: int | None
