@@ -60,7 +60,7 @@ __all__ = [
 
 def compile(
     model: str | Path | bytes | ModelProto | ModuleOp,
-    target: str | Target | None = None,
+    target: str | Path | Target | None = None,
     dims: Mapping[str, int] | None = None,
     device: str | int | Device | None = None,
     *,
@@ -79,9 +79,9 @@ def compile(
 
     Without the name of a target, the code is for the device that will run it: that of `queue` or
     `context`, else `device`, else the first of `list_devices()`. With a target alone, clopt touches
-    no device before the first run; with both, code for the target runs on the device. Keywords
-    change facts of the target, as in `texture="prefer"`; so does the text,
-    `target="adreno-740 texture=prefer"`.
+    no device before the first run; with both, code for the target runs on the device. A path that
+    ends in `.toml` is a target, too. Keywords change facts of the target, as in `texture="prefer"`;
+    so does the text, `target="adreno-740 texture=prefer"`.
 
     `precision` is that of the floats inside of an f32 network, whose inputs and outputs stay f32:
     "f16-storage" stores values and weights as half and computes in float, "f16" also lets
@@ -175,7 +175,10 @@ def _check_types(
     """Refuse arguments of `compile` and `load` that are of another type than annotated."""
     name, number = "a part of its name", "its number in clopt.list_devices()"
     check_type(
-        "target", target, (str, Target), 'a name and facts, for example "adreno-740", or a Target'
+        "target",
+        target,
+        (str, PathLike, Target),
+        'a name and facts, for example "adreno-740", the path of a .toml file, or a Target',
     )
     check_type("device", device, (str, int, Device), f"{name}, {number}, or an entry of it")
     check_type("context", context, (Context,), "a pyopencl.Context")
@@ -184,14 +187,16 @@ def _check_types(
 
 
 def _choose_target(
-    target: str | Target | None,
+    target: str | Path | Target | None,
     clml_library: str | None,
     device: str | int | Device | None,
     context: Context | None,
     queue: CommandQueue | None,
 ) -> tuple[Target, str | int | Device | None, Context | None, CommandQueue | None]:
     """The target with the device, context and queue; the latter are None for a target alone."""
-    choice = TargetChoice.parse(target) if isinstance(target, str) else TargetChoice(None, {})
+    choice = TargetChoice(None, {})
+    if isinstance(target, str | PathLike):
+        choice = TargetChoice.parse(str(target))
     described = target if isinstance(target, Target) else choice.load()
     if described is None or any(given is not None for given in (device, context, queue)):
         device, context, queue = choose_place(device, context, queue)

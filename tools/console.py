@@ -43,8 +43,9 @@ MODEL_OPTIONS: Options = [
         {
             "dest": "device_target",
             "metavar": "TARGET",
-            "help": "compile for this target; facts may follow that change it: adreno-740 "
-            "texture=prefer; facts alone change the target of the device in use",
+            "help": "compile for this target, a name or the path of a .toml file; facts may follow "
+            "that change it: adreno-740 texture=prefer; facts alone change the target of the "
+            "device in use",
         },
     ),
 ]

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from ...dialects.cl.target import FACT_TYPES, Fact, Target
@@ -16,12 +17,18 @@ from ...messages.printable import printable
 _BASE = "base"
 """The key of a file that names the target whose facts it has where it says nothing else."""
 
+_SUFFIX = ".toml"
+
+_PATH = re.compile(rf".*?{re.escape(_SUFFIX)}(?=[\s,]|$)", re.S)
+
 _BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
 class TargetChoice:
-    """What a user writes to choose a target: its name, or none, and facts that are to differ."""
+    """What a user writes to choose a target: a name or a file, or neither, and facts that are to
+    differ.
+    """
 
     name: str | None
     facts: Mapping[str, Fact]
@@ -30,10 +37,10 @@ class TargetChoice:
     def parse(cls, text: str) -> TargetChoice:
         """Read `NAME`, `NAME FACT=VALUE ...` or `FACT=VALUE ...`; spaces or commas separate.
 
-        Raises CloptError for a second name.
+        A name that ends in `.toml` is the path of a file. Raises CloptError for a second name.
         """
-        words = re.split(r"[\s,]+", text.strip(" ,\t\n"))
-        names = [word for word in words if "=" not in word]
+        words = _words(text.strip(" ,\t\n"))
+        names = [word for word in words if "=" not in word or word.endswith(_SUFFIX)]
         if names != words[: len(names)] or len(names) > 1:
             raise CloptError(
                 f'"{printable(text)}" is no target: write one name, facts such as texture=prefer, '
@@ -71,25 +78,60 @@ def change_facts(target: Target, facts: Mapping[str, Fact]) -> Target:
 
 def target_names() -> list[str]:
     """The names `load_target` knows, sorted."""
-    suffix = ".toml"
     names = (file.name for file in files(__name__).iterdir())
-    return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix))
+    return sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
 
 
 def load_target(name: str) -> Target:
-    """The facts of the device or family `name`, without looking at any device."""
+    """The facts of the device or family `name`, without looking at any device.
+
+    A name that ends in `.toml` is the path of a file like those of this folder, and its stem the
+    name of the target. Raises CloptError where there is none, and for a mistake in it.
+    """
+    if name.endswith(_SUFFIX):
+        return _load_file(Path(name))
     if name not in target_names():
         raise CloptError(
-            f'There is no target "{printable(name)}"; use one of {", ".join(target_names())}.'
+            f'There is no target "{printable(name)}"; use one of {", ".join(target_names())}, or '
+            f"the path of a {_SUFFIX} file."
         )
     return Target.from_facts(name, _read_facts(name))
 
 
+def _load_file(path: Path) -> Target:
+    try:
+        facts = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CloptError(f"{path}: cannot read this target: {error.strerror}.") from error
+    except ValueError as error:  # no UTF-8, or no TOML
+        raise CloptError(f"{path}: this is no TOML file: {error}.") from error
+    try:
+        return Target.from_facts(printable(path.stem), _complete(facts))
+    except (CloptError, ValueError) as error:
+        raise CloptError(f"{path}: {str(error).removesuffix('.')}.") from error
+
+
 def _read_facts(name: str) -> dict[str, Any]:
-    text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    facts = tomllib.loads(text)
+    text = files(__name__).joinpath(f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    return _complete(tomllib.loads(text))
+
+
+def _complete(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a file with those of the target that it names as its base."""
     base = facts.pop(_BASE, None)
-    return facts if base is None else _read_facts(base) | facts
+    if base is None:
+        return facts
+    if base not in target_names():
+        raise CloptError(f"{_BASE} is one of {', '.join(target_names())}, not {base!r}.")
+    return _read_facts(base) | facts
+
+
+def _words(text: str) -> list[str]:
+    """The words of a choice, without the spaces and commas between them. A path may have both."""
+    path = _PATH.match(text)
+    if path is None:
+        return re.split(r"[\s,]+", text)
+    return [path[0], *re.findall(r"[^\s,]+", text[path.end() :])]
 
 
 def _value(key: str, text: str) -> Fact:

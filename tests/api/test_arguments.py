@@ -26,8 +26,11 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "dims text": (lambda: digits(dims={"batch": "1"}), "'batch': '1' is no name with a whole"),
     "dims float": (lambda: digits(dims={"batch": 1.0}), "'batch': 1.0 is no name with a whole"),
     "dims name": (lambda: digits(dims={0: 1}), "0: 1 is no name with a whole number"),
-    "dims order": (lambda: clopt.compile(DIGITS, {"batch": 1}), '"adreno-740", or a Target, not'),  # pyright: ignore
-    "target": (lambda: digits(target=5), '"adreno-740", or a Target, not int'),
+    "dims order": (
+        lambda: clopt.compile(DIGITS, {"batch": 1}),
+        "the path of a .toml file, or a Target, not",
+    ),  # pyright: ignore
+    "target": (lambda: digits(target=5), "the path of a .toml file, or a Target, not int"),
     "device": (lambda: digits(device=0.5), r"its number in clopt.list_devices\(\), or an entry"),
     "context": (lambda: digits(context="gpu"), "context is a pyopencl.Context, not str"),
     "queue": (lambda: digits(queue=3), "queue is a pyopencl.CommandQueue, not int"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from clopt import CloptError
@@ -31,6 +34,17 @@ def test_a_name_alone() -> None:
     assert TargetChoice.parse("adreno-740").load() == ADRENO
 
 
+@pytest.mark.parametrize("name", ["mine.toml", "two words.toml", "a,b=c.toml", "x.tomls/y.toml"])
+@pytest.mark.parametrize("facts", [" fp16=true texture=off", ", fp16=true,texture=off,"])
+def test_a_file_and_facts(name: str, facts: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('base = "pocl"\nvector_width = 16\n')
+    own = replace(load_target("pocl"), name=file.stem, vector_width=16)
+    assert TargetChoice.parse(str(file)).load() == own
+    assert TargetChoice.parse(f"{file}{facts}").load() == replace(own, fp16=True, texture="off")
+
+
 def test_facts_alone_change_the_target_at_hand() -> None:
     choice = TargetChoice.parse("texture=prefer")
     assert choice.load() is None
@@ -55,6 +69,8 @@ def test_facts_alone_change_the_target_at_hand() -> None:
         ("pocl fp16=1", "fp16 is true or false, not '1'"),
         ("generic texture=prefer", "texture=prefer needs a device with images, and generic has no"),
         ("pocl name=x", '"name" is no fact of a target'),
+        ("no/such.toml", "no/such.toml: cannot read this target: No such file or directory."),
+        ("no/such.toml pocl", '"no/such.toml pocl" is no target: write one name, '),
     ],
 )
 def test_mistakes_are_one_sentence(text: str, sentence: str) -> None:

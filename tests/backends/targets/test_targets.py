@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -32,6 +34,27 @@ def test_without_a_target_the_generic_cpu() -> None:
 def test_unknown_target() -> None:
     with pytest.raises(CloptError, match='There is no target "mali"; use one of adreno, adreno-6'):
         load_target("mali")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("vector width = 8", "this is no TOML file: Expected '=' after a key"),
+        ("name = '\xff'", "this is no TOML file: 'utf-8' codec can't decode byte 0xff"),
+        ("lanes = 4", '"lanes" is no fact of a target; facts: device_type, '),
+        ("vector_width = 0", "vector_width is at least 1, not 0."),
+        ("base = 'mine'", "base is one of adreno, .*, not 'mine'."),
+        ("base = ['pocl']", r"base is one of adreno, .*, not \['pocl'\]."),
+    ],
+)
+def test_a_mistake_in_a_file_names_it(text: str, sentence: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(CloptError, match=rf"^{re.escape(str(file))}: {sentence}") as error:
+        load_target(str(file))
+    assert "\n" not in str(error.value)
+    assert str(error.value).endswith(".")
+    assert not str(error.value).endswith("..")
 
 
 @pytest.mark.parametrize(
