@@ -56,6 +56,22 @@ class Target:
     """First data cache of a CPU core, for the data that a tile uses again at once."""
     l2_cache_bytes: int = 524288
     """Second data cache of a CPU core."""
+    l2_bytes_per_cycle: float = 32.0
+    """Bytes that a CPU core reads from its second data cache in a cycle."""
+    loads_per_cycle: float = 2.0
+    """Loads of a CPU core in a cycle, each of a vector or a scalar."""
+    mads_per_cycle: float = 2.0
+    """Multiply-adds of vectors that a CPU core starts in a cycle."""
+    mad_cycles: float = 4.0
+    """Cycles from the start of a multiply-add on a CPU until the next may add to its result."""
+    lane_cycles: float = 2.0
+    """Cycles in which a CPU core loads or stores one lane of a vector by itself."""
+    tile_cycles: float = 20.0
+    """Cycles that a tile of a contraction on a CPU takes beside its arithmetic and accesses."""
+    item_cycles: float = 5000.0
+    """Work that makes a work-item of a CPU worth starting, in cycles."""
+    item_vectors: int = 16
+    """The same where each result is computed on its own, in vectors of results."""
     register_rows: int = 4
     """Rows of the tile that one work-item of a GPU computes of a matmul or convolution."""
     register_cols: int = 4
@@ -211,6 +227,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 _POSITIVE = (
     "vector_width",
     "vector_registers",
+    "item_vectors",
     "register_rows",
     "register_cols",
     "compute_units",
@@ -220,6 +237,10 @@ _POSITIVE = (
     "image_base_alignment_bytes",
 )
 _ABOVE_ZERO = (
+    "l2_bytes_per_cycle",
+    "loads_per_cycle",
+    "mads_per_cycle",
+    "item_cycles",
     "mads_per_nanosecond",
     "access_cost",
     "bandwidth",
@@ -229,7 +250,14 @@ _ABOVE_ZERO = (
     "clml_matmul_mads_per_nanosecond",
     "clml_bandwidth",
 )
-_FROM_ZERO = ("launch_microseconds", "winograd_transform_cost", "clml_launch_microseconds")
+_FROM_ZERO = (
+    "mad_cycles",
+    "lane_cycles",
+    "tile_cycles",
+    "launch_microseconds",
+    "winograd_transform_cost",
+    "clml_launch_microseconds",
+)
 FACT_TYPES: Mapping[str, type[Any]] = {
     field.name: cast("type[Any]", type(field.default))
     for field in fields(Target)

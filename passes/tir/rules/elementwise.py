@@ -22,9 +22,6 @@ from .rule import Kernels, Rule
 from .space import Choice, Parameter, Params, Range, Space, Value
 from .stages import Stage
 
-_VECTORS_PER_ITEM = 16
-"""A work-item on a CPU costs about 10 ns to start: it should compute a few hundred elements."""
-
 _Walks = list[list[int]]
 """The variables of a piece in groups; every access walks a group as one loop."""
 
@@ -126,7 +123,7 @@ def _cpu_default(space: Space[_Pieces]) -> Params:
             width //= 2
         chosen[name] = max(width, 1)
         total = _vectors(sizes, max(width, 1))
-        items = max(facts.target.compute_units * 8, total // _VECTORS_PER_ITEM)
+        items = max(facts.target.compute_units * 8, total // facts.target.item_vectors)
         chosen[chunk] = max(1, total // items)
     return Params(chosen)
 

@@ -34,20 +34,8 @@ from .rule import Kernels, Rule
 from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
 from .stages import lane_step
 
-_LOADS_PER_CYCLE = 2.0
-_COMPUTES_PER_CYCLE = 2.0
-_L2_BYTES_PER_CYCLE = 32.0
-_LATENCY = 4.0
-"""Cycles until an accumulator may be updated again."""
-_LANE_CYCLES = 2.0
-"""Cycles to load or store one lane of a vector by itself."""
 _OTHER_REGISTERS = 4
 """Vector registers that hold operands while the others accumulate."""
-_TILE_CYCLES = 20.0
-_ITEM_CYCLES = 5000.0
-"""A work-item should be worth at least this much, or starting it costs more than it does."""
-
-
 _WIDTHS = (2, 3, 4, 8, 16)
 
 
@@ -197,6 +185,7 @@ def _stores_rows(problem: Problem, col: int, width: int) -> bool:
 
 
 def _costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> RegisterTile:
+    target = problem.target
     loads = traffic = 0.0
     gathers = False
     for load in problem.contraction.loads:
@@ -208,21 +197,21 @@ def _costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> Register
         elif step == 1 or is_packed(problem.contraction, load, tile, tile.col):
             each = float(tile.vectors)
         else:
-            each = tile.cols * _LANE_CYCLES * _LOADS_PER_CYCLE
+            each = tile.cols * target.lane_cycles * target.loads_per_cycle
             gathers = True
         loads += copies * each
         # What one tile reads over the whole reduction comes from the second level if it is large.
-        if elements * 4 * problem.contraction.depth > problem.target.l1_cache_bytes / 2:
+        if elements * 4 * problem.contraction.depth > target.l1_cache_bytes / 2:
             traffic += elements * 4
     accumulators = tile.rows * tile.vectors
     step_cycles = max(
-        accumulators / _COMPUTES_PER_CYCLE,
-        loads / _LOADS_PER_CYCLE,
-        traffic / _L2_BYTES_PER_CYCLE,
-        _LATENCY,
+        accumulators / target.mads_per_cycle,
+        loads / target.loads_per_cycle,
+        traffic / target.l2_bytes_per_cycle,
+        target.mad_cycles,
     )
-    store = accumulators * (1.0 if rows_stored else tile.width * _LANE_CYCLES)
-    cycles = problem.contraction.depth * step_cycles + store + _TILE_CYCLES
+    store = accumulators * (1.0 if rows_stored else tile.width * target.lane_cycles)
+    cycles = problem.contraction.depth * step_cycles + store + target.tile_cycles
     return replace(tile, cycles=cycles, gathers=gathers)
 
 
@@ -263,7 +252,8 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
 def _chunk(problem: Problem, tile: RegisterTile) -> int:
     """How many tiles of a column each work-item computes; a divisor, so that none is a rest."""
     tiles = prod(problem.extents) / (tile.rows * tile.cols)
-    wanted = min(_ITEM_CYCLES / tile.cycles, tiles / (8 * problem.target.compute_units))
+    target = problem.target
+    wanted = min(target.item_cycles / tile.cycles, tiles / (8 * target.compute_units))
     return min(_divisors(problem, tile), key=lambda n: abs(n - wanted))
 
 

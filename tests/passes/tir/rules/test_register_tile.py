@@ -15,6 +15,7 @@ from clopt.dialects import cl, nn, tir
 from clopt.passes.nn.lowering import LOWERINGS, Kernel
 from clopt.passes.tir.rules.contraction import is_packed
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
+from clopt.passes.tir.rules.plans import default_plan
 from clopt.passes.tir.rules.register_tile import Problem, RegisterTile, candidates
 from support import effort
 from support.tir.plans import schedule_kernel
@@ -41,8 +42,8 @@ def problem(func: tir.FuncOp, target: cl.Target = POCL) -> Problem | None:
     return None if contraction is None else Problem(contraction, target)
 
 
-def tile_of(func: tir.FuncOp) -> tuple[Problem, RegisterTile]:
-    found = problem(func)
+def tile_of(func: tir.FuncOp, target: cl.Target = POCL) -> tuple[Problem, RegisterTile]:
+    found = problem(func, target)
     assert found is not None
     assert found.best is not None
     return found, found.best
@@ -83,10 +84,26 @@ def test_a_convolution_reads_no_vector_lane_by_lane():
     assert any(is_packed(found.contraction, weights, tile, dim) for dim in (tile.row, tile.col))
 
 
+def strided_conv() -> tir.FuncOp:
+    return kernel(conv(strides=[2, 2]), (1, 64, 57, 57), (128, 64, 3, 3))
+
+
 def test_a_strided_convolution_makes_vectors_of_channels():
-    _, tile = tile_of(kernel(conv(strides=[2, 2]), (1, 64, 57, 57), (128, 64, 3, 3)))
+    _, tile = tile_of(strided_conv())
     assert tile.col == 1
     assert not tile.gathers
+
+
+def test_a_core_that_loads_single_lanes_at_no_cost_gathers():
+    facts = {"lane_cycles": 0.001, "mads_per_cycle": 100, "mad_cycles": 0}
+    _, tile = tile_of(strided_conv(), POCL.with_facts(facts))
+    assert tile.gathers
+
+
+@pytest.mark.parametrize(("cycles", "chunk"), [(5e3, 1), (1e6, 7)])
+def test_work_items_are_larger_where_they_are_dear_to_start(cycles: float, chunk: int):
+    plan = default_plan(strided_conv(), POCL.with_facts({"item_cycles": cycles}))
+    assert plan.data.parameters["chunk"] == chunk
 
 
 def test_a_depthwise_convolution_makes_vectors_of_positions():
