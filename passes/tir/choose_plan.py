@@ -18,7 +18,7 @@ from .rules.stages import is_naive
 
 @dataclass(frozen=True)
 class TIRChoosePlanPass(ModulePass):
-    """Choose the plan of each naive kernel: the default of the first rule that fits.
+    """Choose the plan of each naive kernel: the default of the first rule that fits and suits it.
 
     A kernel that carries a plan or a `schedule` keeps it. A kernel without blocks, or whose loops
     are split or have places already, stays as its author wrote it.

@@ -44,4 +44,8 @@ RULES: tuple[Rule[Any], ...] = (
     # Fits everything that has a reduction.
     FALLBACK,
 )
-"""The rules in the order in which they are tried: a kernel gets the first that fits."""
+"""The rules in the order in which they are tried.
+
+A kernel gets the first that fits and has no objection: a rule objects where it can schedule the
+kernel and a later rule does it better. A plan may be of any rule that fits.
+"""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from .attach import attach, read_loops
@@ -14,9 +16,15 @@ from .stages import Stage
 _WIDTHS = (2, 4, 8, 16)
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[cl.Target] | Misfit:
+@dataclass(frozen=True)
+class _Facts:
+    columns: int
+    target: cl.Target
+
+
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
     output = kernel.main
-    if not output.loops or output.loops[-1].size < target.vector_width:
+    if not output.loops or output.loops[-1].size < _WIDTHS[0]:
         return Misfit("its result has no vector of columns")
     column = output.loops[-1]
     shared = all(column in read_loops(stage, output) for stage in kernel.producers)
@@ -25,7 +33,13 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[cl.Target] | Misfit:
         return Misfit("neighbouring results do not need neighbouring columns in every stage")
     widths = tuple(width for width in _WIDTHS if width <= column.size)
     parameter = Parameter("width", "columns of a work-item, the lanes of a vector", Choice(widths))
-    return Space((local_size_parameter(target), parameter), target)
+    return Space((local_size_parameter(target), parameter), _Facts(column.size, target))
+
+
+def _objection(space: Space[_Facts]) -> str | None:
+    if space.facts.columns < space.facts.target.vector_width:
+        return f"its result has {space.facts.columns} columns, less than a vector of the device"
+    return None
 
 
 def _is_vector(stage: Stage, size: int) -> bool:
@@ -37,8 +51,9 @@ def _is_vector(stage: Stage, size: int) -> bool:
     return stage.block.iter_extents[last] == size and all(move in (0, 1) for move in moves)
 
 
-def _default(space: Space[cl.Target]) -> Params:
-    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, "width": space.facts.vector_width})
+def _default(space: Space[_Facts]) -> Params:
+    width = space.facts.target.vector_width
+    return space.nearest(Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, "width": width}))
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
@@ -62,6 +77,12 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
 
 
 COLUMNS = Rule(
-    "columns", 1, Kernels(device="cpu", texels=False, reductions=True), _fit, _default, _apply
+    "columns",
+    1,
+    Kernels(device="cpu", texels=False, reductions=True),
+    _fit,
+    _default,
+    _apply,
+    objection=_objection,
 )
 """Loops that no stage depends on run inside of a work-item: the others are its grid."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....dialects import cl, tir
 from . import RULES
 from .naive_kernel import NaiveKernel
 from .plans import space_of
+from .rule import Rule
 from .space import Misfit, Params, text_of
 
 
@@ -22,7 +25,14 @@ def explain_plan(func: tir.FuncOp, plan: tir.Plan, target: cl.Target) -> str:
             f"  {parameter.name} = {value}: {parameter.meaning}; {parameter.domain_at(params)}"
         )
     for other in RULES[: RULES.index(rule)]:
-        found = other.space(kernel, target)
-        reason = f"does not fit: {found.reason}" if isinstance(found, Misfit) else "fits as well"
-        lines.append(f"  {other.name} {reason}")
+        lines.append(f"  {other.name} {_verdict(other, kernel, target)}")
     return "\n".join(lines)
+
+
+def _verdict(rule: Rule[Any], kernel: NaiveKernel, target: cl.Target) -> str:
+    """Whether a rule fits, and its objection."""
+    found = rule.space(kernel, target)
+    if isinstance(found, Misfit):
+        return f"does not fit: {found.reason}"
+    objection = rule.objection_to(found)
+    return "fits as well" if objection is None else f"fits, but objects: {objection}"

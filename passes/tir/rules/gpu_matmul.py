@@ -50,8 +50,14 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
         return Misfit("it is no product of two matrices by one sum")
     facts = _Facts(contraction, target)
     space = Space(_parameters(facts), facts)
-    fault = space.fault(_default(space))
-    return space if fault is None else Misfit(f"it is no large product: of the default, {fault}")
+    if space.is_empty:
+        return Misfit("it has fewer rows, columns or steps than the smallest group takes")
+    return space
+
+
+def _objection(space: Space[_Facts]) -> str | None:
+    fault = space.fault(_preferred(space))
+    return None if fault is None else f"it is no large product: of the best tile, {fault}"
 
 
 def _is_product(contraction: Contraction) -> bool:
@@ -90,6 +96,11 @@ def _parameters(facts: _Facts) -> Sequence[Parameter]:
 
 
 def _default(space: Space[_Facts]) -> Params:
+    return space.nearest(_preferred(space))
+
+
+def _preferred(space: Space[_Facts]) -> Params:
+    """The tile that suits the target, whether the product is large enough for it or not."""
     target = space.facts.target
     group = next((s for s in _GROUPS if s * s <= target.max_work_group_size), _GROUPS[-1])
     cols = min(target.register_cols, 4)
@@ -158,6 +169,12 @@ def _copy_together(schedule: Schedule, loops: list[tir.ForOp], group: int) -> No
 
 
 GPU_MATMUL = Rule(
-    "gpu-matmul", 1, Kernels(device="gpu", texels=False, reductions=True), _fit, _default, _apply
+    "gpu-matmul",
+    1,
+    Kernels(device="gpu", texels=False, reductions=True),
+    _fit,
+    _default,
+    _apply,
+    objection=_objection,
 )
 """Which variables are rows and columns follows from the product, the copies from the group."""

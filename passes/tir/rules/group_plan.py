@@ -74,6 +74,8 @@ class Sharing:
     """Steps of the shortest reduction of a row, those that share a texel counted once."""
     most: int
     """Work-items of a group at the most."""
+    shares_loads: bool
+    """Whether results share what they read, so that a tile of them would read less."""
     target: cl.Target
 
     @property
@@ -118,21 +120,14 @@ def bare_plan(stages: Sequence[Stage], output: Stage, rows: Rows) -> Plan:
     return Plan(rows, 1, None, 1, columns=False, texel=_texel_variable(stages, output, rows))
 
 
-def rows_to_share(
-    stages: Sequence[Stage], output: Stage, target: cl.Target, *, contraction: bool = False
-) -> Sharing | str:
-    """What there is to decide for a kernel of reductions, or why nothing is.
-
-    With `contraction`, also where a tile of results would share loads: there may be too few tiles.
-    """
+def rows_to_share(stages: Sequence[Stage], output: Stage, target: cl.Target) -> Sharing | str:
+    """What there is to decide for a kernel of reductions, or why nothing is."""
     rows = rows_of(stages, output)
     reductions = [stage for stage in stages if stage.reduce]
     if rows is None or rows.count == 0 or not reductions:
         return "its reductions do not all compute one value for each row"
     if not all(_can_share(stage, rows) for stage in reductions):
         return "partial results of its reductions cannot be combined"
-    if not contraction and not all(any(True for _ in _whole_loads(s)) for s in reductions):
-        return "its results share what they read, which suits a tile of them"
     stage = min(reductions, key=_length)
     bare = bare_plan(stages, output, rows)
     if bare.texel is not None and rows.divisors.get(bare.texel, 1) % TEXEL not in (0, 1):
@@ -142,7 +137,8 @@ def rows_to_share(
     most = min(most, target.local_memory_bytes // _local_bytes(reductions, bare))
     if most < FAN_IN:
         return "a group has no memory for partial results"
-    return Sharing(bare, _column(stage, bare), _length(stage), most, target)
+    shares = not all(_whole_loads(reduction) for reduction in reductions)
+    return Sharing(bare, _column(stage, bare), _length(stage), most, shares, target)
 
 
 def _lanes(rows: int, length: int, target: cl.Target, least: int, most: int) -> int:

@@ -29,16 +29,35 @@ from .texel_tile import has_few_texels
 
 _ALONG_NONE = -1
 _NEIGHBOURS = ("rows", "parts")
+_LANES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[Sharing] | Misfit:
-    few = target.uses_textures and kernel.is_packed and has_few_texels(kernel, target)
-    found = rows_to_share(kernel.producers, kernel.main, target, contraction=few)
+@dataclass(frozen=True)
+class _Facts:
+    kernel: NaiveKernel
+    sharing: Sharing
+
+
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
+    found = rows_to_share(kernel.producers, kernel.main, target)
     if isinstance(found, str):
         return Misfit(found)
-    if found.default() is None:
-        return Misfit("its rows are short or many: a work-item for each does as well")
-    return Space(_parameters(found), found)
+    if found.most_lanes < _LANES[0]:
+        return Misfit("its rows are too short to be shared")
+    return Space(_parameters(found), _Facts(kernel, found))
+
+
+def _objection(space: Space[_Facts]) -> str | None:
+    kernel, sharing = space.facts.kernel, space.facts.sharing
+    target = sharing.target
+    if sharing.shares_loads:
+        # There may be too few tiles for the device.
+        packed = target.uses_textures and kernel.is_packed
+        if not packed or not has_few_texels(kernel, target):
+            return "its results share what they read, which suits a tile of them"
+    if sharing.default() is None:
+        return "its rows are short or many: a work-item for each does as well"
+    return None
 
 
 def _parameters(facts: Sharing) -> Sequence[Parameter]:
@@ -55,9 +74,9 @@ def _parameters(facts: Sharing) -> Sequence[Parameter]:
         return Range(1, min(extent, facts.most // params.number("lanes")))
 
     neighbours = _NEIGHBOURS if facts.column is not None else _NEIGHBOURS[1:]
-    lanes = [n for n in (4, 8, 16, 32, 64, 128, 256, 512, 1024) if n <= facts.most_lanes]
+    lanes = tuple(n for n in _LANES if n <= facts.most_lanes)
     return (
-        Parameter("lanes", "work-items for a row", Choice(tuple(lanes))),
+        Parameter("lanes", "work-items for a row", Choice(lanes)),
         Parameter("neighbours", "what neighbouring work-items take", Choice(neighbours)),
         Parameter("along", "the variable in which the rows of a group differ", along),
         Parameter("members", "rows of a group", members),
@@ -65,9 +84,10 @@ def _parameters(facts: Sharing) -> Sequence[Parameter]:
     )
 
 
-def _default(space: Space[Sharing]) -> Params:
-    plan = space.facts.default()
-    assert plan is not None, "there is a space"
+def _default(space: Space[_Facts]) -> Params:
+    plan = space.facts.sharing.default()
+    if plan is None:
+        return next(space.points())
     values: dict[str, Value] = {
         "lanes": plan.lanes,
         "neighbours": "rows" if plan.columns else "parts",
@@ -303,6 +323,12 @@ def _walk(
 
 
 GROUP_REDUCTION = Rule(
-    "group-reduction", 1, Kernels(device="gpu", reductions=True), _fit, _default, _apply
+    "group-reduction",
+    1,
+    Kernels(device="gpu", reductions=True),
+    _fit,
+    _default,
+    _apply,
+    objection=_objection,
 )
 """Which loops the work-items of a row share follows from how memory is walked."""

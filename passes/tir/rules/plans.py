@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,27 +16,24 @@ from .space import Misfit, Params, Space
 
 @dataclass(frozen=True)
 class Fit:
-    """The first rule that fits a kernel, its space, and why those before it do not fit."""
+    """The rule that a kernel gets, and its space."""
 
     rule: Rule[Any]
     space: Space[Any]
-    misfits: Sequence[tuple[Rule[Any], Misfit]]
 
 
 def first_fit(func: tir.FuncOp, target: cl.Target) -> Fit:
-    """The rule that a naive kernel gets."""
+    """The rule that a naive kernel gets: the first that fits and has no objection."""
     kernel = NaiveKernel(func)
-    misfits: list[tuple[Rule[Any], Misfit]] = []
     for rule in RULES:
         found = rule.space(kernel, target)
-        if isinstance(found, Space):
-            return Fit(rule, found, misfits)
-        misfits.append((rule, found))
+        if isinstance(found, Space) and rule.objection_to(found) is None:
+            return Fit(rule, found)
     raise refuse(func, "no rule fits it")
 
 
 def default_plan(func: tir.FuncOp, target: cl.Target) -> tir.PlanAttr:
-    """The default of the first rule that fits a naive kernel."""
+    """The default of the rule that a naive kernel gets."""
     fit = first_fit(func, target)
     return plan_of(fit.rule, fit.rule.default(fit.space))
 

@@ -93,15 +93,20 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[Problem] | Misfit:
     if contraction is None:
         return Misfit(NO_CONTRACTION)
     extents = contraction.extents
-    if len(extents) < 2 or max(extents) < 2 or target.vector_width < 2:
+    if len(extents) < 2 or max(extents) < 2:
         return Misfit("its result has no vector of columns, or no rows")
     problem = Problem(contraction, target)
-    walks_rows = row_length(contraction.stage) >= 2 * target.vector_width
-    if walks_rows and (problem.best is None or problem.best.gathers):
-        return Misfit(
-            "its reduction walks rows of memory, and a tile would gather vectors from them"
-        )
     return Space(_parameters(problem), problem)
+
+
+def _objection(space: Space[Problem]) -> str | None:
+    problem = space.facts
+    if problem.best is None:
+        return "its result has no vector of columns as the device has them"
+    walks_rows = row_length(problem.contraction.stage) >= 2 * problem.target.vector_width
+    if walks_rows and problem.best.gathers:
+        return "its reduction walks rows of memory, and a tile would gather vectors from them"
+    return None
 
 
 def _parameters(problem: Problem) -> Sequence[Parameter]:
@@ -141,7 +146,8 @@ def _parameters(problem: Problem) -> Sequence[Parameter]:
 def _default(space: Space[Problem]) -> Params:
     problem = space.facts
     tile = problem.best
-    assert tile is not None, "some variable is a vector"
+    if tile is None:
+        return next(space.points())
     return Params(
         {
             LOCAL_SIZE: DEFAULT_LOCAL_SIZE,
@@ -294,5 +300,6 @@ REGISTER_TILE = Rule(
     _default,
     _apply,
     _cost,
+    _objection,
 )
 """How the loops of the reduction nest needs no decision: registers hold the whole tile."""

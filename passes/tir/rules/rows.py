@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from ..schedule.analysis import driven
@@ -17,21 +19,36 @@ from .stages import stages_of, strides
 _WIDTHS = (2, 4, 8, 16)
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[cl.Target] | Misfit:
+@dataclass(frozen=True)
+class _Facts:
+    shortest: int
+    """Elements of the shortest row of memory that a reduction walks."""
+    target: cl.Target
+
+
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
     shortest = min(row_length(stage) for stage in kernel.producers)
-    if shortest < 2 * target.vector_width:
-        return Misfit(
-            f"its reductions do not all walk two vectors along memory, but {shortest} elements"
-        )
     widths = tuple(width for width in _WIDTHS if 2 * width <= shortest)
+    if not widths:
+        return Misfit(_too_short(shortest))
     parameter = Parameter(
         "width", "partial results of a row, the lanes of a vector", Choice(widths)
     )
-    return Space((local_size_parameter(target), parameter), target)
+    return Space((local_size_parameter(target), parameter), _Facts(shortest, target))
 
 
-def _default(space: Space[cl.Target]) -> Params:
-    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, "width": space.facts.vector_width})
+def _too_short(shortest: int) -> str:
+    return f"its reductions do not all walk two vectors along memory, but {shortest} elements"
+
+
+def _objection(space: Space[_Facts]) -> str | None:
+    facts = space.facts
+    return _too_short(facts.shortest) if facts.shortest < 2 * facts.target.vector_width else None
+
+
+def _default(space: Space[_Facts]) -> Params:
+    width = space.facts.target.vector_width
+    return space.nearest(Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, "width": width}))
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
@@ -87,5 +104,13 @@ def _fused_reduction(schedule: Schedule, block: tir.BlockOp) -> tir.ForOp | None
     return loop
 
 
-ROWS = Rule("rows", 1, Kernels(device="cpu", texels=False, reductions=True), _fit, _default, _apply)
+ROWS = Rule(
+    "rows",
+    1,
+    Kernels(device="cpu", texels=False, reductions=True),
+    _fit,
+    _default,
+    _apply,
+    objection=_objection,
+)
 """Where stages are computed, and so what the grid is, follows from what is read of them."""

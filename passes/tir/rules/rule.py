@@ -39,10 +39,11 @@ class Rule(Generic[Facts]):
     """A way to schedule kernels of some shape.
 
     `fit` looks at one of its kernels, changes nothing, and returns the decisions that there are, or
-    why the rule does not fit. `default` decides them by a model of the target. `apply` carries any
-    point of the space out, with primitives only; it gets the schedule's kernel as seen before the
-    first step. `cost` is that of a point by the rule's model, in units that compare points of one
-    kernel.
+    why the rule cannot schedule it. `objection` says why a later rule suits a kernel better that
+    this one can schedule; without one the kernel is the rule's. `default` decides by a model of the
+    target. `apply` carries any point of the space out, with primitives only; it gets the schedule's
+    kernel as seen before the first step. `cost` is that of a point by the rule's model, in units
+    that compare points of one kernel.
 
     The version counts the meanings of the parameters: a plan of another version is refused.
     """
@@ -54,7 +55,12 @@ class Rule(Generic[Facts]):
     default: Callable[[Space[Facts]], Params]
     apply: Callable[[Schedule, NaiveKernel, Params], None]
     cost: Callable[[Space[Facts], Params], float] | None = None
+    objection: Callable[[Space[Facts]], str | None] | None = None
 
     def space(self, kernel: NaiveKernel, target: cl.Target) -> Space[Facts] | Misfit:
         """The decisions that there are for a kernel, or why the rule does not fit."""
         return self.kernels.misfit(kernel, target) or self.fit(kernel, target)
+
+    def objection_to(self, space: Space[Facts]) -> str | None:
+        """Why a later rule suits the kernel of a space better; None where the rule takes it."""
+        return None if self.objection is None else self.objection(space)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Generic, Protocol, TypeAlias, TypeVar, cast
@@ -131,24 +131,47 @@ class Space(Generic[Facts]):
                 return f"its {parameter.name} is {domain}, not {text_of(value)}"
         return None
 
+    def nearest(self, wanted: Params) -> Params:
+        """A point with the wanted values, or where there is none, with others close to them.
+
+        A parameter that `wanted` does not have can take any value. The space is not empty.
+        """
+        return next(self._points({}, 0, wanted.values))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no point."""
+        return next(self.points(), None) is None
+
     def points(self) -> Iterator[Params]:
         """All points, the last parameter changing fastest."""
-        yield from self._points({}, 0)
+        yield from self._points({}, 0, {})
 
-    def _points(self, chosen: dict[str, Value], position: int) -> Iterator[Params]:
+    def _points(
+        self, chosen: dict[str, Value], position: int, wanted: Mapping[str, Value]
+    ) -> Iterator[Params]:
+        """The points with these values of the first parameters, those near `wanted` first."""
         if position == len(self.parameters):
             yield Params(dict(chosen))
             return
         parameter = self.parameters[position]
-        for value in parameter.domain_at(Params(chosen)):
-            yield from self._points(chosen | {parameter.name: value}, position + 1)
+        values: Iterable[Value] = parameter.domain_at(Params(chosen))
+        if parameter.name in wanted:
+            values = sorted(values, key=lambda value: _distance(value, wanted[parameter.name]))
+        for value in values:
+            yield from self._points(chosen | {parameter.name: value}, position + 1, wanted)
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """Why a rule does not fit a kernel: a sentence about the kernel, without its subject."""
+    """Why a rule cannot schedule a kernel: a sentence about the kernel, without its subject."""
 
     reason: str
+
+
+def _distance(a: Value, b: Value) -> int:
+    """How far two values are apart; of words and tuples only whether they differ."""
+    return abs(a - b) if isinstance(a, int) and isinstance(b, int) else int(a != b)
 
 
 def text_of(value: Value) -> str:

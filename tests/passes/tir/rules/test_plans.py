@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from clopt.backends.targets import load_target
-from clopt.context import CloptContext
+from clopt.context import CloptContext, explanations_of
 from clopt.dialects import cl, tir
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
@@ -29,10 +29,13 @@ GIVEN = """#tir.plan<"register-tile", 1, {local_size = [1, 1, 1], col = 1, width
   row = 0, rows = 2, chunk = 4, order = [1, 0], constants = "plain"}>"""
 
 
-def lowered() -> tuple[ModuleOp, CloptContext, tir.FuncOp]:
+SMALL_PRODUCT = """#tir.plan<"gpu-matmul", 1, {group = 8, rows = 2, cols = 4, depth = 8}>"""
+
+
+def lowered(target: str = "pocl") -> tuple[ModuleOp, CloptContext, tir.FuncOp]:
     ctx = CloptContext()
     module = Parser(ctx, MATMUL).parse_module()
-    cl.set_target(module, load_target("pocl"))
+    cl.set_target(module, load_target(target))
     for each in (NNFusePass(), NNToCLPass(), NNToTIRPass()):
         each.apply(ctx, module)
     (kernel,) = (op for op in module.ops if isinstance(op, tir.FuncOp))
@@ -107,6 +110,18 @@ def test_refusals(old: str, new: str, refusal: str) -> None:
         TIRApplyPlanPass().apply(ctx, module)
     kernel.plan = None
     assert str(kernel) == before
+
+
+def test_a_rule_that_objects_still_takes_a_plan() -> None:
+    module, ctx, kernel = lowered("nvidia")
+    TIRChoosePlanPass(explain=True).apply(ctx, module)
+    assert kernel.plan is not None
+    assert kernel.plan.data.rule != "gpu-matmul"
+    (explanation,) = explanations_of(ctx)
+    assert "  gpu-matmul fits, but objects: it is no large product" in explanation
+    kernel.plan = plan(SMALL_PRODUCT)
+    TIRApplyPlanPass().apply(ctx, module)
+    assert sizes(kernel, tir.LoopKind.LocalY) == {8}
 
 
 def test_rules_have_different_names() -> None:
