@@ -76,15 +76,38 @@ class Target:
     """Rows of the tile that one work-item of a GPU computes of a matmul or convolution."""
     register_cols: int = 4
     """Columns of that tile."""
-    registers: int = 0
-    """Registers of four floats that a GPU core has for each lane of its waves, 0 where unknown:
-    n waves are in flight on it while a work-item takes at most `registers // n` of them."""
+    registers: int = 96
+    """Registers of four floats that a GPU core has for each lane of its waves: n waves are in
+    flight on it while a work-item takes at most `registers // n` of them."""
+    two_waves_cost: float = 1.25
+    """What a convolution with registers for two waves costs, in units of one with four."""
+    one_wave_cost: float = 2.0
+    """What a kernel with registers for one wave only costs, in the same units."""
+    texel_cost: float = 4.5
+    """Issue slots of a read of a texel with what it takes, in those of a multiply-add of four
+    lanes."""
+    division_cost: float = 0.15
+    """What a division of an index costs a short kernel, as a share of all its work."""
+    items_per_unit: int = 1024
+    """Work-items that a compute unit of a GPU needs to keep memory busy."""
+    tiles_per_unit: int = 256
+    """The same where each work-item computes a tile."""
+    items_per_core: int = 8
+    """Work-items that a compute unit of a CPU needs, so that all end at about the same time."""
+    barrier_steps: int = 32
+    """Steps of a reduction on a GPU that are not worth a barrier."""
     compute_units: int = 2
     """Work-groups that run at the same time."""
     mads_per_nanosecond: float = 48.0
     """Multiply-adds of floats that one compute unit computes if it never waits."""
     access_cost: float = 4.0
     """Cost of loading or storing up to four floats in a buffer, in multiply-adds."""
+    guard_cost: float = 1.25
+    """Cost of a read from a buffer that may be outside, where the kernel compares an index and
+    selects between the element and zero, in units of any other."""
+    horizontal_cost: float = 1.25
+    """Cost of a read of a texel whose elements one lane adds up one after the other, in units of
+    one whose elements four lanes take."""
     bandwidth: float = 20.0
     """Bytes per nanosecond (GB/s) between global memory and the whole device."""
     launch_microseconds: float = 5.0
@@ -93,8 +116,23 @@ class Target:
     """Bytes of the largest buffer, 0 where unknown: larger arenas become several."""
     max_work_group_size: int = 1024
     """Work-items of the largest group."""
+    max_groups: int = 65535
+    """Groups of a launch along y and z at the most."""
+    max_group_depth: int = 64
+    """Work-items of a group along z at the most."""
     preferred_work_group: int = 64
     """Work-items of a group that a schedule aims for; smaller groups leave lanes of a GPU idle."""
+    large_work_group: int = 256
+    """Work-items of a group that hides the latencies of buffers, and for which a long kernel still
+    has registers."""
+    shared_work_group: int = 128
+    """Work-items of a group that shares reductions, at the least."""
+    small_work_group: int = 32
+    """Work-items of a group of a short loop, at the least: what a GPU runs in step, or less."""
+    coalesced_items: int = 32
+    """Neighbouring work-items whose loads of neighbouring floats memory serves together."""
+    cache_line_bytes: int = 64
+    """A line of the cache of a GPU, which neighbouring work-items should read together."""
     local_memory_bytes: int = 32768
     """Local memory of one work-group; what a CPU reports is cache and not worth tiling for."""
     fp16: bool = False
@@ -228,6 +266,17 @@ _POSITIVE = (
     "vector_width",
     "vector_registers",
     "item_vectors",
+    "registers",
+    "items_per_unit",
+    "tiles_per_unit",
+    "items_per_core",
+    "max_groups",
+    "max_group_depth",
+    "large_work_group",
+    "shared_work_group",
+    "small_work_group",
+    "coalesced_items",
+    "cache_line_bytes",
     "register_rows",
     "register_cols",
     "compute_units",
@@ -237,10 +286,14 @@ _POSITIVE = (
     "image_base_alignment_bytes",
 )
 _ABOVE_ZERO = (
+    "guard_cost",
+    "horizontal_cost",
     "l2_bytes_per_cycle",
     "loads_per_cycle",
     "mads_per_cycle",
     "item_cycles",
+    "two_waves_cost",
+    "one_wave_cost",
     "mads_per_nanosecond",
     "access_cost",
     "bandwidth",
@@ -254,6 +307,8 @@ _FROM_ZERO = (
     "mad_cycles",
     "lane_cycles",
     "tile_cycles",
+    "texel_cost",
+    "division_cost",
     "launch_microseconds",
     "winograd_transform_cost",
     "clml_launch_microseconds",

@@ -6,7 +6,7 @@ A kernel's time is a sum, so that each cost belongs to one value or to a pair of
 
 `rate` is the multiply-adds per microsecond of all compute units. One load or store moves four
 elements if they are adjacent, else one. A read from an image takes `image_cost` times as long as
-one from a buffer, a guarded read from a buffer `GUARD` times. A layout transform is a separate
+one from a buffer, a guarded read from a buffer `guard_cost` times. A layout transform is a separate
 kernel: it costs a launch, and reads and writes all elements.
 """
 
@@ -23,14 +23,6 @@ from ..lowering.reads import reads_of
 from .access import Access, contraction_lane, shared_terms
 from .candidates import LANES, is_texture, packed_axis
 from .kernels import Work
-
-# The kernel compares an index and selects between the element and zero.
-GUARD = 1.25
-"""Factor of a buffer read that may fall outside."""
-
-# The elements of such a texel are terms of one lane: the kernel adds them up one after the other.
-HORIZONTAL = 1.25
-"""Factor of reading a texel that lies along the reduction."""
 
 # A texel brings an element's neighbours along, but they belong to other columns of the result.
 UNSHARED = 4.0
@@ -110,7 +102,7 @@ class CostModel:
         """The cost of one load, in multiply-adds."""
         if is_texture(layout):
             return self.target.access_cost * self.target.image_cost
-        return self.target.access_cost * (GUARD if guarded else 1.0)
+        return self.target.access_cost * (self.target.guard_cost if guarded else 1.0)
 
     def _loads(self, access: Access, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """The cost of all loads of an operand, in multiply-adds."""
@@ -120,7 +112,7 @@ class CostModel:
         if side == access.axis or (access.same and (side in access.walked or not access.walked)):
             loads /= LANES
         elif side in access.walked:
-            loads *= HORIZONTAL / LANES
+            loads *= self.target.horizontal_cost / LANES
         elif access.same and packed is not None:
             loads *= UNSHARED
         return loads * self._load(layout, access.guarded)

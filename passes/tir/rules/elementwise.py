@@ -123,7 +123,10 @@ def _cpu_default(space: Space[_Pieces]) -> Params:
             width //= 2
         chosen[name] = max(width, 1)
         total = _vectors(sizes, max(width, 1))
-        items = max(facts.target.compute_units * 8, total // facts.target.item_vectors)
+        items = max(
+            facts.target.compute_units * facts.target.items_per_core,
+            total // facts.target.item_vectors,
+        )
         chosen[chunk] = max(1, total // items)
     return Params(chosen)
 

@@ -20,8 +20,6 @@ from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Range, Space
 
-_ITEMS_PER_UNIT = 256
-"""Work-items that a compute unit needs to hide its latencies; smaller tiles until there are."""
 _MOST_ROWS = 16
 _WIDTHS = (1, 2, 3, 4, 8, 16)
 
@@ -105,7 +103,8 @@ def _default(space: Space[_Facts]) -> Params:
         width //= 2
     while rows > extents[row]:
         rows //= 2
-    wanted = target.compute_units * _ITEMS_PER_UNIT
+    # Smaller tiles until there are enough to hide latencies.
+    wanted = target.compute_units * target.tiles_per_unit
     while rows * width > 1 and prod(extents) // (rows * width) < wanted:
         if rows >= width:
             rows //= 2

@@ -11,9 +11,6 @@ from .stages import Stage, split_lanes
 
 LOCAL_SIZE = "local_size"
 _LARGEST_CPU_GROUP = 64
-_GPU_GROUP = 256
-"""Work-items of a group that hide latencies on any GPU."""
-_SMALLEST_GPU_GROUP = 32
 
 
 def local_size_parameter(target: cl.Target) -> Parameter:
@@ -34,14 +31,14 @@ runs on one core."""
 def group_parameter(target: cl.Target, name: str = "group") -> Parameter:
     """The work-items of a group along x, the only axis that has several."""
     most = target.max_work_group_size
-    sizes = sorted({*_powers(most), min(_GPU_GROUP, most)})
+    sizes = sorted({*_powers(most), min(target.large_work_group, most)})
     return Parameter(name, "work-items of a group", Choice(tuple(sizes)))
 
 
 def group_size(inner: int, target: cl.Target) -> int:
     """A group for a nest whose last loop runs `inner` times: large, but not mostly idle."""
-    size = min(_GPU_GROUP, target.max_work_group_size)
-    while size > _SMALLEST_GPU_GROUP and size >= 2 * inner:
+    size = min(target.large_work_group, target.max_work_group_size)
+    while size > target.small_work_group and size >= 2 * inner:
         size //= 2
     return size
 

@@ -18,24 +18,8 @@ from .stages import Stage
 
 FAN_IN = 4
 """Partial results that a work-item combines between two barriers."""
-_GROUP = 128
-"""Work-items of a group that GPUs of two waves and more want at least."""
-_MOST = 256
-"""Work-items of a group at the most: what the registers of a long kernel still leave.
-
-Twice as many where there are fewer groups than compute units: a sum of a million elements then
-takes 27 us, not 47 (measured on an H200).
-"""
-_ITEMS_PER_UNIT = 1024
-"""Work-items for each compute unit that together keep memory busy."""
-_LANES = 16
-"""Work-items that read a cache line of 64 bytes together."""
-_COLUMNS = 32
-"""Rows that a group takes where neighbouring work-items take neighbouring rows."""
 _MOST_STRIDE = 4
 """Steps between the windows of neighbouring results of a convolution that share cache lines."""
-_SHORT = 32
-"""Steps of a row that are not worth a barrier."""
 
 
 @dataclass(frozen=True)
@@ -87,23 +71,33 @@ class Sharing:
         """How many rows differ in a variable, those of a texel counted once."""
         return _extent(self.bare, variable)
 
+    @property
+    def _least(self) -> int:
+        """Work-items of a group at the least."""
+        return min(self.target.shared_work_group, self.most)
+
+    @property
+    def _line(self) -> int:
+        """Work-items that read a cache line of floats together."""
+        return self.target.cache_line_bytes // 4
+
     def default(self) -> Plan | None:
         """The plan for the target; None where one work-item for each result does as well."""
         return self._rows() if self.column is None else self._columns(self.column)
 
     def _rows(self) -> Plan | None:
         bare, rows = self.bare, self.bare.rows
-        lanes = _lanes(_count(bare), self.length, self.target, _LANES, self.most)
+        lanes = _lanes(_count(bare), self.length, self.target, self._line, self.most)
         if lanes < FAN_IN:
             return None
         along = max(rows.divisors, key=lambda v: _extent(bare, v), default=None)
         extent = 1 if along is None else _extent(bare, along)
-        members = _even(extent, max(1, min(_GROUP, self.most) // lanes))
+        members = _even(extent, max(1, self._least // lanes))
         return replace(bare, lanes=lanes, along=along, members=members)
 
     def _columns(self, column: int) -> Plan | None:
         bare, most = self.bare, self.most
-        members = min(_COLUMNS, most)
+        members = min(self.target.coalesced_items, most)
         while members > 8 and _count(bare) < members * self.target.compute_units:
             members //= 2
         extent = _extent(bare, column)
@@ -111,7 +105,7 @@ class Sharing:
         lanes = _lanes(_count(bare), self.length, self.target, 1, most // members)
         if lanes < FAN_IN:
             return None
-        members = max(members, _even(extent, max(1, min(_GROUP, most) // lanes)))
+        members = max(members, _even(extent, max(1, self._least // lanes)))
         return replace(bare, lanes=lanes, along=column, members=members, columns=True)
 
 
@@ -132,7 +126,8 @@ def rows_to_share(stages: Sequence[Stage], output: Stage, target: cl.Target) -> 
     bare = bare_plan(stages, output, rows)
     if bare.texel is not None and rows.divisors.get(bare.texel, 1) % TEXEL not in (0, 1):
         return "the channels of a texel belong to several groups"
-    most = 2 * _MOST if rows.count < target.compute_units else _MOST
+    # A sum of a million elements takes 27 us so, and 47 us in smaller groups (measured on an H200).
+    most = (2 if rows.count < target.compute_units else 1) * target.large_work_group
     most = min(most, target.max_work_group_size)
     most = min(most, target.local_memory_bytes // _local_bytes(reductions, bare))
     if most < FAN_IN:
@@ -143,9 +138,9 @@ def rows_to_share(stages: Sequence[Stage], output: Stage, target: cl.Target) -> 
 
 def _lanes(rows: int, length: int, target: cl.Target, least: int, most: int) -> int:
     """Work-items for a row, a power of two: enough for the device, two elements for each."""
-    if length < _SHORT:
+    if length < target.barrier_steps:
         return 1
-    wanted = max(target.compute_units * _ITEMS_PER_UNIT // rows, least)
+    wanted = max(target.compute_units * target.items_per_unit // rows, least)
     limit = max(min(wanted, length // 2, most), 1)
     return 1 << (limit.bit_length() - 1)
 

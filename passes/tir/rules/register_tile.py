@@ -259,7 +259,9 @@ def _chunk(problem: Problem, tile: RegisterTile) -> int:
     """How many tiles of a column each work-item computes; a divisor, so that none is a rest."""
     tiles = prod(problem.extents) / (tile.rows * tile.cols)
     target = problem.target
-    wanted = min(target.item_cycles / tile.cycles, tiles / (8 * target.compute_units))
+    wanted = min(
+        target.item_cycles / tile.cycles, tiles / (target.items_per_core * target.compute_units)
+    )
     return min(_divisors(problem, tile), key=lambda n: abs(n - wanted))
 
 

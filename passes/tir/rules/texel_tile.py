@@ -26,14 +26,6 @@ from .work_items import Shapes, bind_items
 
 _ACCUMULATORS = 16
 """Texels that a work-item computes at the most."""
-_REGISTERS = 96
-"""Registers of a target that does not say, as `cl.Target.registers` counts them."""
-_READ_COST = 4.5
-"""Issue slots of a texel read with what it takes, in multiply-adds of four lanes."""
-_CROWDED = 1.25
-"""What the slots of a window's tap cost with two waves in flight instead of four."""
-_ALONE = 2.0
-"""What any slot costs with one wave in flight."""
 _MOST_COLUMNS = 8
 """Columns of the result for a work-item at the most."""
 _MOST_COLUMNS_OF_CHANNEL = 4
@@ -153,9 +145,10 @@ class _Step:
     weights: int
     products: int
 
-    def slots(self) -> float:
+    def slots(self, target: cl.Target) -> float:
         """Issue slots for each multiply-add."""
-        return 1 + _READ_COST * (self.activations + self.weights) / (TEXEL * self.products)
+        reads = self.activations + self.weights
+        return 1 + target.texel_cost * reads / (TEXEL * self.products)
 
 
 def _candidates(shape: _Shape) -> Iterator[TexelTile]:
@@ -206,7 +199,7 @@ def _cost(shape: _Shape, tile: TexelTile, target: cl.Target) -> float:
     wanted = target.compute_units * target.preferred_work_group
     idle = max(1.0, wanted / items)
     registers = tile.columns * tile.blocks + step.activations + step.weights
-    slots = step.slots() * tiles * tile.columns / width
+    slots = step.slots(target) * tiles * tile.columns / width
     return slots * idle * _crowd(shape.taps, registers, target)
 
 
@@ -215,11 +208,12 @@ def _crowd(taps: int, registers: int, target: cl.Target) -> float:
 
     Where a step reads one tap only, two waves keep the device as busy as four.
     """
-    available = target.registers or _REGISTERS
+    available = target.registers
     if registers >= available // 2:
-        return _ALONE
+        return target.one_wave_cost
     # What is read last needs no register of its own: it can take that of what is not needed again.
-    return _CROWDED if registers - 1 > available // 4 and taps > 1 else 1.0
+    crowded = registers - 1 > available // 4 and taps > 1
+    return target.two_waves_cost if crowded else 1.0
 
 
 @dataclass(frozen=True)

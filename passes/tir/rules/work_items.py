@@ -15,12 +15,6 @@ from typing import cast
 from ....dialects import cl, tir
 from ..schedule import Schedule
 
-_MOST_GROUPS = 65535
-"""Groups along y and z: what CUDA devices have there at the most."""
-_MOST_DEEP = 64
-"""Work-items of a group along z: what CUDA devices have there at the most."""
-_DIVISION = 0.15
-"""What it costs a work-item to divide an index, as a share of a short kernel."""
 _SPARE = 4
 """A group is up to a quarter larger than the device likes best."""
 
@@ -78,7 +72,7 @@ class Shapes:
         return (
             all(1 <= size <= n for size, n in zip(shape, extents, strict=True))
             and _fits(shape, self.target, self.others)
-            and _are_few_groups(extents, shape)
+            and _are_few_groups(extents, shape, self.target)
         )
 
     def __iter__(self) -> Iterator[Shape]:
@@ -121,8 +115,8 @@ def _grid(sizes: Sequence[int], target: cl.Target, others: Sequence[int]) -> Sha
     for count in range(1, min(3, len(sizes)) + 1):
         extents = [*sizes[: count - 1], prod(sizes[count - 1 :])]
         shape = group_shape(extents, target, others)
-        if _are_few_groups(extents, shape):
-            cost = 1 + _DIVISION * (len(sizes) > count)
+        if _are_few_groups(extents, shape, target):
+            cost = 1 + target.division_cost * (len(sizes) > count)
             use = _share_of_use(extents, shape, target) * _share_together(shape, others)
             found.append((use / cost, count, shape))
     return max(found)[-1]
@@ -155,14 +149,14 @@ def group_shape(
     return max(large or shapes, key=worth)
 
 
-def _are_few_groups(extents: Sequence[int], shape: Sequence[int]) -> bool:
+def _are_few_groups(extents: Sequence[int], shape: Sequence[int], target: cl.Target) -> bool:
     groups = [-(-n // size) for n, size in zip(extents, shape, strict=True)]
-    return all(group <= _MOST_GROUPS for group in groups[1:])
+    return all(group <= target.max_groups for group in groups[1:])
 
 
 def _fits(shape: Sequence[int], target: cl.Target, others: Sequence[int]) -> bool:
     return _together(shape, others) <= target.max_work_group_size and all(
-        size <= _MOST_DEEP for size in shape[2:]
+        size <= target.max_group_depth for size in shape[2:]
     )
 
 

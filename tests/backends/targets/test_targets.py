@@ -65,6 +65,9 @@ def test_a_mistake_in_a_file_names_it(text: str, sentence: str, tmp_path: Path) 
         ({"vector_width": True}, "vector_width is a whole number, not True"),
         ({"vector_width": 0}, "vector_width is at least 1, not 0"),
         ({"register_cols": 0}, "register_cols is at least 1, not 0"),
+        ({"registers": 0}, "registers is at least 1, not 0"),
+        ({"mads_per_cycle": 0}, "mads_per_cycle is a positive number, not 0.0"),
+        ({"mad_cycles": -1}, "mad_cycles is a number from 0, not -1.0"),
         ({"device_type": "dsp"}, 'device_type is "cpu" or "gpu", not "dsp"'),
         ({"texture": "yes"}, 'texture is "off" or "auto" or "prefer", not "yes"'),
         ({"image_cost": 0}, "image_cost is a positive number, not 0.0"),
@@ -98,7 +101,8 @@ def test_facts_are_within_sane_ranges(name: str) -> None:
     alignments = [target.image_base_alignment_bytes, target.image_pitch_alignment_bytes]
     assert all(bytes & (bytes - 1) == 0 for bytes in alignments)
     assert not target.image_from_buffer or target.image_pitch_alignment_bytes >= 16
-    assert (target.registers > 0) == name.startswith("adreno")
+    assert 48 <= target.registers <= 128
+    assert target.small_work_group <= target.shared_work_group <= target.large_work_group
 
 
 @pytest.mark.parametrize(
