@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from .api import CompiledModel, compile, is_clml_runtime_enabled, list_devices, load
+    from .api import CompiledModel, calibrate, compile, is_clml_runtime_enabled, list_devices, load
     from .clml import partition_for_clml
     from .errors import CloptError
 
@@ -16,6 +16,7 @@ __all__ = [
     "CloptError",
     "CompiledModel",
     "__version__",
+    "calibrate",
     "compile",
     "is_clml_runtime_enabled",
     "list_devices",
@@ -27,6 +28,7 @@ __all__ = [
 _HOMES = {
     "CloptError": "errors",
     "CompiledModel": "api",
+    "calibrate": "api",
     "compile": "api",
     "is_clml_runtime_enabled": "api",
     "list_devices": "api",

@@ -26,10 +26,12 @@ from .backends.pyopencl_runtime import (
     DeviceMemory,
     choose_place,
     clml_library_version,
+    find_device,
     is_clml_runtime_enabled,
     list_devices,
-    target_for,
+    live_target,
 )
+from .backends.pyopencl_runtime import calibrate as calibrate_device
 from .backends.saved_model import Plan, load_model
 from .backends.targets import TargetChoice, change_facts
 from .compiled_model import CompiledModel, make_model
@@ -51,6 +53,7 @@ __all__ = [
     "CLML_LIBRARIES",
     "CompiledModel",
     "TensorInfo",
+    "calibrate",
     "compile",
     "is_clml_runtime_enabled",
     "list_devices",
@@ -78,10 +81,11 @@ def compile(
     """Compile an ONNX model (a path, its bytes, a ModelProto) or a module (a `.mlir` path, an op).
 
     Without the name of a target, the code is for the device that will run it: that of `queue` or
-    `context`, else `device`, else the first of `list_devices()`. With a target alone, clopt touches
-    no device before the first run; with both, code for the target runs on the device. A path that
-    ends in `.toml` is a target, too. Keywords change facts of the target, as in `texture="prefer"`;
-    so does the text, `target="adreno-740 texture=prefer"`.
+    `context`, else `device`, else the first of `list_devices()`; `calibrate` says what clopt knows
+    of a CPU. With a target alone, clopt touches no device before the first run; with both, code for
+    the target runs on the device. A path that ends in `.toml` is a target, too. Keywords change
+    facts of the target, as in `texture="prefer"`; so does the text,
+    `target="adreno-740 texture=prefer"`.
 
     `precision` is that of the floats inside of an f32 network, whose inputs and outputs stay f32:
     "f16-storage" stores values and weights as half and computes in float, "f16" also lets
@@ -169,18 +173,33 @@ def load(
     return compiled
 
 
+def calibrate(device: str | int | Device | None = None) -> Path:
+    """Measure a CPU, by default the first of `list_devices()`, and return the file of its facts.
+
+    `compile` does so when it compiles for a live CPU for the first time; the facts are kept in the
+    user's cache, for this processor and driver. The file is a target, `target=path`, on any
+    machine. With CLOPT_CALIBRATION=off in the environment, `compile` takes the facts of the
+    device's runtime as clopt ships them, which is also what happens where the cache cannot be
+    written. Raises CloptError for a device that is no CPU, and where the file cannot be kept.
+    """
+    check_type("device", device, (str, int, Device), _A_DEVICE)
+    return calibrate_device(find_device(device))
+
+
+_A_DEVICE = "a part of its name, its number in clopt.list_devices(), or an entry of it"
+
+
 def _check_types(
     target: object, device: object, context: object, queue: object, arena: object
 ) -> None:
     """Refuse arguments of `compile` and `load` that are of another type than annotated."""
-    name, number = "a part of its name", "its number in clopt.list_devices()"
     check_type(
         "target",
         target,
         (str, PathLike, Target),
         'a name and facts, for example "adreno-740", the path of a .toml file, or a Target',
     )
-    check_type("device", device, (str, int, Device), f"{name}, {number}, or an entry of it")
+    check_type("device", device, (str, int, Device), _A_DEVICE)
     check_type("context", context, (Context,), "a pyopencl.Context")
     check_type("queue", queue, (CommandQueue,), "a pyopencl.CommandQueue")
     check_type("arena", arena, (Sequence,), "a list of buffers of pyopencl")
@@ -200,7 +219,7 @@ def _choose_target(
     described = target if isinstance(target, Target) else choice.load()
     if described is None or any(given is not None for given in (device, context, queue)):
         device, context, queue = choose_place(device, context, queue)
-        described = described or choice.change(target_for(device))
+        described = described or choice.change(live_target(device))
     if not described.clml_version and clml_library is not None:
         described = replace(described, clml_version=clml_library_version(clml_library))
     return described, device, context, queue

@@ -65,10 +65,10 @@ def tinygrad(path: Path, device: str) -> Prepared:
 def clopt(path: Path, device: str) -> Prepared:
     """This compiler; the kernels are built after, and timed apart from, our own passes."""
     import clopt
-    from clopt.backends.pyopencl_runtime import find_device, target_for
+    from clopt.backends.pyopencl_runtime import find_device, live_target
     from clopt.dialects.cl.ops import EnqueueKernelOp
 
-    target = target_for(find_device(device))
+    target = live_target(find_device(device))
     start = time.process_time()
     lowered = clopt.compile(path, target=target)
     _ = lowered.source

@@ -12,6 +12,9 @@ import pytest
 from clopt.backends.pyopencl_runtime import list_devices, target_for
 from support import durations, effort
 
+# The same facts in every run and on every machine, also in the processes that tests start.
+os.environ["CLOPT_CALIBRATION"] = "off"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How much the tests try (see `effort`), and `durations`."""

@@ -36,6 +36,7 @@ clopt-run model.onnx --input image=cat.png -o out.npz
 clopt-run model.onnx --device pocl --precision f16 --compare onnxruntime
 clopt-run model.onnx --target texture=prefer --time 20
 clopt-run folder                                   a model that clopt-compile wrote
+clopt-run --calibrate --device pocl                measure this CPU again
 """
 WARM_UP = 3  # the first runs build kernels, upload weights and fill caches
 TOP = 5
@@ -106,6 +107,14 @@ OPTIONS: Options = [
         },
     ),
     (("--list-devices",), {"action": "store_true", "help": "list the OpenCL devices and leave"}),
+    (
+        ("--calibrate",),
+        {
+            "action": "store_true",
+            "help": "measure the CPU again (of --device, or the first), print the file of its "
+            "facts and leave; without it a CPU is measured once, when it is first used",
+        },
+    ),
 ]
 
 
@@ -118,7 +127,7 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
         COMPILE_OPTIONS,
     )
     options = parser.parse_args(gather_target(args))
-    if options.model is None and not options.list_devices:
+    if options.model is None and not (options.list_devices or options.calibrate):
         parser.error("name a model")
     if options.time is not None and options.time < 1:
         parser.error("--time takes a number of runs from 1")
@@ -130,6 +139,12 @@ def _list_devices(console: Console) -> None:
     for device in api.list_devices():
         rows.add_row(str(device.index), device.name, device.kind, device.platform, device.driver)
     console.print(rows)
+
+
+def _calibrate(console: Console, device: str | None) -> None:
+    file = api.calibrate(device)
+    console.print(file.read_text(encoding="utf-8"), end="", highlight=False)
+    console.print(f"kept in {file}", soft_wrap=True, highlight=False)
 
 
 def load_model(options: argparse.Namespace, source: ModelSource) -> api.CompiledModel:
@@ -231,6 +246,8 @@ def run(options: argparse.Namespace) -> None:
     console = terminal()
     if options.list_devices:
         return _list_devices(console)
+    if options.calibrate:
+        return _calibrate(console, options.device)
     scaling = ImageScaling(parse_numbers(options.mean), parse_numbers(options.std))
     source = ModelSource.of(options.model)
     if options.check:

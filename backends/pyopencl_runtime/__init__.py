@@ -4,6 +4,7 @@ from pyopencl import CommandQueue, Context
 
 from .bindings import DeviceMemory
 from .c_executable import CExecutable
+from .calibration import calibrate, live_target
 from .clml import CLML_LIBRARIES, clml_library_version
 from .devices import Device, find_device, is_clml_runtime_enabled, list_devices, target_for
 from .executable import Executable
@@ -21,10 +22,12 @@ __all__ = [
     "Executable",
     "ImageViews",
     "Runnable",
+    "calibrate",
     "choose_place",
     "clml_library_version",
     "find_device",
     "is_clml_runtime_enabled",
     "list_devices",
+    "live_target",
     "target_for",
 ]

@@ -6,7 +6,6 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 import pyopencl as cl
 
@@ -17,6 +16,10 @@ from .clml import clml_version, lists_clml
 from .foreign_caches import move_foreign_caches
 from .icd import offer_pip_runtimes
 from .pitch import image_pitch_alignment
+from .system import has_avx512
+
+AVX512_REGISTERS = 32
+"""Vector registers of processors with AVX-512, for narrower vectors, too."""
 
 _NO_DEVICE = (
     "No OpenCL device was found; install Intel's runtime for CPUs with "
@@ -143,17 +146,21 @@ def is_clml_runtime_enabled(
         return False
 
 
-def target_for(device: Device) -> Target:
-    """The facts of the device's family, replaced by those that the device itself reports."""
+def target_for(device: Device, family: Target | None = None) -> Target:
+    """The facts of the device's `family`, replaced by those that the device itself reports.
+
+    By default the family is the one that the device is known to belong to.
+    """
     handle = device.handle
     extensions = handle.extensions.split()
     images = bool(handle.image_support)
     pitch = pitch_alignment(device, _TEXEL_BYTES)
-    family = load_target(_family(device))
-    wide = family.device_type == "cpu" and _has_avx512()
+    if family is None:
+        family = load_target(_family(device))
+        if family.device_type == "cpu" and has_avx512():
+            family = replace(family, vector_registers=AVX512_REGISTERS)
     return replace(
         family,
-        vector_registers=32 if wide else family.vector_registers,
         compute_units=max(1, handle.max_compute_units),
         max_alloc_bytes=handle.max_mem_alloc_size,
         max_work_group_size=max(1, handle.max_work_group_size),
@@ -197,14 +204,6 @@ def pitch_alignment(device: Device, texel_bytes: int) -> int:
     family = _family(device)
     in_bytes = any(family.startswith(name) for name in _PITCH_IN_BYTES)
     return image_pitch_alignment(device.handle) * (1 if in_bytes else texel_bytes)
-
-
-def _has_avx512() -> bool:
-    """Whether this machine's processor has AVX-512, where the system tells."""
-    try:
-        return " avx512vl " in Path("/proc/cpuinfo").read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 _NOT_LISTED = -1

@@ -1,0 +1,119 @@
+"""The facts of a live CPU: measured once in under a second, kept, and read from then on.
+
+One driver serves many processors, so their facts are no facts of the driver. A GPU has the facts of
+its family and those that it reports.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from time import perf_counter
+
+import pyopencl as cl
+
+from ....dialects.cl.target import Fact, Target
+from ....errors import CloptError, CloptWarning
+from ....files.caches import is_cache_kept, is_private, make_private
+from ...targets import load_target
+from .. import system
+from ..devices import AVX512_REGISTERS, Device, target_for
+from ..files import write_atomically
+from .figures import Figure, figures_of
+from .kept import kept_file, text_of
+from .readings import read
+
+CHOICE = "CLOPT_CALIBRATION"
+"""The environment variable that says whether live CPUs have measured facts: auto or off."""
+_CHOICES = ("auto", "off")
+
+_CACHES = {1: "l1_cache_bytes", 2: "l2_cache_bytes"}
+
+# Others may take minutes to compile the kernels (Mesa's llvmpipe does): on demand only.
+_ON_FIRST_USE = ("intel-cpu", "pocl")
+
+
+def live_target(device: Device) -> Target:
+    """The facts of a device as it is: those of a CPU measured, now if they never were.
+
+    Where the user's cache cannot be kept, where `CLOPT_CALIBRATION` is off, and for runtimes that
+    are not known to be quick, they are those of `target_for`, unless a file of an earlier
+    calibration can be read. Warns after measuring, and where the driver refuses to.
+    """
+    choice = os.environ.get(CHOICE) or _CHOICES[0]
+    if choice not in _CHOICES:
+        raise CloptError(f'{CHOICE} is {" or ".join(_CHOICES)}, not "{choice}".')
+    unmeasured = target_for(device)
+    if choice == "off" or unmeasured.device_type != "cpu":
+        return unmeasured
+    file = kept_file(device, unmeasured.name)
+    if file is None:
+        return unmeasured
+    if not is_private(file):
+        if unmeasured.name not in _ON_FIRST_USE or not is_cache_kept():
+            return unmeasured
+        start = perf_counter()
+        try:
+            _measure(device, unmeasured, file)
+        except cl.Error as error:
+            warnings.warn(
+                f"{device} does not run the kernels that measure it ({error}); clopt takes the "
+                f"facts of {unmeasured.name}.",
+                CloptWarning,
+                stacklevel=2,
+            )
+            return unmeasured
+        warnings.warn(
+            f"measured {device.name} in {perf_counter() - start:.1f} s, once; its facts are kept "
+            f"in {file}.",
+            CloptWarning,
+            stacklevel=2,
+        )
+    return target_for(device, replace(load_target(str(file)), name=unmeasured.name))
+
+
+def calibrate(device: Device) -> Path:
+    """Measure a CPU, now, and return the target file with its facts.
+
+    Raises CloptError for other devices, and where the file cannot be kept.
+    """
+    unmeasured = target_for(device)
+    if unmeasured.device_type != "cpu":
+        raise CloptError(
+            f"{device} is no CPU: its facts are those of the target {unmeasured.name} and those "
+            "that it reports."
+        )
+    file = kept_file(device, unmeasured.name)
+    if file is None or not make_private(file.parent):
+        raise CloptError(
+            f"clopt cannot keep what it measures in {file or 'a home'}; XDG_CACHE_HOME may name a "
+            "folder of yours that can be written."
+        )
+    try:
+        _measure(device, unmeasured, file)
+    except cl.Error as error:
+        raise CloptError(f"{device} does not run the kernels that measure it: {error}.") from error
+    return file
+
+
+def _measure(device: Device, unmeasured: Target, file: Path) -> None:
+    figures = _figures_of_system() | figures_of(read(device))
+    measured = unmeasured.with_facts({fact: figure.value for fact, figure in figures.items()})
+    base = load_target(unmeasured.name)
+    text = text_of(device, base, measured, figures, date.today())
+    if make_private(file.parent):
+        write_atomically(file, text.encode())
+
+
+def _figures_of_system() -> dict[str, Figure]:
+    told: dict[str, Fact] = {
+        fact: bytes
+        for level, bytes in system.data_cache_bytes().items()
+        if (fact := _CACHES.get(level))
+    }
+    if system.has_avx512():
+        told["vector_registers"] = AVX512_REGISTERS
+    return {fact: Figure(value, "as the operating system says") for fact, value in told.items()}

@@ -1,0 +1,65 @@
+"""From readings of the clock to facts of a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+from ....dialects.cl.target import Fact
+from ..devices import AVX512_REGISTERS
+from .readings import WIDTHS, Readings
+
+CLEARLY_FASTER = 1.2
+"""How much faster wide vectors must be: fewer loops fill them."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured fact, with a comment on its source."""
+
+    value: Fact
+    comment: str
+
+
+_LEAST = 1e-15
+"""Seconds: a clock that stood still divides nothing by zero."""
+
+
+def figures_of(readings: Readings) -> dict[str, Figure]:
+    """The facts that `readings` give, by name.
+
+    The vectors are wide where most rounds find them clearly faster. Load on the machine only makes
+    copies and launches slower, so the fastest ones count.
+    """
+    rounds = [[max(time, _LEAST) for time in times] for times in readings.tiles]
+    narrow, wide = (_rate(median(times)) for times in zip(*rounds, strict=True))
+    gain = median(times[0] / times[1] for times in rounds)
+    is_wide = gain >= CLEARLY_FASTER
+    width = WIDTHS[is_wide]
+    figures = {
+        "vector_width": Figure(
+            width, f"{WIDTHS[1]} lanes take {1 / gain:.2f} of the time of {WIDTHS[0]}"
+        ),
+        "mads_per_nanosecond": Figure(
+            wide if is_wide else narrow, f"a tile of accumulators of {width} lanes"
+        ),
+        "bandwidth": Figure(
+            _rate(min(readings.copies)), "a copy of 64 MiB, bytes read and written"
+        ),
+        "launch_microseconds": Figure(
+            _rounded(1e6 * min(readings.launches)), "one of many small kernels in a queue"
+        ),
+    }
+    if is_wide:
+        figures["vector_registers"] = Figure(AVX512_REGISTERS, "those of 512-bit vectors")
+    return figures
+
+
+def _rate(seconds: float) -> float:
+    """How many in a nanosecond, if one takes `seconds`."""
+    return _rounded(1e-9 / max(seconds, _LEAST))
+
+
+def _rounded(figure: float) -> float:
+    """With the two digits that a second run would give, too."""
+    return float(f"{figure:.2g}")

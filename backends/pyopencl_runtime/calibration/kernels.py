@@ -1,0 +1,137 @@
+"""The kernels that calibration times, as scheduled kernels of the tir dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ....context import CloptContext
+from ....dialects.cl.target import Target
+from ....messages.source import Source, SourceModule
+from ...opencl_c import emit
+
+STEPS = 64
+"""Steps of a tile's reduction: what they read fits the first cache of every processor."""
+LANES = 16
+"""Floats of a vector of the kernel `copy`."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Work-items that each compute a tile of accumulators, as in a matrix product, and again."""
+
+    width: int
+    """Lanes of a vector."""
+    rows: int
+    vectors: int
+    """Vectors of a row."""
+    items: int
+    rounds: int
+    """How often a work-item adds up all `STEPS`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel."""
+        return f"tile_{self.width}"
+
+    @property
+    def columns(self) -> int:
+        """Floats of a row."""
+        return self.width * self.vectors
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Floats of the buffers: a column and a row for each step, the tile of each work-item."""
+        return STEPS * self.rows, STEPS * self.columns, self.items * self.rows * self.columns
+
+    @property
+    def mads(self) -> int:
+        """Multiply-adds of a launch."""
+        return self.items * self.rounds * STEPS * self.rows * self.columns
+
+    def __str__(self) -> str:
+        tile = f"memref<{self.rows}x{self.columns}xf32, #tir.scope<private>>"
+        column, row = f"memref<{STEPS}x{self.rows}xf32>", f"memref<{STEPS}x{self.columns}xf32>"
+        results = f"memref<{self.items}x{self.rows}x{self.columns}xf32>"
+
+        def each(body: str) -> str:
+            """`body` for each element (m, n) of the tile."""
+            return f"""
+tir.for unrolled %m = 0 to {self.rows} {{
+  tir.for unrolled %vector = 0 to {self.vectors} {{
+    tir.for vectorized %lane = 0 to {self.width} {{
+      %n = affine.apply affine_map<(d0, d1) -> (d0 * {self.width} + d1)> (%vector, %lane)
+      {body}
+    }}
+  }}
+}}"""
+
+        clear = f"""
+%zero = arith.constant 0.000000e+00 : f32
+memref.store %zero, %sum[%m, %n] : {tile}"""
+        add = f"""
+%x = memref.load %a[%k, %m] : {column}
+%y = memref.load %b[%k, %n] : {row}
+%old = memref.load %sum[%m, %n] : {tile}
+%product = arith.mulf %x, %y : f32
+%new = arith.addf %old, %product : f32
+memref.store %new, %sum[%m, %n] : {tile}"""
+        store = f"""
+%result = memref.load %sum[%m, %n] : {tile}
+memref.store %result, %c[%item, %m, %n] : {results}"""
+        return f"""
+tir.func @{self.name}(%a: {column}, %b: {row}, %c: {results}) {_launch(self.items, output=2)} {{
+  tir.for global_x %item = 0 to {self.items} {{
+    %sum = memref.alloca() : {tile}
+    {each(clear)}
+    tir.for serial %round = 0 to {self.rounds} {{
+      tir.for serial %k = 0 to {STEPS} {{
+        {each(add)}
+      }}
+    }}
+    {each(store)}
+  }}
+}}"""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Work-items that each copy a part of one buffer to another."""
+
+    items: int
+    vectors: int
+    """Vectors of a part."""
+
+    name = "copy"
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Floats of the buffers."""
+        return (self.items * self.vectors * LANES,) * 2
+
+    def __str__(self) -> str:
+        parts = f"memref<{self.items}x{self.vectors}x{LANES}xf32>"
+        return f"""
+tir.func @{self.name}(%from: {parts}, %to: {parts}) {_launch(self.items, output=1)} {{
+  tir.for global_x %item = 0 to {self.items} {{
+    tir.for serial %vector = 0 to {self.vectors} {{
+      tir.for vectorized %lane = 0 to {LANES} {{
+        %x = memref.load %from[%item, %vector, %lane] : {parts}
+        memref.store %x, %to[%item, %vector, %lane] : {parts}
+      }}
+    }}
+  }}
+}}"""
+
+
+def _launch(items: int, output: int) -> str:
+    return (
+        f"attributes {{outputs = array<i64: {output}>, local_size = array<i64: 1, 1, 1>, "
+        f"global_size = array<i64: {items}, 1, 1>}}"
+    )
+
+
+def source_of(kernels: Iterable[Tile | Copy]) -> str:
+    """The OpenCL C of `kernels`."""
+    text = "\n".join(map(str, kernels))
+    return emit(SourceModule.parse(CloptContext(), Source("calibration", text)).module, Target())

@@ -1,0 +1,120 @@
+"""Reads the clock around kernels on a CPU device."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyopencl as cl
+
+from ..build import build_kernels
+from ..cache import BinaryCache
+from ..devices import Device
+from .kernels import Copy, Tile, source_of
+
+WIDTHS = (8, 16)
+"""The vectors that are compared: 256 and 512 bits."""
+
+_TILE_SHAPES = {8: (6, 2), 16: (8, 3)}
+"""Rows and vectors of the tiles, for 16 and for 32 vector registers."""
+
+_ITEMS_EACH = 4
+"""Work-items of a tile for each compute unit."""
+_ITEM_MADS = 4_000_000
+"""Multiply-adds of such a work-item: some 50 microseconds."""
+_PART_VECTORS = 256
+"""Vectors that a work-item copies: enough to hide its start, too few to be seen in a launch."""
+_COPIED_BYTES = 64 << 20
+"""Of each of two buffers: together more than the caches of most processors."""
+
+_ROUNDS = 25
+_COPIES = 9
+_BATCHES = 25
+_LAUNCHES = 40
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What the clock said, in seconds."""
+
+    tiles: Sequence[Sequence[float]]
+    """For each round, the processor time of a multiply-add in vectors of each of `WIDTHS`."""
+    copies: Sequence[float]
+    """The time of each byte that a large copy reads or writes, for each copy."""
+    launches: Sequence[float]
+    """The time of a launch among many small ones, for each series of them."""
+
+
+def read(device: Device) -> Readings:
+    """Time the kernels on `device`. Raises pyopencl's errors for a driver that does not run them.
+
+    Widths take turns, so that a neighbour's load on the machine disturbs all of them alike.
+    """
+    context = cl.Context([device.handle])
+    bench = _Bench(context, cl.CommandQueue(context, device.handle))
+    units = device.compute_units
+    tiles = [_tile(width, units * _ITEMS_EACH) for width in WIDTHS]
+    part = _PART_VECTORS * 64
+    most = min(_COPIED_BYTES, device.handle.max_mem_alloc_size)
+    copy = Copy(max(units, most // part), _PART_VECTORS)
+    kernels = [*tiles, copy]
+    names = [kernel.name for kernel in kernels]
+    # No cache on disk: calibration is rare, and its kernels change with the number of cores.
+    programs = build_kernels(context, device, source_of(kernels), names, BinaryCache(None)).programs
+    for kernel in kernels:
+        bench.prepare(programs[kernel.name], kernel)
+    clock = _processor_clock()
+    return Readings(
+        [[bench.time(t.name, t.items, clock) / t.mads for t in tiles] for _ in range(_ROUNDS)],
+        [bench.time(copy.name, copy.items) / (2 * copy.items * part) for _ in range(_COPIES)],
+        [bench.time(copy.name, units, launches=_LAUNCHES) / _LAUNCHES for _ in range(_BATCHES)],
+    )
+
+
+def _tile(width: int, items: int) -> Tile:
+    rows, vectors = _TILE_SHAPES[width]
+    once = Tile(width, rows, vectors, items=1, rounds=1).mads
+    return Tile(width, rows, vectors, items, rounds=_ITEM_MADS // once)
+
+
+def _processor_clock() -> Callable[[], float]:
+    """The processor time of this process, which neighbours do not stretch, where it is precise."""
+    fine = time.get_clock_info("process_time").resolution < 1e-6
+    return time.process_time if fine else time.perf_counter
+
+
+class _Bench:
+    """Kernels with their buffers."""
+
+    def __init__(self, context: cl.Context, queue: cl.CommandQueue) -> None:
+        self._context, self._queue = context, queue
+        self._kernels: dict[str, cl.Kernel] = {}
+        self._buffers: list[cl.Buffer] = []  # a kernel does not keep its arguments
+
+    def prepare(self, program: cl.Program, kernel: Tile | Copy) -> None:
+        """Make the buffers of `kernel`, write to them, and run it once."""
+        built = self._kernels[kernel.name] = cl.Kernel(program, kernel.name)
+        for index, floats in enumerate(kernel.sizes):
+            buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, 4 * floats)
+            # Memory that nobody has written to is one page of zeros, always in the cache.
+            cl.enqueue_fill_buffer(self._queue, buffer, np.full(1, 0.5, np.float32), 0, 4 * floats)
+            built.set_arg(index, buffer)
+            self._buffers.append(buffer)
+        self.time(kernel.name, kernel.items)
+
+    def time(
+        self,
+        name: str,
+        items: int,
+        clock: Callable[[], float] = time.perf_counter,
+        launches: int = 1,
+    ) -> float:
+        """The seconds that some launches of the first `items` work-items take together."""
+        kernel = self._kernels[name]
+        start = clock()
+        for _ in range(launches):
+            cl.enqueue_nd_range_kernel(self._queue, kernel, (items,), (1,))
+        self._queue.finish()
+        return clock() - start

@@ -1,0 +1,53 @@
+"""What the operating system tells about the processor of this machine."""
+
+from __future__ import annotations
+
+import platform
+import re
+from functools import cache
+from pathlib import Path
+
+_CPUINFO = Path("/proc/cpuinfo")
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_IDENTITY = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features")
+
+
+def has_avx512() -> bool:
+    """Whether this machine's processor has AVX-512, where the system tells."""
+    return " avx512vl " in f"{_processor_lines().get('flags', '')} "
+
+
+def processor() -> str:
+    """A text that differs between processors: two of one name may differ in all that matters."""
+    lines = _processor_lines()
+    found = "; ".join(lines[key] for key in _IDENTITY if key in lines)
+    return found or f"{platform.machine()} {platform.processor()}"
+
+
+def data_cache_bytes() -> dict[int, int]:
+    """The sizes of a core's data caches by their level, where the system tells."""
+    sizes: dict[int, int] = {}
+    for folder in sorted(_CACHES.glob("index*")):
+        try:
+            kind, level, size = (_read(folder / name) for name in ("type", "level", "size"))
+        except OSError:
+            continue
+        kilobytes = re.fullmatch(r"(\d+)K", size)
+        if kind in ("Data", "Unified") and level.isdecimal() and kilobytes:
+            sizes[int(level)] = int(kilobytes[1]) << 10
+    return sizes
+
+
+@cache
+def _processor_lines() -> dict[str, str]:
+    """The lines about the first processor, by their names."""
+    try:
+        text = _CPUINFO.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    pairs = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="ascii", errors="replace").strip()

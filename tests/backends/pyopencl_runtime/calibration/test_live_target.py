@@ -1,0 +1,178 @@
+"""A live CPU is measured once; what was measured is kept, read, edited and given."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+import clopt
+from clopt import CloptError
+from clopt.backends.pyopencl_runtime import calibration, find_device, live_target, target_for
+from clopt.backends.pyopencl_runtime.calibration import CHOICE, calibrate
+from clopt.backends.pyopencl_runtime.calibration.readings import Readings
+from clopt.backends.targets import load_target
+from clopt.errors import CloptWarning
+from clopt.tools import run
+
+MODEL = Path(__file__).parents[4] / "examples" / "digits" / "digits.onnx"
+MEASURED = Readings([[20e-12, 10e-12]], [0.02e-9], [3e-6])
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv(CHOICE, "auto")
+
+
+@pytest.fixture
+def measurements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The devices that are measured, by a clock that is made up."""
+    found: list[str] = []
+
+    def read(device: clopt.api.Device) -> Readings:
+        found.append(device.name)
+        return MEASURED
+
+    monkeypatch.setattr(calibration, "read", read)
+    return found
+
+
+def kept_file(tmp_path: Path) -> Path:
+    (file,) = (tmp_path / "cache" / "clopt" / "devices").iterdir()
+    return file
+
+
+def test_measured_on_first_use_and_never_again(
+    device: str, measurements: list[str], tmp_path: Path
+) -> None:
+    used = find_device(device)
+    with pytest.warns(CloptWarning, match=r"^measured .* in 0\.\d s, once; its facts are kept in"):
+        first = live_target(used)
+    with warnings.catch_warnings(action="error"):
+        assert live_target(used) == first
+    assert measurements == [used.name]
+    assert (first.vector_width, first.mads_per_nanosecond, first.bandwidth) == (16, 100.0, 50.0)
+    assert first.name == target_for(used).name
+    assert kept_file(tmp_path).stat().st_mode & 0o022 == 0
+
+
+def test_the_file_is_a_target_like_the_device(
+    device: str, measurements: list[str], tmp_path: Path
+) -> None:
+    file = calibrate(find_device(device))
+    assert file == kept_file(tmp_path)
+    live = live_target(find_device(device))
+    assert load_target(str(file)) == replace(live, name=file.stem)
+    text = file.read_text()
+    assert find_device(device).name in text
+    assert find_device(device).driver in text
+    assert "vector_width = 16" in text
+
+
+def test_an_edit_counts_but_for_what_the_device_says(
+    device: str, measurements: list[str], tmp_path: Path
+) -> None:
+    file = calibrate(find_device(device))
+    base = f'base = "{target_for(find_device(device)).name}"\n'
+    file.write_text(f"{base}vector_width = 4\ncompute_units = 999\nl1_cache_bytes = 12345\n")
+    live = live_target(find_device(device))
+    assert (live.vector_width, live.l1_cache_bytes) == (4, 12345)
+    assert live.compute_units == find_device(device).compute_units
+    file.write_text("lanes = 4\n")
+    with pytest.raises(CloptError, match='"lanes" is no fact of a target') as error:
+        live_target(find_device(device))
+    assert str(error.value).startswith(str(file))
+    assert calibrate(find_device(device)) == file
+    assert live_target(find_device(device)).vector_width == 16
+
+
+def test_off_and_unknown_choices(
+    device: str, measurements: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calibrate(find_device(device))
+    monkeypatch.setenv(CHOICE, "off")
+    assert live_target(find_device(device)) == target_for(find_device(device))
+    monkeypatch.setenv(CHOICE, "on")
+    with pytest.raises(CloptError, match='CLOPT_CALIBRATION is auto or off, not "on"'):
+        live_target(find_device(device))
+
+
+def test_without_a_cache_the_facts_of_the_file(
+    device: str, measurements: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
+    with warnings.catch_warnings(action="ignore"):
+        assert live_target(find_device(device)) == target_for(find_device(device))
+    assert measurements == []
+    with pytest.raises(CloptError, match="cannot keep what it measures in /proc/clopt/devices/"):
+        calibrate(find_device(device))
+
+
+def test_a_file_that_others_can_write_is_made_anew(device: str, measurements: list[str]) -> None:
+    file = calibrate(find_device(device))
+    file.write_text('base = "pocl"\nvector_width = 2\n')
+    file.chmod(0o666)
+    with pytest.warns(CloptWarning, match="^measured"):
+        assert live_target(find_device(device)).vector_width == 16
+
+
+def test_a_driver_that_refuses_is_no_obstacle(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(device: clopt.api.Device) -> Readings:
+        raise cl.RuntimeError("no linker")
+
+    monkeypatch.setattr(calibration, "read", read)
+    with pytest.warns(CloptWarning, match=r"does not run the kernels that measure it \(no linker"):
+        assert live_target(find_device(device)) == target_for(find_device(device))
+    with pytest.raises(CloptError, match="does not run the kernels that measure it: no linker"):
+        calibrate(find_device(device))
+
+
+def test_gpus_and_unknown_runtimes_are_not_measured(
+    device: str, measurements: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unknown = load_target("generic")
+    monkeypatch.setattr(calibration, "target_for", lambda _: unknown)
+    assert live_target(find_device(device)) == unknown
+    gpu = load_target("nvidia")
+    monkeypatch.setattr(calibration, "target_for", lambda _: gpu)
+    assert live_target(find_device(device)) == gpu
+    with pytest.raises(CloptError, match="is no CPU: its facts are those of the target nvidia and"):
+        calibrate(find_device(device))
+    assert measurements == []
+
+
+def test_a_real_calibration_serves_a_model(
+    device: str, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Without a made-up clock: plausible figures, and code for them that computes right."""
+    run.main([str(MODEL), "--dim", "batch=1", "--device", device])
+    assert capfd.readouterr().err.startswith("remark: measured ")
+    file = kept_file(tmp_path)
+    target = load_target(str(file))
+    assert target.vector_width in (8, 16)
+    assert 1 < target.mads_per_nanosecond < 1000
+    assert 0.1 < target.bandwidth < 10_000
+    assert 0.1 < target.launch_microseconds < 10_000
+    image = np.random.default_rng(0).random((1, 1, 8, 8), np.float32)
+    given = clopt.compile(MODEL, file, {"batch": 1}, device)
+    live = clopt.compile(MODEL, dims={"batch": 1}, device=device)
+    named = clopt.compile(MODEL, "generic", {"batch": 1}, device)
+    assert given.source == live.source
+    np.testing.assert_array_equal(given.run([image]), live.run([image]))
+    np.testing.assert_allclose(given.run([image]), named.run([image]), rtol=1e-4, atol=1e-5)
+
+
+def test_the_tool_measures_again(
+    device: str, measurements: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for _ in range(2):
+        run.main(["--calibrate", "--device", device])
+    assert len(measurements) == 2
+    out = capsys.readouterr().out
+    assert out.endswith(f"kept in {kept_file(tmp_path)}\n")
+    assert "vector_width = 16" in out
