@@ -76,6 +76,7 @@ def compile(
     fallback: bool = False,
     precision: str = "f32",
     explain: bool = False,
+    plans: str | Path | None = None,
     **facts: Fact,
 ) -> CompiledModel:
     """Compile an ONNX model (a path, its bytes, a ModelProto) or a module (a `.mlir` path, an op).
@@ -92,6 +93,9 @@ def compile(
     convolutions and matrix products multiply and add halves, where the device can.
     `CompiledModel.remarks` lists the exceptions. With `explain` a table on stderr says which layout
     each value has, and why.
+
+    `plans` is a file of plans for kernels, as `clopt -t plans` writes it. Other kernels get their
+    default.
 
     `arena` is a list of buffers of the context for the intermediate results, each of at least
     `executable.arena_bytes`. Models on one queue may share them.
@@ -111,6 +115,7 @@ def compile(
 
     _check_types(target, device, context, queue, arena)
     check_type("weights", weights, (Weights,), "a clopt.weights.Weights")
+    check_type("plans", plans, (str, PathLike), "the path of a file of plans")
     check_keywords(facts, FACT_TYPES, signature(compile).parameters)
     dims = checked_dims(dims)
     if precision not in PRECISIONS:
@@ -120,14 +125,15 @@ def compile(
     module = _read_module(model, dims, ctx)
     set_target(module, change_facts(chosen, facts))
     kernels = module.clone() if fallback else None
-    _lower(module, ctx, precision, explain)
-    plans = [Plan(module)]
+    kept = None if plans is None else str(plans)
+    _lower(module, ctx, precision, explain, kept)
+    alternatives = [Plan(module)]
     if kernels is not None and uses_ml_ops(program_of(module)):
         set_target(kernels, change_facts(target_of(kernels), {"clml": "off"}))
-        _lower(kernels, ctx, precision, explain=False)
-        plans.append(Plan(kernels))
+        _lower(kernels, ctx, precision, False, kept)
+        alternatives.append(Plan(kernels))
     compiled = make_model(
-        plans,
+        alternatives,
         ctx.weights,
         clml_library,
         device=device,
@@ -254,7 +260,9 @@ def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
     return parsed.module
 
 
-def _lower(module: ModuleOp, ctx: CloptContext, precision: str, explain: bool) -> None:
+def _lower(
+    module: ModuleOp, ctx: CloptContext, precision: str, explain: bool, plans: str | None
+) -> None:
     """Lower `module` to one queue program, unless it is one."""
     if any(isinstance(op, ProgramOp) for op in module.body.block.ops):
         try:
@@ -270,4 +278,4 @@ def _lower(module: ModuleOp, ctx: CloptContext, precision: str, explain: bool) -
     from .passes.pipelines import run_pipeline
 
     with explaining(ctx):
-        run_pipeline(ctx, module, "opencl", precision=precision, explain=explain)
+        run_pipeline(ctx, module, "opencl", precision=precision, explain=explain, plans=plans)

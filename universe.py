@@ -50,6 +50,7 @@ PASSES: dict[str, str] = {
 
 TARGETS: dict[str, str] = {
     "opencl-c": "backends.opencl_c.target:OpenCLCTarget",
+    "plans": "reports.plans:PlansTarget",
 }
 
 

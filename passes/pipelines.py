@@ -134,11 +134,13 @@ def run_pipeline(
     *,
     precision: str = "f32",
     explain: bool = False,
+    plans: str | None = None,
 ) -> None:
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
 
     `precision` is passed to `nn-mixed-precision`, if the pipeline has it. With
     `explain` passes add the choices of CLML graphs and of layouts to the context's `explanations`.
+    `plans` is the file of plans for `tir-choose-plan`.
     """
 
     def configured(pass_: ModulePass) -> ModulePass:
@@ -147,6 +149,8 @@ def run_pipeline(
                 return replace(pass_, precision=precision)
             case NNChoosePass() | NNFoldRelayoutsPass():
                 return replace(pass_, explain=explain)
+            case TIRChoosePlanPass():
+                return replace(pass_, database=plans)
             case _:
                 return pass_
 

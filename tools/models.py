@@ -46,6 +46,14 @@ COMPILE_OPTIONS: Options = [
         },
     ),
     (
+        ("--plans",),
+        {
+            "metavar": "FILE",
+            "help": "a file of plans for kernels, as clopt -t plans writes it; the others get the "
+            "default",
+        },
+    ),
+    (
         ("--explain",),
         {
             "action": "store_true",
@@ -120,6 +128,7 @@ def compile_model(
             precision=options.precision,
             clml_library=clml_library,
             explain=options.explain,
+            plans=options.plans,
             fallback=fallback,
         )
     print_remarks(model.remarks)

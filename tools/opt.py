@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
@@ -68,7 +68,7 @@ OPTIONS: Options = [
         ("-o", "--output", "--output-file"),
         {"dest": "output_file", "metavar": "FILE", "help": "the file to write (default: stdout)"},
     ),
-    (("-t",), {"dest": "target", "default": "mlir", "help": "output: mlir or opencl-c"}),
+    (("-t",), {"dest": "target", "default": "mlir", "help": "output: mlir, opencl-c or plans"}),
     (
         ("-p", "--passes"),
         {"default": "", "help": "passes and pipelines, comma-separated; --list-passes"},
@@ -105,6 +105,10 @@ OPTIONS: Options = [
             "action": "store_true",
             "help": "say for each kernel how it is scheduled, and why (stderr)",
         },
+    ),
+    (
+        ("--plans",),
+        {"metavar": "FILE", "help": "take plans of kernels from a file that -t plans wrote"},
     ),
     (
         ("--elide-larger-than",),
@@ -171,7 +175,9 @@ class CloptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         passes = parse_passes(self.args.passes, self.available_passes)
         if self.args.explain_plan:
-            passes = _explaining_plans(passes)
+            passes = _choosing_plans(passes, "--explain-plan", explain=True)
+        if self.args.plans is not None:
+            passes = _choosing_plans(passes, "--plans", database=self.args.plans)
         self.pipeline = PassPipeline(passes)
         for name in self.args.print_ir_after:
             if name not in {p.name for p in passes}:
@@ -324,14 +330,16 @@ class CloptMain(xDSLOptMain):
             sys.exit(1)
 
 
-def _explaining_plans(passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
+def _choosing_plans(
+    passes: Sequence[ModulePass], flag: str, **options: Any
+) -> tuple[ModulePass, ...]:
+    """The passes with options of `tir-choose-plan` that a flag stands for."""
     from ..passes.tir.choose_plan import TIRChoosePlanPass
 
     if not any(isinstance(each, TIRChoosePlanPass) for each in passes):
-        raise CloptError(f"--explain-plan: {TIRChoosePlanPass.name} is not in the pipeline.")
+        raise CloptError(f"{flag}: {TIRChoosePlanPass.name} is not in the pipeline.")
     return tuple(
-        replace(each, explain=True) if isinstance(each, TIRChoosePlanPass) else each
-        for each in passes
+        replace(each, **options) if isinstance(each, TIRChoosePlanPass) else each for each in passes
     )
 
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ...dialects.cl.target import FACT_TYPES, Fact, Target
+from ...dialects.cl.target import Fact, Target, fact_of
 from ...errors import CloptError
 from ...messages.printable import printable
 
@@ -20,8 +20,6 @@ _BASE = "base"
 _SUFFIX = ".toml"
 
 _PATH = re.compile(rf".*?{re.escape(_SUFFIX)}(?=[\s,]|$)", re.S)
-
-_BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class TargetChoice:
                 "or a name and then facts."
             )
         pairs = (word.partition("=") for word in words[len(names) :])
-        facts = {key: _value(key, value) for key, _, value in pairs}
+        facts = {key: fact_of(key, value) for key, _, value in pairs}
         return cls(names[0] if names else None, facts)
 
     def load(self) -> Target | None:
@@ -132,17 +130,3 @@ def _words(text: str) -> list[str]:
     if path is None:
         return re.split(r"[\s,]+", text)
     return [path[0], *re.findall(r"[^\s,]+", text[path.end() :])]
-
-
-def _value(key: str, text: str) -> Fact:
-    """`text` as a value of the fact `key`, or as it is, for the target to refuse."""
-    try:
-        match FACT_TYPES.get(key):
-            case kind if kind is bool:
-                return _BOOLEANS.get(text, text)
-            case kind if kind is int or kind is float:
-                return kind(text)
-            case _:
-                return text
-    except ValueError:
-        return text

@@ -327,6 +327,23 @@ _KINDS: dict[type[Any], str] = {
 }
 
 
+_BOOLEANS = {"true": True, "false": False}
+
+
+def fact_of(key: str, text: str) -> Fact:
+    """`text` as a value of the fact `key`, or as it is, for the target to refuse."""
+    try:
+        match FACT_TYPES.get(key):
+            case kind if kind is bool:
+                return _BOOLEANS.get(text, text)
+            case kind if kind is int or kind is float:
+                return kind(text)
+            case _:
+                return text
+    except ValueError:
+        return text
+
+
 _MOST, _MOST_ALIGNMENT = 1 << 48, 1 << 20
 """No device exceeds this. Larger numbers are mistakes, and their sums would not fit 64 bits."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -11,14 +13,24 @@ from xdsl.passes import ModulePass
 
 from ...context import explanations_of
 from ...dialects import cl, tir
+from ...errors import CloptError
+from ..remarks import add_remarks
+from .plan_file import PlanFile
+from .rules import RULES
 from .rules.explain import explain_plan
-from .rules.plans import default_plan
+from .rules.naive_kernel import NaiveKernel
+from .rules.plans import default_plan, space_of
 from .rules.stages import is_naive
+from .schedule.errors import ScheduleError
 
 
 @dataclass(frozen=True)
 class TIRChoosePlanPass(ModulePass):
     """Choose the plan of each naive kernel: the default of the first rule that fits and suits it.
+
+    With `database`, a file of plans (`plan_file.py`), kernels that it has an entry for get that
+    entry's plan. An entry of an older version of its rule is left out, with a remark; one that is
+    no plan for its kernel is an error.
 
     A kernel that carries a plan or a `schedule` keeps it. A kernel without blocks, or whose loops
     are split or have places already, stays as its author wrote it.
@@ -27,16 +39,53 @@ class TIRChoosePlanPass(ModulePass):
     name: ClassVar[str] = "tir-choose-plan"
     explain: bool = False
     """Explain each plan: the domains of its parameters, its cost, why other rules do not fit."""
+    database: str | None = None
+    """The path of a file of plans."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
         explanations = explanations_of(ctx) if self.explain else None
-        for func in op.ops:
-            if not isinstance(func, tir.FuncOp) or func.global_size is not None:
-                continue
-            if func.schedule is not None or not is_naive(func):
-                continue
+        kernels = [func for func in op.ops if isinstance(func, tir.FuncOp) and _is_open(func)]
+        if self.database is not None:
+            _take_plans(op, kernels, PlanFile.read(Path(self.database)), target)
+        for func in kernels:
             if func.plan is None:
                 func.plan = default_plan(func, target)
             if explanations is not None:
                 explanations.append(explain_plan(func, func.plan.data, target))
+
+
+def _is_open(func: tir.FuncOp) -> bool:
+    return func.global_size is None and func.schedule is None and is_naive(func)
+
+
+def _take_plans(
+    module: ModuleOp, kernels: Sequence[tir.FuncOp], plans: PlanFile, target: cl.Target
+) -> None:
+    """Give kernels without a plan those of a file; CloptError for one that is none of its kernel.
+
+    Plans of older versions, and a file for other modules, are remarks.
+    """
+    remarks: list[str] = []
+    found = [(func, plans.find(func, target)) for func in kernels if func.plan is None]
+    if found and not any(entry for _, entry in found):
+        remarks.append(
+            f"{plans.name} has no plan for a kernel of this module on the target {target.name}."
+        )
+    for func, entry in found:
+        if entry is None:
+            continue
+        plan = entry.plan
+        current = next(rule.version for rule in RULES if rule.name == plan.rule)
+        if plan.version < current:
+            remarks.append(
+                f"{entry.place}: the plan of @{func.sym_name.data} is left out: it is of version "
+                f"{plan.version} of rule '{plan.rule}', which is at version {current}."
+            )
+            continue
+        try:
+            space_of(NaiveKernel(func), plan, target)
+        except ScheduleError as error:
+            raise CloptError(f"{entry.place}: {error}") from error
+        func.plan = tir.PlanAttr(plan)
+    add_remarks(module, remarks)

@@ -214,3 +214,5 @@ def test_named_pipeline_is_expanded(good: Path, tmp_path: Path):
 def test_explanation_needs_plans(good: Path, capsys):
     said = sentence(capsys, good, "-p", "simplify", "--explain-plan")
     assert said == "--explain-plan: tir-choose-plan is not in the pipeline."
+    said = sentence(capsys, good, "-p", "simplify", "--plans", "net.plans")
+    assert said == "--plans: tir-choose-plan is not in the pipeline."

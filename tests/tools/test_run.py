@@ -65,6 +65,20 @@ def test_explain_tells_layouts(model: Path, tmp_path: Path, capsys):
     assert "adreno-740 uses no textures: texture=off" in capsys.readouterr().err
 
 
+def test_plans_of_a_file(model: Path, tmp_path: Path):
+    file, given, result = (tmp_path / name for name in ("add.plans", "x.npy", "out.npz"))
+    choosing = "simplify,fuse,lower,tir-choose-plan"
+    opt.main([str(model), "--target", "pocl", "-p", choosing, "-t", "plans", "-o", str(file)])
+    assert "width = 4" in file.read_text()
+    file.write_text(file.read_text().replace("width = 4", "width = 2"))
+    np.save(given, X)
+    options = [str(model), "--target", "pocl", "--plans", str(file)]
+    run.main([*options, "--device", "pocl", "--input", f"x={given}", "-o", str(result)])
+    np.testing.assert_allclose(np.load(result)["y"], Y)
+    compile.main([*options, "-o", str(tmp_path / "compiled")])
+    assert "float2" in clopt.load(tmp_path / "compiled").source
+
+
 def test_npz_names_its_inputs_and_a_folder_takes_outputs(model: Path, tmp_path: Path):
     given, result = tmp_path / "all.npz", tmp_path / "results"
     np.savez(given, x=X)
@@ -299,7 +313,8 @@ def test_bad_model(damage: Callable[[Path], None], model: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    "options", ["--dim batch=1", "--target texture=off", "--compare onnxruntime", "--explain"]
+    "options",
+    ["--dim batch=1", "--target texture=off", "--compare onnxruntime", "--explain", "--plans x"],
 )
 def test_compiled_folder_refuses(options: str, model: Path, tmp_path: Path, capsys):
     folder = tmp_path / "compiled"

@@ -1,0 +1,190 @@
+"""A file of plans, one line each: people read, compare and edit it.
+
+    clopt-plans 1
+    # @conv_1: conv, relu
+    5d0c9f0b51a5a3a2 pocl,compute_units=2 - #tir.plan<"register-tile", 1, {...}>
+
+An entry is the kernel's content, the target, the microseconds that were measured or `-`, the plan.
+`#` begins a comment. The target is a name and facts that must hold; of several entries for a kernel
+on a target the last counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, StringAttr
+from xdsl.printer import Printer
+
+from ...dialects import cl, tir
+from ...dialects.cl.target import Fact, fact_of
+from ...errors import CloptError
+from ...messages.printable import printable
+from ...messages.source import Source, SourceModule
+from .rules import RULES
+
+HEADER = "clopt-plans 1"
+"""The first line; the number changes with what `kernel_key` reads."""
+
+_UNTIMED = "-"
+_DECIDING = {"cpu": ("compute_units", "vector_registers"), "gpu": ("compute_units",)}
+"""Facts, by kind of device, that differ between devices of one name and decide what is fast."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The plan of a kernel on a target."""
+
+    kernel: str
+    """The kernel's content: `kernel_key`."""
+    target: str
+    facts: Mapping[str, Fact]
+    """What the target's facts must be for the plan to count."""
+    plan: tir.Plan
+    microseconds: float | None = None
+    """The time of one launch, if it was measured."""
+    comment: str = ""
+    place: str = ""
+    """The file and line that it is from."""
+
+    def holds_for(self, target: cl.Target) -> bool:
+        """Whether the entry is about this target."""
+        same = all(getattr(target, name) == value for name, value in self.facts.items())
+        return same and self.target == target.name
+
+    def __str__(self) -> str:
+        facts = "".join(f",{name}={_text(value)}" for name, value in self.facts.items())
+        time = _UNTIMED if self.microseconds is None else f"{self.microseconds:g}"
+        line = f"{self.kernel} {self.target}{facts} {time} {tir.PlanAttr(self.plan)}\n"
+        return f"# {printable(self.comment)}\n{line}" if self.comment else line
+
+
+@dataclass(frozen=True)
+class PlanFile:
+    """The entries of a file."""
+
+    name: str
+    entries: Mapping[str, list[Entry]] = field(default_factory=dict[str, list[Entry]])
+    """By kernel, in the order of the file."""
+
+    @classmethod
+    def read(cls, path: Path) -> PlanFile:
+        """Read a file; CloptError for one that is none, naming the line of the first mistake."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CloptError(f"Cannot read {path}: {error}.") from error
+        header, *lines = text.split("\n")
+        if header.strip() != HEADER:
+            raise CloptError(f'{path}:1: a file of plans begins with "{HEADER}".')
+        ctx = Context()
+        ctx.load_dialect(Builtin)
+        ctx.load_dialect(tir.TIR)
+        entries: dict[str, list[Entry]] = {}
+        for number, line in enumerate(lines, 2):
+            if line.strip() and not line.lstrip().startswith("#"):
+                entry = _read_entry(ctx, line, f"{path}:{number}")
+                entries.setdefault(entry.kernel, []).append(entry)
+        return cls(str(path), entries)
+
+    def find(self, func: tir.FuncOp, target: cl.Target) -> Entry | None:
+        """The entry for a naive kernel on a target; None without one."""
+        found = self.entries.get(kernel_key(func), [])
+        return next((entry for entry in reversed(found) if entry.holds_for(target)), None)
+
+
+def plan_text(entries: Iterable[Entry]) -> str:
+    """The text of a file with these entries."""
+    return f"{HEADER}\n{''.join(map(str, entries))}"
+
+
+def entry_of(func: tir.FuncOp, target: cl.Target) -> Entry:
+    """The entry that keeps a naive kernel's plan."""
+    assert func.plan is not None
+    if len(target.name.split()) != 1 or "," in target.name or target.name.startswith("#"):
+        raise CloptError(
+            f'a file of plans cannot hold the name of the target "{printable(target.name)}"; '
+            "write one without spaces and commas."
+        )
+    facts = {name: getattr(target, name) for name in _DECIDING[target.device_type]}
+    nodes = "" if func.comment is None else f": {func.comment.data}"
+    comment = f"@{func.sym_name.data}{nodes}"
+    return Entry(kernel_key(func), target.name, facts, func.plan.data, comment=comment)
+
+
+def kernel_key(func: tir.FuncOp) -> str:
+    """A number for a naive kernel's content: all that it computes, but no name, comment or plan."""
+    kernel = func.clone()
+    kernel.plan = kernel.schedule = kernel.comment = None
+    for op in kernel.walk():
+        args = (arg for region in op.regions for block in region.blocks for arg in block.args)
+        for value in (*op.results, *args):
+            value.name_hint = None
+        if isinstance(op, tir.BlockOp):
+            op.label = StringAttr("")
+    kernel.sym_name = StringAttr("kernel")
+    text = StringIO()
+    Printer(stream=text, print_generic_format=True).print_op(kernel)
+    return sha256(text.getvalue().encode()).hexdigest()[:16]
+
+
+def _read_entry(ctx: Context, line: str, place: str) -> Entry:
+    """The entry of a line; the plan's rule exists, though its version may be another."""
+    words = line.split(maxsplit=3)
+    if len(words) < 4:
+        raise CloptError(f"{place}: an entry is a kernel, a target, a time or -, and a plan.")
+    kernel, target, time, text = words
+    name, *pairs = target.split(",")
+    plan = _read_plan(ctx, text, place)
+    known = [rule.name for rule in RULES]
+    if plan.rule not in known:
+        raise CloptError(
+            f"{place}: the plan is of rule '{plan.rule}', but the rules are {', '.join(known)}."
+        )
+    facts = dict(_read_fact(pair, place) for pair in pairs)
+    return Entry(kernel, name, facts, plan, _read_time(time, place), place=place)
+
+
+def _read_fact(pair: str, place: str) -> tuple[str, Fact]:
+    name, _, text = pair.partition("=")
+    try:
+        value = fact_of(name, text)
+        cl.Target().with_facts({name: value})
+    except ValueError as error:
+        raise CloptError(f"{place}: {error}.") from error
+    return name, value
+
+
+def _read_time(text: str, place: str) -> float | None:
+    if text == _UNTIMED:
+        return None
+    try:
+        microseconds = float(text)
+    except ValueError:
+        microseconds = -1.0
+    if not 0 <= microseconds < float("inf"):
+        raise CloptError(f"{place}: a time is microseconds or {_UNTIMED}, not {printable(text)}.")
+    return microseconds
+
+
+def _read_plan(ctx: Context, text: str, place: str) -> tir.Plan:
+    # In a dictionary, so that the parser refuses whatever follows the plan.
+    source = Source(place, f"module attributes {{plan = {text}}} {{}}")
+    try:
+        module = SourceModule.parse(ctx, source).module
+    except CloptError as error:
+        raise CloptError(f"{place}: this is no plan: {printable(text)}.") from error
+    match module.attributes:
+        case {"plan": tir.PlanAttr() as plan, **others} if not others:
+            return plan.data
+        case _:
+            raise CloptError(f"{place}: this is no plan: {printable(text)}.")
+
+
+def _text(value: Fact) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
