@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -103,3 +104,10 @@ def test_for_gpus(devices: Mapping[str, str], target: str, precision: str) -> No
     for device in devices.values():
         source = check(target, device, precision)
         assert ("__read_only image" in source) == (target != "generic-gpu")
+
+
+def test_both_operands_are_images(devices: Mapping[str, str]) -> None:
+    """The layout of the constant one follows from its reads, as that of a convolution's weights."""
+    source = check(TARGET, next(iter(devices.values())), "f32")
+    (line,) = re.findall(r"kernel void distances_\w+\(.*?\)", source, re.S)
+    assert line.count("__read_only image2d_t") == 2

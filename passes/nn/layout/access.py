@@ -130,6 +130,16 @@ def shared_terms(op: nn.NNOp) -> list[Term]:
     return found
 
 
+def lanes_meet(op: nn.NNOp) -> bool:
+    """Whether the lanes of a contraction read one element of its first operand, or neighbours.
+
+    They do not where four results are of different groups.
+    """
+    shape, lane = nn.shape_of(op.results[0]), contraction_lane(op)
+    found = (_neighbours(read, lane, shape) for read in reads_of(op) if read.operand == 0)
+    return shape[lane] == 1 or all(same or axis is not None for axis, same in found)
+
+
 def _step(read: Read, access: Access, shape: tuple[int, ...]) -> Access:
     reads = access.reads * read.times / max(nn.count(shape), 1)
     axis, same = None, access.same

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
 from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
-from .access import Access
+from .access import Term, lanes_meet, shared_terms
 from .candidates import LANES, PLAIN, Candidate, packed_axis, texture_for
 from .kernels import Work, work_lane
 
@@ -30,50 +29,32 @@ class ConstantLayouts:
         type_ = nn.tensor_type(value)
         if self.lane is None or 0 in type_.get_shape() or not tir.is_texel_type(type_.element_type):
             return PLAIN
-        access = self.work.access(value, self.lane)
-        match self.work.contraction:
-            case nn.ConvOp() as op if op.w is value:
-                return self._conv_weights(op, access)
-            case nn.MatmulOp() as op if op.b is value:
-                return self._matmul_weights(op, access)
-            case _:
-                axis = access.axis
-                if axis is None or type_.get_shape()[axis] == 1:
-                    return PLAIN
-                return Candidate(LayoutAttr([(axis, LANES)]))
-
-    def _conv_weights(self, op: nn.ConvOp, access: Access) -> Candidate:
-        """Weights [O, I, K1..]: texels of four outputs, in blocks of four inputs if x is packed."""
-        type_ = nn.tensor_type(op.w)
-        outputs, inputs = type_.get_shape()[:2]
-        groups = op.groups.value.data
-        aligned = groups in (1, outputs) or outputs // groups % LANES == 0
-        if access.axis != 0 or not aligned:
+        axis = self.work.access(value, self.lane).axis
+        op = self.work.contraction
+        if op is not None and value in op.operands[1:2]:
+            return PLAIN if axis is None or not lanes_meet(op) else self._weights(op, type_, axis)
+        if axis is None or type_.get_shape()[axis] == 1:
             return PLAIN
-        blocks = [(0, LANES)]
-        if self.packed.get(op.x) == 1 and (groups == 1 or inputs % LANES == 0):
-            blocks = [(1, LANES), (0, LANES)]
-        return self._weights(type_, blocks, 1)
+        return Candidate(LayoutAttr([(axis, LANES)]))
 
-    def _weights(self, type_: nn.Tensor, blocks: Sequence[tuple[int, int]], row: int) -> Candidate:
-        """Weights in blocks, in an image on devices that read weights faster from there."""
+    def _weights(self, op: nn.NNOp, type_: nn.Tensor, axis: int) -> Candidate:
+        """Texels of four results along `axis`, in blocks of four terms if the other operand is read
+        in such blocks; in an image on devices that read weights faster from there.
+        """
+        blocks = [(axis, LANES)]
+        term = next((term for term in shared_terms(op) if self._by_texels(op, term)), None)
+        if term is not None:
+            blocks = [(term.axes[1], LANES), *blocks]
         if not self.target.weight_images:
             return Candidate(LayoutAttr(blocks))
+        row = min(axis + 1, len(type_.get_shape()) - 1)
         return texture_for(type_, blocks, row, self.target)
 
-    def _matmul_weights(self, op: nn.MatmulOp, access: Access) -> Candidate:
-        """Weights [.., K, N]: texels of four columns, in blocks of four rows if a has those."""
-        type_ = nn.tensor_type(op.b)
-        shape = type_.get_shape()
-        last = len(shape) - 1
-        rows, columns = (last, last - 1) if op.transpose_b is not None else (last - 1, last)
-        if access.axis != columns:
-            return PLAIN
-        blocks = [(columns, LANES)]
-        a_packed = self.packed.get(op.a) == len(nn.shape_of(op.a)) - 1
-        if op.transpose_a is None and (a_packed or shape[rows] % LANES == 0):
-            blocks = [(rows, LANES), (columns, LANES)]
-        return self._weights(type_, blocks, last)
+    def _by_texels(self, op: nn.NNOp, term: Term) -> bool:
+        """Whether the kernel reads the first operand of a contraction four terms at a time."""
+        x, axis = op.operands[0], term.axes[0]
+        is_row = term.is_whole and axis == len(nn.shape_of(x)) - 1
+        return self.packed.get(x) == axis or (is_row and term.extent % LANES == 0)
 
 
 def lane_of(work: Work, result: LayoutAttr | None) -> int | None:

@@ -208,6 +208,12 @@ def test_depthwise_and_unaligned_groups():
     assert "image2d" not in constants(graph, y)[-1]
 
 
+def test_dilated_transposed_filters_have_the_same_blocks_as_others():
+    graph = Graph((1, 16, 20, 20))
+    y = graph.add(nn.ConvTransposeOp(graph.x, graph.constant(16, 24, 3, 3), dilations=[2, 2]))
+    assert constants(graph, y, PREFER) == ["0 by 4 and 1 by 4, image2d [2]"]
+
+
 def test_matrices_are_texels_of_columns_after_those_of_rows():
     graph = Graph((17, 24))
     y = graph.add(nn.MatmulOp(graph.x, graph.constant(24, 40)))

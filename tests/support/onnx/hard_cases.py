@@ -51,10 +51,18 @@ def _depthwise(shape: tuple[int, ...], small: tuple[int, ...], kernel: int = 3, 
     return case
 
 
-def _transposed(shape: tuple[int, ...], small: tuple[int, ...], cout: int, kernel: int, pads: int):
+def _transposed(
+    shape: tuple[int, ...],
+    small: tuple[int, ...],
+    cout: int,
+    kernel: int,
+    pads: int,
+    dilation: int = 1,
+):
     def case(full: bool) -> onnx.ModelProto:
         net = Net(*(shape if full else small))
-        return net.model(net.relu(net.transposed(net.x, net.shape[1], cout, kernel, pads=pads)))
+        y = net.transposed(net.x, net.shape[1], cout, kernel, pads=pads, dilation=dilation)
+        return net.model(net.relu(y))
 
     return case
 
@@ -88,6 +96,7 @@ CONVOLUTIONS: dict[str, Case] = {
     "transposed_k4": _transposed((1, 256, 100, 100), (1, 32, 10, 10), 64, 4, 1),
     "transposed_k5": _transposed((1, 64, 50, 50), (1, 16, 9, 9), 4, 5, 0),
     "transposed_from_3": _transposed((1, 3, 100, 100), (1, 3, 15, 15), 16, 7, 0),
+    "transposed_dilated": _transposed((1, 64, 50, 50), (1, 18, 9, 9), 24, 3, 1, 2),
     "transposed_to_3": _transposed((1, 16, 8, 8), (1, 16, 8, 8), 3, 4, 1),
     "wide_1x1": _conv((1, 320, 7, 7), (1, 320, 7, 7), 1280, 1),
 }

@@ -47,7 +47,15 @@ class Net(OnnxGraph):
         )
 
     def transposed(
-        self, x: str, cin: int, cout: int, kernel: int, *, stride: int = 2, pads: int = 0
+        self,
+        x: str,
+        cin: int,
+        cout: int,
+        kernel: int,
+        *,
+        stride: int = 2,
+        pads: int = 0,
+        dilation: int = 1,
     ) -> str:
         """A transposed convolution with a bias."""
         w = self.normal(cin, cout, kernel, kernel, scale=(cin * kernel * kernel) ** -0.5 * stride)
@@ -59,6 +67,7 @@ class Net(OnnxGraph):
             kernel_shape=[kernel] * 2,
             strides=[stride] * 2,
             pads=[pads] * 4,
+            dilations=[dilation] * 2,
         )
 
     def relu(self, x: str) -> str:
