@@ -94,7 +94,6 @@ from .indexing import (
     GatherOp,
     ScatterElementsOp,
     ScatterNDOp,
-    check_indices,
 )
 from .interfaces import HalfRule, Role, Zeros
 from .layout import (
@@ -310,7 +309,6 @@ __all__ = [
     "attr_array",
     "broadcast",
     "buffer_type",
-    "check_indices",
     "constant_attr",
     "constant_of",
     "constant_value",

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .interfaces import HalfRule, Role, Zeros
 from .limits import check_size
-from .types import Array, Tensor, is_float, tensor_type
+from .types import Array, Tensor, count, is_float, shape_of, tensor_type
 
 Properties: TypeAlias = Mapping[str, Attribute]
 """The properties of an operation, with defaults filled in."""
@@ -85,8 +85,8 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
 
     def sums_halves(self) -> bool:
         """Whether the operation can add up its halves as halves: it has a property `accumulate`."""
-        properties = self.get_irdl_definition().properties
-        return "accumulate" in properties and tensor_type(self.results[0]).element_type == f16
+        is_half = tensor_type(self.results[0]).element_type == f16
+        return is_half and "accumulate" in self.get_irdl_definition().properties
 
     def is_costly(self) -> bool:
         """Whether an element that is read more than once should be stored, not computed again."""
@@ -118,12 +118,24 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         """
         del axis, zeros
 
+    def check_value(self, position: int, value: Array) -> None:
+        """Verify the known value of an operand; VerifyException, one sentence, if it is illegal."""
+        del position, value
+
+    def has_value_of_nothing(self) -> bool:
+        """Whether the result is defined where an operand has no elements."""
+        return False
+
     def compute(self, operands: Sequence[Array]) -> Array | tuple[Array, ...] | None:
         """The results in numpy, word for word from the definition; None leaves them to run time.
 
         Operations of nn itself have a row of `evaluation.EVALUATORS` instead.
         """
         del operands
+
+    def visits(self) -> int:
+        """The number of elements that computing it in numpy visits or holds at once."""
+        return max(count(shape_of(value)) for value in (*self.operands, *self.results))
 
     @classmethod
     def inferred_types(

@@ -31,7 +31,7 @@ from .base import (
 )
 from .interfaces import HalfRule, Role, Zeros
 from .limits import check_size
-from .types import Tensor, is_bool, shape_of, with_shape
+from .types import Tensor, count, is_bool, shape_of, tensor_type, with_shape
 
 
 def check_window(
@@ -45,12 +45,16 @@ def check_window(
     require(min(pads) >= 0, f"pads {list(pads)} must not be negative")
 
 
+def padded_shape(image: Sequence[int], pads: Sequence[int]) -> tuple[int, ...]:
+    """The shape of an image [N, C, D1..] with padding."""
+    n, c, *spatial = image
+    rank = len(spatial)
+    return n, c, *(n + pads[i] + pads[i + rank] for i, n in enumerate(spatial))
+
+
 def check_padded(image: Tensor, pads: Sequence[int]) -> None:
     """Verify the size of an image [N, C, D1..] with padding, since it may be padded in memory."""
-    outer, spatial = image.get_shape()[:2], image.get_shape()[2:]
-    rank = len(spatial)
-    padded = [n + pads[i] + pads[i + rank] for i, n in enumerate(spatial)]
-    check_size(with_shape(image, (*outer, *padded)))
+    check_size(with_shape(image, padded_shape(image.get_shape(), pads)))
 
 
 def window(
@@ -136,6 +140,14 @@ class ConvolutionOp(NNOp):
     def _window(properties: Properties) -> tuple[tuple[int, ...], ...]:
         return tuple(ints(properties[name]) for name in ("strides", "dilations", "pads"))
 
+    def visits(self) -> int:
+        x, result = tensor_type(self.x), tensor_type(self.result)
+        larger = self.padded_image(x, result)
+        smaller = result if larger is x else x
+        taps = count(shape_of(self.w)[1:])
+        padded = padded_shape(larger.get_shape(), ints(self.pads))
+        return max(super().visits(), count(padded), count(smaller.get_shape()) * taps)
+
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
         """Weights and bias of channels beyond the last are zero."""
         parameters = [self.w] if self.b is None else [self.w, self.b]
@@ -195,6 +207,9 @@ class ConvOp(ConvolutionOp):
     @classmethod
     def padded_image(cls, x: Tensor, result: Tensor) -> Tensor:
         return x
+
+    def has_value_of_nothing(self) -> bool:
+        return True
 
 
 @irdl_op_definition

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
@@ -29,29 +30,43 @@ def _require_indices(type: Tensor) -> None:
     require(is_integer(type.element_type), f"indices must be integers but are {type.element_type}")
 
 
-def check_indices(op: NNOp, position: int, indices: Array) -> None:
-    """Verify the known value `indices` of the operand `position` of an operation.
+class IndexedOp(NNOp):
+    """An operation whose second operand holds indices into the first."""
 
-    Does nothing for operands that hold no indices.
-    """
-    if position != 1 or not isinstance(op, IndexedOp) or not indices.size:
-        return
-    shape = shape_of(op.x)
-    match op:
-        case GatherOp() | GatherElementsOp() | ScatterElementsOp():
-            sizes = [shape[op.axis.value.data]]
-            columns = indices.reshape(-1, 1)
-        case GatherNDOp() | ScatterNDOp():
-            batch = op.batch_dims.value.data if isinstance(op, GatherNDOp) else 0
-            sizes = shape[batch : batch + indices.shape[-1]]
-            columns = indices.reshape(-1, indices.shape[-1])
-    for low, high, size in zip(columns.min(0), columns.max(0), sizes, strict=True):
-        if not -size <= low <= high < size:
-            wrong = low if low < -size else high
-            raise VerifyException(
-                f"the index {wrong} is outside a dimension of {size} elements, whose indices are "
-                f"{-size} to {size - 1}"
-            )
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    x = operand_def(TensorType)
+    indices = operand_def(TensorType)
+
+    @abstractmethod
+    def indexed(self, indices: Array) -> tuple[Array, Sequence[int]]:
+        """The indices as rows of vectors, and the sizes of the dimensions that a vector indexes."""
+
+    def check_value(self, position: int, value: Array) -> None:
+        if position != 1 or not value.size:
+            return
+        rows, sizes = self.indexed(value)
+        for low, high, size in zip(rows.min(0), rows.max(0), sizes, strict=True):
+            if not -size <= low <= high < size:
+                wrong = low if low < -size else high
+                raise VerifyException(
+                    f"the index {wrong} is outside a dimension of {size} elements, whose indices "
+                    f"are {-size} to {size - 1}"
+                )
+
+
+class AlongAxisOp(IndexedOp):
+    """An operation with indices along one axis of x."""
+
+    axis = prop_def(I64)
+
+    def indexed(self, indices: Array) -> tuple[Array, Sequence[int]]:
+        return indices.reshape(-1, 1), [shape_of(self.x)[self.axis.value.data]]
+
+
+def _vectors(indices: Array, shape: Sequence[int]) -> tuple[Array, Sequence[int]]:
+    """The vectors along the last dimension, which index the first dimensions of a shape."""
+    depth = indices.shape[-1]
+    return indices.reshape(-1, depth), shape[:depth]
 
 
 def _require_element_indices(x: Tensor, indices: Tensor, axis: int) -> None:
@@ -64,16 +79,12 @@ def _require_element_indices(x: Tensor, indices: Tensor, axis: int) -> None:
 
 
 @irdl_op_definition
-class GatherOp(NNOp):
+class GatherOp(AlongAxisOp):
     """Slices of x along an axis, chosen by indices (ONNX Gather)."""
 
     name = "nn.gather"
     ROLE: ClassVar[Role | None] = Role.INDEX
-    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     MOVES_AXES: ClassVar[bool] = True
-    x = operand_def(TensorType)
-    indices = operand_def(TensorType)
-    axis = prop_def(I64)
     result = result_def(TensorType)
     assembly_format = FORMAT
 
@@ -91,15 +102,11 @@ class GatherOp(NNOp):
 
 
 @irdl_op_definition
-class GatherElementsOp(NNOp):
+class GatherElementsOp(AlongAxisOp):
     """result[i, j, ..] = x[i, indices[i, j, ..], ..] for axis 1 (ONNX GatherElements)."""
 
     name = "nn.gather_elements"
     ROLE: ClassVar[Role | None] = Role.WINDOW
-    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
-    x = operand_def(TensorType)
-    indices = operand_def(TensorType)
-    axis = prop_def(I64)
     result = result_def(TensorType)
     assembly_format = FORMAT
 
@@ -116,14 +123,11 @@ class GatherElementsOp(NNOp):
 
 
 @irdl_op_definition
-class GatherNDOp(NNOp):
+class GatherNDOp(IndexedOp):
     """Slices of x addressed by the last dimension of indices (ONNX GatherND)."""
 
     name = "nn.gather_nd"
     ROLE: ClassVar[Role | None] = Role.WINDOW
-    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
-    x = operand_def(TensorType)
-    indices = operand_def(TensorType)
     batch_dims = prop_def(I64, default_value=integer(0))
     result = result_def(TensorType)
     assembly_format = FORMAT
@@ -147,23 +151,25 @@ class GatherNDOp(NNOp):
             )
         return [with_shape(x, (*at[:-1], *shape[batch + depth :]))]
 
+    def indexed(self, indices: Array) -> tuple[Array, Sequence[int]]:
+        return _vectors(indices, shape_of(self.x)[self.batch_dims.value.data :])
+
 
 _GROWING = (ScatterReduction.ADD, ScatterReduction.MUL)
 """The reductions whose results may leave the range of half."""
 
 
 @irdl_op_definition
-class ScatterElementsOp(NNOp):
+class ScatterElementsOp(AlongAxisOp):
     """A copy of x with updates written to x[.., indices[i], ..] (ONNX ScatterElements)."""
 
     name = "nn.scatter_elements"
     ROLE: ClassVar[Role | None] = Role.WINDOW
-    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    # Stated again: xDSL puts the operands of a class before those of its bases.
     x = operand_def(TensorType)
     indices = operand_def(TensorType)
     updates = operand_def(TensorType)
     reduction = prop_def(ScatterReductionAttr)
-    axis = prop_def(I64)
     result = result_def(TensorType)
     assembly_format = "$reduction " + FORMAT
 
@@ -197,12 +203,12 @@ class ScatterElementsOp(NNOp):
 
 
 @irdl_op_definition
-class ScatterNDOp(NNOp):
+class ScatterNDOp(IndexedOp):
     """A copy of x with slices replaced by updates (ONNX ScatterND)."""
 
     name = "nn.scatter_nd"
     ROLE: ClassVar[Role | None] = Role.WINDOW
-    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    # Stated again: xDSL puts the operands of a class before those of its bases.
     x = operand_def(TensorType)
     indices = operand_def(TensorType)
     updates = operand_def(TensorType)
@@ -241,9 +247,8 @@ class ScatterNDOp(NNOp):
             )
         return [x]
 
+    def indexed(self, indices: Array) -> tuple[Array, Sequence[int]]:
+        return _vectors(indices, shape_of(self.x))
+
     def half_rule(self) -> HalfRule:
         return HalfRule.SINGLE if self.reduction.data in _GROWING else self.HALF
-
-
-IndexedOp: TypeAlias = GatherOp | GatherElementsOp | GatherNDOp | ScatterElementsOp | ScatterNDOp
-"""The operations whose second operand holds indices into the first."""

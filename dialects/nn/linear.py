@@ -19,7 +19,7 @@ from .base import (
     require_same_element,
 )
 from .interfaces import HalfRule, Role, Zeros
-from .types import Tensor, broadcast, is_bool, with_shape
+from .types import Tensor, broadcast, count, is_bool, shape_of, with_shape
 
 
 @irdl_op_definition
@@ -73,6 +73,13 @@ class MatmulOp(NNOp):
         require(a[-1] == b[-2], f"matmul contracts {a[-1]} columns with {b[-2]} rows")
         shape = (*broadcast(a[:-2], b[:-2]), a[-2], b[-1])
         return [with_shape(operand_types[0], shape)]
+
+    def visits(self) -> int:
+        depth = shape_of(self.a)[-1 if self.transpose_a is None else -2]
+        return max(super().visits(), count(shape_of(self.result)) * depth)
+
+    def has_value_of_nothing(self) -> bool:
+        return True
 
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
         return any(zeros.linked_zero(self, axis, value) for value in (self.a, self.b))

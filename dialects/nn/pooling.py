@@ -14,9 +14,9 @@ from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
 from ..windows import extent, positions
 from .attributes import PoolKind, PoolKindAttr
 from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_float, require_lengths
-from .convolution import check_padded, check_window, window
+from .convolution import check_padded, check_window, padded_shape, window
 from .interfaces import HalfRule, Role, Zeros
-from .types import Tensor, is_bool, shape_of, with_shape
+from .types import Tensor, count, is_bool, shape_of, with_shape
 
 
 def pooled_shape(x: Sequence[int], properties: Properties) -> tuple[int, ...]:
@@ -81,6 +81,13 @@ class WindowOp(NNOp):
         shape = pooled_shape(x.get_shape(), properties)
         check_padded(x, ints(properties["pads"]))
         return shape
+
+    def visits(self) -> int:
+        shape, strides = padded_shape(shape_of(self.x), ints(self.pads)), ints(self.strides)
+        # With ceil_mode the last window may need a stride more of padding.
+        room = (n + stride for n, stride in zip(shape[2:], strides, strict=True))
+        taps = count(shape_of(self.result)) * prod(ints(self.kernel))
+        return max(super().visits(), count(shape[:2]) * prod(room), taps)
 
     def overlap(self) -> float:
         return prod(ints(self.kernel)) / prod(ints(self.strides))

@@ -72,6 +72,9 @@ class ReduceOp(NNOp):
     def half_rule(self) -> HalfRule:
         return HalfRule.SINGLE if self.kind.data in _GROWING else self.HALF
 
+    def has_value_of_nothing(self) -> bool:
+        return self.kind.data not in (ReduceKind.MAX, ReduceKind.MIN)
+
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
         is_log = self.kind.data in (ReduceKind.LOG_SUM, ReduceKind.LOG_SUM_EXP)
         return not is_log and 0 not in shape_of(self.x) and zeros.linked_zero(self, axis, self.x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType, UnitAttr
@@ -98,6 +99,12 @@ class ResizeOp(NNOp):
         if mode == CoordinateModeAttr(CoordinateMode.TF_CROP_AND_RESIZE):
             require("roi" in properties, "tf_crop_and_resize needs roi")
         return [with_shape(x, sizes)]
+
+    def visits(self) -> int:
+        pairs = list(zip(shape_of(self.x), shape_of(self.result), strict=True))
+        # Python computes the matrix of a dimension row by row, each for the time of 256 elements.
+        matrices = max((m * (n + 256) for n, m in pairs), default=0)
+        return max(super().visits(), matrices, prod(max(pair) for pair in pairs))
 
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
         # Outside of the cropped part is the extrapolation value.

@@ -129,6 +129,9 @@ class ConcatOp(NNOp):
             shape[axis] += other[axis]
         return [with_shape(operand_types[0], shape)]
 
+    def has_value_of_nothing(self) -> bool:
+        return True
+
     def is_contiguous(self) -> bool:
         return count(shape_of(self.result)[: self.axis.value.data]) == 1
 
@@ -255,6 +258,9 @@ class PadOp(NNOp):
     def places_rows(self) -> bool:
         amounts = (*ints(self.low), *ints(self.high))
         return self.mode.data is PadMode.CONSTANT and min(amounts, default=0) >= 0
+
+    def has_value_of_nothing(self) -> bool:
+        return True
 
     def has_border(self) -> bool:
         return True

@@ -123,7 +123,7 @@ class Builder:
             return [self.constant(array) for array in folded]
         for i, operand in enumerate(op.operands):
             if operand in self._known:
-                nn.check_indices(op, i, self._known[operand])
+                op.check_value(i, self._known[operand])
                 if array_size(operand) == 0:
                     raise VerifyException("a tensor without elements is used at run time")
                 op.operands[i] = self.place(operand)
@@ -143,7 +143,7 @@ class Builder:
             return None
         sizes = [array_size(v) for v in (*op.operands, *op.results)]
         if 0 in sizes:
-            if not _computes_from_nothing(op):
+            if not op.has_value_of_nothing():
                 return None
         elif max(sizes) > FOLDABLE_ELEMENTS:
             return None
@@ -231,13 +231,6 @@ class Builder:
 
     def _operand(self, value: SSAValue | float, like: SSAValue) -> SSAValue:
         return value if isinstance(value, SSAValue) else self.scalar(value, like)
-
-
-def _computes_from_nothing(op: NNOp) -> bool:
-    """Whether an operation has a value when an operand has no elements."""
-    if isinstance(op, nn.ReduceOp):
-        return op.kind.data not in (nn.ReduceKind.MAX, nn.ReduceKind.MIN)
-    return isinstance(op, nn.ConcatOp | nn.ConvOp | nn.MatmulOp | nn.PadOp)
 
 
 def array_size(value: SSAValue) -> int:
