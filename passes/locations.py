@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects.builtin import (
     ArrayAttr,
     FileLineColLoc,
@@ -10,7 +12,9 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnregisteredOp,
 )
+from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.str_enum import StrEnum
 
 from ..messages.printable import printable
 
@@ -27,6 +31,14 @@ def node_name(op: Operation) -> str:
 def op_name(op: Operation) -> str:
     """The name of an operation, even if its dialect is not registered."""
     return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+
+
+def kind_of(op: Operation) -> str:
+    """The function that an operation of several computes: the `add` of a binary; else empty."""
+    kind = op.properties.get("kind")
+    if not isinstance(kind, EnumAttribute):
+        return ""
+    return cast("EnumAttribute[StrEnum]", kind).data.value
 
 
 def _name(location: Attribute) -> str:

@@ -201,8 +201,4 @@ def _arithmetic(ops: Sequence[Operation]) -> Arithmetic:
     """The arithmetic of a match: sums that nn keeps in float are never kept in half."""
     if nn.tensor_type(ops[0].results[0]).element_type == f32:
         return Arithmetic.FP32
-    match ops[0]:
-        case nn.ConvOp() | nn.ConvTransposeOp() | nn.MatmulOp():
-            return Arithmetic.FP16_ACC32 if ops[0].accumulate is None else Arithmetic.FP16
-        case _:
-            return Arithmetic.FP16_ACC32
+    return Arithmetic.FP16 if "accumulate" in ops[0].properties else Arithmetic.FP16_ACC32

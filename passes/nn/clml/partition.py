@@ -12,7 +12,7 @@ from xdsl.traits import SymbolOpInterface
 
 from ....dialects import cl, clml, nn
 from ....weights import Weights
-from ...locations import node_name, op_name
+from ...locations import kind_of, node_name, op_name
 from .graphs import outline, sort_block
 from .matching import find_matches
 from .regions import Region, form_regions
@@ -135,9 +135,4 @@ def _nodes(
 
 def operation_text(op: Operation) -> str:
     """An operation's name without its dialect, and its kind."""
-    name = op_name(op).removeprefix("nn.")
-    match op:
-        case nn.UnaryOp() | nn.BinaryOp() | nn.PoolOp() | nn.ReduceOp():
-            return f"{name} {op.kind.data}"
-        case _:
-            return name
+    return f"{op_name(op).removeprefix('nn.')} {kind_of(op)}".rstrip()

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from ....dialects import nn
-from ...locations import node_name
+from ...locations import kind_of, node_name
+from ..roles import role_of, starts_kernel
 from ..structure import structure
 from .layouts import copy_comment
-
-_STEMS = ("conv", "matmul", "conv_transpose", "softmax", "winograd_input", "winograd_output")
-"""Operations that give a kernel its name, whatever else it computes."""
 
 _MOST_NODES = 4
 """The most node names in a kernel's comment."""
@@ -70,20 +68,17 @@ class _Shared:
 
 
 def kernel_stem(fused: nn.FusedOp) -> str:
-    """A short name for a kernel: that of the operation that dominates it."""
+    """A short name for a kernel: that of the operation that dominates it.
+
+    It is the one that starts a kernel, else the last that moves elements, else the first function.
+    """
     stem = ""
-    for op in fused.body.block.ops:
-        if isinstance(op, nn.ConstantOp | nn.YieldOp):
-            continue
-        name = op.name.rpartition(".")[2]
-        if isinstance(op, nn.UnaryOp | nn.BinaryOp | nn.CompareOp):
-            stem = stem or op.kind.data.value
-        elif isinstance(op, nn.ReduceOp | nn.PoolOp):
-            return f"{name}_{op.kind.data.value}"
-        elif name in _STEMS or name.endswith("_norm"):
-            return name
-        else:
-            stem = name
+    for op in filter(_computes, fused.body.block.ops):
+        name, kind = op.name.rpartition(".")[2], kind_of(op)
+        if starts_kernel(op):
+            return f"{name}_{kind}" if kind else name
+        is_function = role_of(op) is nn.Role.ELEMENTWISE
+        stem = (stem or kind or name) if is_function else name
     return stem or "relayout"
 
 

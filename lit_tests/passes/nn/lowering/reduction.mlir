@@ -83,7 +83,7 @@ func.func @log_sum_exp(%x: tensor<2x3xf32>) -> tensor<2xf32> {
 // -----
 
 // The element and its position are carried together.
-// CHECK-LABEL: tir.func @arg_reduce_0
+// CHECK-LABEL: tir.func @arg_reduce_max_0
 func.func @arg_max(%x: tensor<2x3xi32>) -> tensor<2xi64> {
   %r = nn.arg_reduce max %x {axis = 1 : i64} : (tensor<2x3xi32>) -> tensor<2xi64>
   func.return %r : tensor<2xi64>
