@@ -40,7 +40,7 @@ from clopt.passes.nn.clml.choose import Chooser
 from clopt.passes.nn.clml.cost import RATES, CommandCosts, Load, load_of
 from clopt.passes.pipelines import run_pipeline
 
-FACTS = (*RATES, "clml_bandwidth", "clml_launch_microseconds")
+FACTS = (*RATES.values(), "clml_bandwidth", "clml_launch_microseconds")
 _LINE = re.compile(r"^ *([\d.]+) ms  (?!in all$)\S+ +.+$", re.MULTILINE)
 
 

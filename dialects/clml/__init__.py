@@ -34,7 +34,7 @@ from .attributes import (
     Usage,
     UsageAttr,
 )
-from .base import ArithmeticOp, MLOp, Properties
+from .base import ArithmeticOp, MLOp, Properties, Unit
 from .convolution import (
     ConvActivationOp,
     ConvBatchNormActivationOp,
@@ -128,6 +128,7 @@ __all__ = [
     "ReturnOp",
     "Shape",
     "SoftmaxOp",
+    "Unit",
     "Usage",
     "UsageAttr",
     "ml_tensor",

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, opt_prop_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
 
 from .attributes import ELEMENT_TYPES, ArithmeticAttr, Layout
 from .types import MLTensorType, Shape, Usage, ml_tensor, sizes_text
@@ -22,6 +23,14 @@ FORMAT = "operands attr-dict `:` functional-type(operands, results)"
 
 ANY_LAYOUT = (Layout.OPTIMAL, Layout.NCHW, Layout.NHWC)
 """For commands that take any layout, as long as all their tensors have it."""
+
+
+class Unit(StrEnum):
+    """The kinds of commands whose multiply-adds take different times."""
+
+    CONVOLUTION = "convolution"
+    DEPTHWISE = "depthwise"
+    MATMUL = "matmul"
 
 
 class MLOp(IRDLOperation, ABC):
@@ -51,6 +60,16 @@ class MLOp(IRDLOperation, ABC):
         result_type: MLTensorType,
     ):
         super().__init__(operands=operands, properties=properties, result_types=[result_type])
+
+    @property
+    def unit(self) -> Unit:
+        """The kind of command that its multiply-adds take as long as."""
+        return Unit.CONVOLUTION
+
+    @property
+    def multiply_adds(self) -> int:
+        """The number of its multiply-adds; 0 for commands that take as long as their memory."""
+        return 0
 
     @classmethod
     def accepted_layouts(cls, x: Shape) -> tuple[Layout, ...]:

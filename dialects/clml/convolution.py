@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import ClassVar, cast
 
 from xdsl.ir import Attribute, SSAValue
@@ -16,13 +17,14 @@ from .base import (
     FORMAT,
     ArithmeticOp,
     Properties,
+    Unit,
     require,
     require_pads,
     require_pairs,
     require_vectors,
 )
 from .normalization import EPSILON_VERSION, require_epsilon
-from .types import MLTensorType, Shape, sizes_text
+from .types import MLTensorType, Shape, ml_tensor, sizes_text
 
 ACTIVATION_FORMAT = "$activation " + FORMAT
 """The text form of commands that have an activation."""
@@ -89,6 +91,18 @@ class Convolution(ArithmeticOp, ABC):
     @property
     def adds_up(self) -> bool:
         return True
+
+    @property
+    def unit(self) -> Unit:
+        is_depthwise = self.mode.data is ConvMode.DEPTHWISE
+        return Unit.DEPTHWISE if is_depthwise else Unit.CONVOLUTION
+
+    @property
+    def multiply_adds(self) -> int:
+        """Each tap of each filter, once per position of the result (transposed: of the input)."""
+        is_transposed = self.mode.data is ConvMode.TRANSPOSE
+        _, _, h, w = ml_tensor(self.x if is_transposed else self.result).get_shape()
+        return prod(ml_tensor(self.w).get_shape()) * h * w
 
     @classmethod
     def infer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr
@@ -11,8 +12,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def
 
 from ..properties import I64, boolean, integer, is_true, number
 from .attributes import Layout
-from .base import FORMAT, ArithmeticOp, Properties, require, require_vectors
-from .types import MLTensorType, Shape, sizes_text
+from .base import FORMAT, ArithmeticOp, Properties, Unit, require, require_vectors
+from .types import MLTensorType, Shape, ml_tensor, sizes_text
 
 
 @irdl_op_definition
@@ -46,6 +47,14 @@ class FullyConnectedOp(ArithmeticOp):
     @property
     def adds_up(self) -> bool:
         return True
+
+    @property
+    def unit(self) -> Unit:
+        return Unit.MATMUL
+
+    @property
+    def multiply_adds(self) -> int:
+        return prod(ml_tensor(self.w).get_shape())
 
     @classmethod
     def infer(
@@ -116,6 +125,14 @@ class GemmOp(ArithmeticOp):
     @property
     def adds_up(self) -> bool:
         return True
+
+    @property
+    def unit(self) -> Unit:
+        return Unit.MATMUL
+
+    @property
+    def multiply_adds(self) -> int:
+        return self.m.value.data * self.n.value.data * self.k.value.data
 
     @classmethod
     def infer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
@@ -10,8 +11,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from ..properties import I64_ARRAY, int_array, ints
 from ..windows import positions
 from .attributes import PoolKind, PoolKindAttr
-from .base import FORMAT, ArithmeticOp, Properties, require, require_pads, require_pairs
-from .types import MLTensorType, Shape
+from .base import FORMAT, ArithmeticOp, Properties, Unit, require, require_pads, require_pairs
+from .types import MLTensorType, Shape, ml_tensor
 
 
 @irdl_op_definition
@@ -55,6 +56,14 @@ class PoolOp(ArithmeticOp):
     @property
     def adds_up(self) -> bool:
         return self.kind.data is PoolKind.AVERAGE
+
+    @property
+    def unit(self) -> Unit:
+        return Unit.DEPTHWISE
+
+    @property
+    def multiply_adds(self) -> int:
+        return prod(ml_tensor(self.result).get_shape()) * prod(ints(self.kernel))
 
     @classmethod
     def infer(

@@ -11,16 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from ....dialects import cl, clml, nn
-from ....dialects.clml import ml_tensor
+from ....dialects import cl, clml
+from ....dialects.clml import MLOp, ml_tensor
 
-RATES = (
-    "clml_convolution_mads_per_nanosecond",
-    "clml_depthwise_mads_per_nanosecond",
-    "clml_matmul_mads_per_nanosecond",
-)
+RATES = {unit: f"clml_{unit}_mads_per_nanosecond" for unit in clml.Unit}
 """The facts that give the multiply-adds of a compute unit per nanosecond."""
 
 
@@ -31,7 +27,7 @@ class Load:
     terms: int
     """Multiply-adds."""
     rate: str
-    """The fact that gives their rate: one of RATES."""
+    """The fact that gives their rate: one of those in RATES."""
     bytes: int
     """The bytes of all tensors that it reads and writes."""
 
@@ -42,13 +38,13 @@ class CommandCosts:
 
     target: cl.Target
 
-    def command(self, op: Operation) -> float:
+    def command(self, command: MLOp) -> float:
         """The time of one command."""
-        return self.time(load_of(op))
+        return self.time(load_of(command))
 
     def copy(self, size: int) -> float:
         """The time of a copy of a tensor of `size` bytes into another layout."""
-        return self.time(Load(0, RATES[0], 2 * size))
+        return self.time(Load(0, RATES[clml.Unit.CONVOLUTION], 2 * size))
 
     def time(self, load: Load) -> float:
         """The time of a command with this work."""
@@ -58,35 +54,12 @@ class CommandCosts:
         return target.clml_launch_microseconds + load.terms / rate + moved
 
 
-def load_of(op: Operation) -> Load:
+def load_of(command: MLOp) -> Load:
     """The work of a command."""
-    rate, terms = RATES[0], 0
-    match op:
-        case clml.Convolution():
-            terms = _convolution_terms(op)
-            if op.mode.data is clml.ConvMode.DEPTHWISE:
-                rate = RATES[1]
-        case clml.PoolOp():
-            rate = RATES[1]
-            terms = prod(ml_tensor(op.result).get_shape()) * prod(nn.ints(op.kernel))
-        case clml.FullyConnectedOp():
-            rate, terms = RATES[2], prod(ml_tensor(op.w).get_shape())
-        case clml.GemmOp():
-            rate, terms = RATES[2], op.m.value.data * op.n.value.data * op.k.value.data
-        case _:
-            pass
-    size = sum(map(_bytes, (*op.operands, *op.results)))
-    return Load(terms, rate, size)
+    size = sum(map(_bytes, (*command.operands, *command.results)))
+    return Load(command.multiply_adds, RATES[command.unit], size)
 
 
 def _bytes(value: SSAValue) -> int:
     tensor = ml_tensor(value)
     return prod(tensor.get_shape()) * tensor.element_bytes
-
-
-def _convolution_terms(op: clml.Convolution) -> int:
-    """Each tap of each filter, once per position of the result (transposed: of the input)."""
-    weight = prod(ml_tensor(op.w).get_shape())
-    is_transposed = op.mode.data is clml.ConvMode.TRANSPOSE
-    _, _, h, w = ml_tensor(op.x if is_transposed else op.result).get_shape()
-    return weight * h * w
