@@ -234,8 +234,7 @@ class OffloadProblem:
             return 0.0
         constants = [v for v in work.inputs if nn.constant_of(v) is not None]
         traffic = sum(self._model.traffic(nn.tensor_type(v), None) for v in constants)
-        terms = _transposed_terms(work) / self._model.rate
-        return self._model.target.launch_microseconds + traffic + terms
+        return self._model.target.launch_microseconds + traffic
 
     def _split_cost(self, offer: Offer, work: Work, layout: int) -> float:
         """The cost of CLML's part, and of the read of its result by our kernel."""
@@ -292,18 +291,6 @@ class OffloadProblem:
                 self.layouts.tables.transform(type_, variable.layouts, [PLAIN])[:, 0]
             )
         return costs
-
-
-def _transposed_terms(work: Work) -> int:
-    """The multiply-adds of a transposed convolution: each input times each tap of each filter.
-
-    The layout problem has no term for them, because later passes rewrite most transposed
-    convolutions as ordinary ones.
-    """
-    op = work.contraction
-    if not isinstance(op, nn.ConvTransposeOp):
-        return 0
-    return nn.count(nn.shape_of(op.x)) * nn.count(nn.shape_of(op.w)[1:])
 
 
 def rest_of(work: Work, offer: Offer) -> Work:
