@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
-from .backends.programs import program_of
+from .backends.programs import program_of, weights_read
 from .backends.pyopencl_runtime import (
     CLML_LIBRARIES,
     CommandQueue,
@@ -132,9 +132,11 @@ def compile(
         set_target(kernels, change_facts(target_of(kernels), {"clml": "off"}))
         _lower(kernels, ctx, precision, False, kept)
         alternatives.append(Plan(kernels))
+    # Passes leave arrays behind that nothing reads: those they folded or arranged in other ways.
+    keys = {key for each in alternatives for key in weights_read(each.module)}
     compiled = make_model(
         alternatives,
-        ctx.weights,
+        ctx.weights.subset(key for key in ctx.weights.keys() if key in keys),
         clml_library,
         device=device,
         context=context,

@@ -23,14 +23,14 @@ from xdsl.ir import Operation
 
 from ..context import CloptContext
 from ..dialects import clml, tir
-from ..dialects.cl import ConstantOp, KernelOp, ProgramOp, target_of
+from ..dialects.cl import KernelOp, ProgramOp, target_of
 from ..dialects.cl.program import Port
 from ..errors import CloptError
 from ..files.folders import replace_folder
 from ..messages.source import Source, SourceError, SourceModule
 from ..version import VERSION
 from ..weights import Weights
-from .programs import program_of
+from .programs import program_of, weights_read
 
 DESCRIPTION = "model.json"
 PROGRAM = "program.mlir"
@@ -62,8 +62,7 @@ def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Wei
     keys: set[str] = set()
     for (program, kernels), (module, source) in zip(_FILES, plans, strict=False):
         declared = declare_kernels(module)
-        named = (op for op in declared.walk() if isinstance(op, ConstantOp | clml.ConstantOp))
-        keys |= {op.key.data for op in named}
+        keys |= weights_read(declared)
         files |= {program: str(declared) + "\n", kernels: source}
     description = _describe(plans[0][0])
     description["sha256"] = {name: _digest(content) for name, content in files.items()}
