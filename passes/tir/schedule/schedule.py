@@ -26,6 +26,7 @@ from .split import split as _split
 from .split import split_many as _split_many
 from .stage import free_label
 from .transform_layout import transform_layout as _transform_layout
+from .transform_layout import transpose_temporary as _transpose_temporary
 from .unroll import unroll as _unroll
 from .vectorize import parallel as _parallel
 from .vectorize import vectorize as _vectorize
@@ -165,9 +166,13 @@ class Schedule:
             if temporary(buffer) is not None:
                 self.set_scope(buffer, Scope.Private)
 
-    def transform_layout(self, param: SSAValue, layout: Sequence[AffineExpr]) -> None:
-        _transform_layout(self.func, self.func.params.index(param), layout)
-        name = name_of_buffer(self.func, param)
+    def transform_layout(self, buffer: SSAValue, layout: Sequence[AffineExpr]) -> None:
+        name = name_of_buffer(self.func, buffer)
+        alloca = temporary(buffer)
+        if alloca is None:
+            _transform_layout(self.func, self.func.params.index(buffer), layout)
+        else:
+            _transpose_temporary(alloca, layout)
         self._did("transform_layout", name, *map(_part, layout))
 
     def local_size(self, *sizes: int) -> None:

@@ -113,10 +113,8 @@ _PART = re.compile(r"d(?P<dim>\d+)(?:(?P<kind>[/%])(?P<block>[1-9]\d*))?")
 def _transform_layout(call: _Call) -> None:
     """`w d0/8 d1 d0%8`: parameter w in blocks of 8 of its first dimension."""
     func = call.schedule.func
-    param = call.buffer(0)
-    if param not in func.params:
-        raise refuse(func, f"no parameter is called '{call.words[0]}'")
-    rank = memref_of(param).get_num_dims()
+    buffer = call.buffer(0)
+    rank = memref_of(buffer).get_num_dims()
     layout: list[AffineExpr] = []
     for word in call.words[1:]:
         part = _PART.fullmatch(word)
@@ -124,7 +122,7 @@ def _transform_layout(call: _Call) -> None:
             raise refuse(func, f"'{word}' in '{call.text}' is no part such as d0, d0/4, d0%4")
         dim, block = AffineExpr.dimension(int(part["dim"])), int(part["block"] or 1)
         layout.append(dim % block if part["kind"] == "%" else dim // block if block > 1 else dim)
-    call.schedule.transform_layout(param, layout)
+    call.schedule.transform_layout(buffer, layout)
 
 
 @dataclass(frozen=True)
@@ -220,7 +218,7 @@ STEPS: dict[str, _Step] = {
         2,
     ),
     "transform_layout": _Step(
-        "transform_layout parameter part [part ...]", _transform_layout, 2, _MANY
+        "transform_layout buffer part [part ...]", _transform_layout, 2, _MANY
     ),
     "local_size": _Step(
         "local_size x [y [z]]", lambda call: call.schedule.local_size(*call.integers(0)), 1, 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from xdsl.dialects import memref
 from xdsl.ir import SSAValue
 
 from clopt.dialects.tir import BlockOp, ForOp, FuncOp, LoopKind, enclosing_loops
@@ -94,11 +95,12 @@ class _Draw:
         return self._one(["private", "private", "local", "global"])
 
     def _layout(self) -> list[str]:
-        position = int(self.rng.integers(len(self.func.params)))
-        param = self.func.params[position]
+        temporaries = [op.memref for op in self.func.walk() if isinstance(op, memref.AllocaOp)]
+        buffers = [*self.func.params, *temporaries]
+        buffer = buffers[int(self.rng.integers(len(buffers)))]
         parts: list[str] = []
-        for dim in range(memref_of(param).get_num_dims()):
-            block = int(self.rng.integers(1, 5))
+        for dim in range(memref_of(buffer).get_num_dims()):
+            block = int(self.rng.integers(1, 5)) if buffer in self.func.params else 1
             parts += [f"d{dim}"] if block == 1 else [f"d{dim}/{block}", f"d{dim}%{block}"]
         order = self.rng.permutation(len(parts))
-        return [param.name_hint or "?", *(parts[int(i)] for i in order)]
+        return [buffer.name_hint or "?", *(parts[int(i)] for i in order)]

@@ -41,6 +41,48 @@ tir.func @padded(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs =
 
 // -----
 
+// A temporary: its dimensions change places, and with them the indices of every access.
+// CHECK-LABEL: @temporary
+// CHECK:      %t = memref.alloca() : memref<3x7xf32>
+// CHECK:      memref.store %p, %t[%j, %i] : memref<3x7xf32>
+// CHECK:      memref.load %t[%{{.*}}, %{{.*}}] : memref<3x7xf32>
+tir.func @temporary(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, schedule = ["transform_layout t d1 d0"]} {
+  %t = memref.alloca() : memref<7x3xf32>
+  tir.for parallel %a = 0 to 7 {
+    tir.for parallel %b = 0 to 3 {
+      tir.block "fill" (%i: spatial 7, %j: spatial 3) = affine_map<(d0, d1) -> (d0, d1)> (%a, %b) {
+        %p = memref.load %w[%i, %j] : memref<7x3xf32>
+        memref.store %p, %t[%i, %j] : memref<7x3xf32>
+      }
+    }
+  }
+  tir.for parallel %a = 0 to 7 {
+    tir.for parallel %b = 0 to 3 {
+      tir.block "copy" (%i: spatial 7, %j: spatial 3) = affine_map<(d0, d1) -> (d0, d1)> (%a, %b) {
+        %p = memref.load %t[%i, %j] : memref<7x3xf32>
+        memref.store %p, %y[%i, %j] : memref<7x3xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+// expected-error@unknown {{@blocked, memref.alloca 't': the layout of a temporary is an order of its 2 dimensions}}
+tir.func @blocked(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, schedule = ["transform_layout t d1 d0/4 d0%4"]} {
+  %t = memref.alloca() : memref<7x3xf32>
+  tir.for parallel %a = 0 to 7 {
+    tir.for parallel %b = 0 to 3 {
+      tir.block "fill" (%i: spatial 7, %j: spatial 3) = affine_map<(d0, d1) -> (d0, d1)> (%a, %b) {
+        %p = memref.load %w[%i, %j] : memref<7x3xf32>
+        memref.store %p, %t[%i, %j] : memref<7x3xf32>
+      }
+    }
+  }
+}
+
+// -----
+
 // expected-error@unknown {{@input: parameter 0 is not a constant, its layout is not ours}}
 tir.func @input(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, schedule = ["transform_layout w d1 d0"]} {
 }
