@@ -58,6 +58,8 @@ class Target:
     """Second data cache of a CPU core."""
     l2_bytes_per_cycle: float = 32.0
     """Bytes that a CPU core reads from its second data cache in a cycle."""
+    memory_bytes_per_cycle: float = 8.0
+    """Bytes that a CPU core reads in a cycle of what lies beyond its second data cache."""
     loads_per_cycle: float = 2.0
     """Loads of a CPU core in a cycle, each of a vector or a scalar."""
     mads_per_cycle: float = 2.0
@@ -289,6 +291,7 @@ _ABOVE_ZERO = (
     "guard_cost",
     "horizontal_cost",
     "l2_bytes_per_cycle",
+    "memory_bytes_per_cycle",
     "loads_per_cycle",
     "mads_per_cycle",
     "item_cycles",

@@ -13,6 +13,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...dialects import nn
+from ...dialects.cl import target_of
 from .rewriting import in_kernel, replace
 
 
@@ -39,10 +40,13 @@ class NNSplitTransposesPass(ModulePass):
 
     A tile of the product reads vectors along the operand's rows. To write the operand in that order
     costs little, since the product then reads it once for each of its rows. Constants keep their
-    flag: the schedule lays them out at compile time.
+    flag: the schedule lays them out at compile time. So do operands on CPUs, where the schedule
+    copies the part that a work-item needs, or walks its rows.
     """
 
     name = "nn-split-transposes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if target_of(op).device_type == "cpu":
+            return
         PatternRewriteWalker(SplitRightTranspose(), apply_recursively=False).rewrite_module(op)

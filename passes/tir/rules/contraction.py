@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Protocol
+from typing import Protocol, cast
 
 from xdsl.dialects import memref
+from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects import tir
@@ -88,6 +89,11 @@ def contraction_of(func: tir.FuncOp, producers: list[Stage], output: Stage) -> C
     ]
     (store,) = output.block.stores()
     return Contraction(stage, output, loads, output.strides[store])
+
+
+def element_bytes(load: Load) -> int:
+    """The bytes of an element that a load reads."""
+    return cast(FixedBitwidthType, memref_of(load.op.memref).element_type).size
 
 
 def _describe(

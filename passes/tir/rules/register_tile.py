@@ -5,6 +5,9 @@ column), over the whole reduction. Every step of the reduction loads a few vecto
 and combines them all, so the loads are shared; that is how GotoBLAS-like kernels reach the peak of
 a core (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008).
 
+The operand of the columns may come from a panel: a copy that a work-item makes in its own memory,
+and walks once for each of its tiles (`panels.py`).
+
 Which variables become rows and columns, and how many of them, is a small search: every choice has a
 cost in cycles by a simple model of the loads, the multiply-adds and the stores of one tile.
 """
@@ -16,19 +19,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, prod
 
-from ....dialects import cl
+from ....dialects import cl, tir
 from ..schedule import Schedule
 from ..schedule.analysis import memref_of
 from .contraction import (
     CONSTANTS,
     NO_CONTRACTION,
     Contraction,
+    element_bytes,
     is_packed,
     pack_constants,
     tile_reduction,
 )
 from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
 from .naive_kernel import NaiveKernel
+from .panels import PANEL, copy_cycles, copy_panel, is_far, panel_domain, panel_load
 from .row_structure import row_length
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
@@ -48,6 +53,8 @@ class RegisterTile:
     col: int
     vectors: int
     width: int
+    panel: bool = False
+    """Whether the columns' operand comes from a panel."""
     cycles: float = 0.0
     """The estimated cost of one tile."""
     gathers: bool = False
@@ -62,7 +69,8 @@ class RegisterTile:
     def of(params: Params) -> RegisterTile:
         """The tile of a plan."""
         row, rows, col = (params.number(name) for name in ("row", "rows", "col"))
-        return RegisterTile(row, rows, col, params.number("vectors"), params.number("width"))
+        vectors, width = params.number("vectors"), params.number("width")
+        return RegisterTile(row, rows, col, vectors, width, params.word(PANEL) == "packed")
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,8 @@ def _objection(space: Space[Problem]) -> str | None:
     walks_rows = row_length(problem.contraction.stage) >= 2 * problem.target.vector_width
     if walks_rows and problem.best.gathers:
         return "its reduction walks rows of memory, and a tile would gather vectors from them"
+    if walks_rows and problem.best.panel and _total(problem, problem.best) > _by_rows(problem):
+        return "its reduction walks rows of memory, and too few use a panel of them"
     return None
 
 
@@ -126,6 +136,12 @@ def _parameters(problem: Problem) -> Sequence[Parameter]:
         fitting = problem.accumulators // params.number("vectors")
         return Range(1, min(fitting, extents[params.number("row")]))
 
+    def panel(params: Params) -> Choice:
+        row, col, width = (params.number(name) for name in ("row", "col", "width"))
+        tile = RegisterTile(row, params.number("rows"), col, params.number("vectors"), width)
+        alone = prod(params.numbers(LOCAL_SIZE)) == 1
+        return panel_domain(problem.contraction, tile, problem.target, alone)
+
     def chunk(params: Params) -> Choice:
         return Choice(tuple(_divisors(problem, RegisterTile.of(params))))
 
@@ -137,6 +153,7 @@ def _parameters(problem: Problem) -> Sequence[Parameter]:
         Parameter("vectors", "vectors of a tile along the columns", vectors),
         Parameter("row", "the variable of the rows", row),
         Parameter("rows", "rows of a tile", rows),
+        Parameter(PANEL, "whether a work-item copies the operand of the columns first", panel),
         Parameter("chunk", "tiles of a column that a work-item computes", chunk),
         Parameter("order", "the variables as work-items run through them", Order(len(extents))),
         CONSTANTS,
@@ -156,6 +173,7 @@ def _default(space: Space[Problem]) -> Params:
             "vectors": tile.vectors,
             "row": tile.row,
             "rows": tile.rows,
+            PANEL: "packed" if tile.panel else "plain",
             "chunk": _chunk(problem, tile),
             "order": tuple(_grid_order(problem, tile)),
             "constants": "packed",
@@ -164,7 +182,7 @@ def _default(space: Space[Problem]) -> Params:
 
 
 def candidates(problem: Problem) -> Iterator[RegisterTile]:
-    """All tiles that fit into the registers and into the extents."""
+    """All tiles that fit into the registers and into the extents, each with and without a panel."""
     target, extents = problem.target, problem.extents
     accumulators = problem.accumulators
     for col, col_extent in enumerate(extents):
@@ -178,10 +196,12 @@ def candidates(problem: Problem) -> Iterator[RegisterTile]:
             for row, row_extent in enumerate(extents):
                 if row == col:
                     continue
+                shape = RegisterTile(row, 1, col, vectors, width)
+                panels = tuple(panel_domain(problem.contraction, shape, target, alone=True))
                 for rows in range(1, min(accumulators // vectors, row_extent) + 1):
-                    yield _costed(
-                        problem, RegisterTile(row, rows, col, vectors, width), rows_stored
-                    )
+                    for panel in panels:
+                        tile = replace(shape, rows=rows, panel=panel == "packed")
+                        yield _costed(problem, tile, rows_stored)
 
 
 def _stores_rows(problem: Problem, col: int, width: int) -> bool:
@@ -192,28 +212,37 @@ def _stores_rows(problem: Problem, col: int, width: int) -> bool:
 
 def _costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> RegisterTile:
     target = problem.target
-    loads = traffic = 0.0
+    loads = traffic = far = 0.0
     gathers = False
+    served = panel_load(problem.contraction, tile)
     for load in problem.contraction.loads:
         copies = tile.rows if load.steps[tile.row] != 0 else 1
         step = load.steps[tile.col]
         elements = copies * (1 if step == 0 else tile.cols)
         if step == 0:
             each = 1.0
-        elif step == 1 or is_packed(problem.contraction, load, tile, tile.col):
+        elif (
+            step == 1
+            or (tile.panel and load is served)
+            or is_packed(problem.contraction, load, tile, tile.col)
+        ):
             each = float(tile.vectors)
         else:
             each = tile.cols * target.lane_cycles * target.loads_per_cycle
             gathers = True
         loads += copies * each
         # What one tile reads over the whole reduction comes from the second level if it is large.
-        if elements * 4 * problem.contraction.depth > target.l1_cache_bytes / 2:
-            traffic += elements * 4
+        size = elements * element_bytes(load)
+        if size * problem.contraction.depth > target.l1_cache_bytes / 2:
+            traffic += size
+        if load is served and not tile.panel and is_far(problem.contraction, load, target):
+            far += size
     accumulators = tile.rows * tile.vectors
     step_cycles = max(
         accumulators / target.mads_per_cycle,
         loads / target.loads_per_cycle,
         traffic / target.l2_bytes_per_cycle,
+        far / target.memory_bytes_per_cycle,
         target.mad_cycles,
     )
     store = accumulators * (1.0 if rows_stored else tile.width * target.lane_cycles)
@@ -226,7 +255,22 @@ def _total(problem: Problem, tile: RegisterTile) -> float:
         problem.extents[tile.col] / tile.cols
     )
     others = prod(problem.extents) / (problem.extents[tile.row] * problem.extents[tile.col])
-    return tiles * others * tile.cycles
+    return tiles * others * (tile.cycles + _copy(problem, tile) / _chunk(problem, tile))
+
+
+def _by_rows(problem: Problem) -> float:
+    """The cycles of each result by itself, with vectors along a row of memory."""
+    target = problem.target
+    steps = problem.contraction.depth / target.vector_width
+    return prod(problem.extents) * (steps * target.mad_cycles + target.tile_cycles)
+
+
+def _copy(problem: Problem, tile: RegisterTile) -> float:
+    """The cycles of the copy that a work-item makes."""
+    load = panel_load(problem.contraction, tile) if tile.panel else None
+    if load is None:
+        return 0.0
+    return copy_cycles(problem.contraction, load, tile, problem.target)
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
@@ -246,8 +290,13 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     grid = [places.get(i, loops[i]) for i in params.numbers("order")]
     schedule.reorder(*grid, rows, row, vectors, lanes)
     bind_grid(schedule, grid)
+    item = rows.parent_op()
+    assert isinstance(item, tir.ForOp), "a result has rows and columns"
     inner = schedule.compute_at(contraction.stage.block, rows)
     tile_reduction(schedule, contraction, tile, inner)
+    load = panel_load(contraction, tile)
+    if tile.panel and load is not None:
+        copy_panel(schedule, contraction, load, tile, item)
     schedule.unroll(row)
     schedule.unroll(vectors)
     schedule.vectorize(lanes)
@@ -259,9 +308,9 @@ def _chunk(problem: Problem, tile: RegisterTile) -> int:
     """How many tiles of a column each work-item computes; a divisor, so that none is a rest."""
     tiles = prod(problem.extents) / (tile.rows * tile.cols)
     target = problem.target
-    wanted = min(
-        target.item_cycles / tile.cycles, tiles / (target.items_per_core * target.compute_units)
-    )
+    wanted = tiles / (target.items_per_core * target.compute_units)
+    if not tile.panel:
+        wanted = min(target.item_cycles / tile.cycles, wanted)
     return min(_divisors(problem, tile), key=lambda n: abs(n - wanted))
 
 
@@ -278,7 +327,10 @@ def _grid_order(problem: Problem, tile: RegisterTile) -> list[int]:
     """
     loads = problem.contraction.loads
     weights = {load.constant: load for load in loads if load.constant is not None}
-    size = sum(4 * prod(memref_of(load.op.memref).get_shape()) for load in weights.values())
+    size = sum(
+        element_bytes(load) * prod(memref_of(load.op.memref).get_shape())
+        for load in weights.values()
+    )
     of_weights = {
         i for load in weights.values() for i in range(len(problem.extents)) if load.steps[i] != 0
     }
@@ -296,7 +348,7 @@ def _cost(space: Space[Problem], params: Params) -> float:
 
 REGISTER_TILE = Rule(
     "register-tile",
-    1,
+    2,
     Kernels(device="cpu", texels=False, reductions=True),
     _fit,
     _default,

@@ -156,7 +156,7 @@ def test_the_same_file_gives_the_same_bytes(file: Path) -> None:
         ("rows = 2", "rows = 13", "net.plans:3: @matmul_0: its plan is no point of rule"),
         ('"register-tile"', '"tile"', "net.plans:3: the plan is of rule 'tile', but the rules"),
         ('"register-tile"', '"rows"', "net.plans:3: @matmul_0: its plan is of rule 'rows', which"),
-        ('"register-tile", 1', '"register-tile", 9', "is of version 9 of rule 'register-tile'"),
+        ('"register-tile", 2', '"register-tile", 9', "is of version 9 of rule 'register-tile'"),
         ("}>", "}> {}", "net.plans:3: this is no plan: #tir.plan<"),
         ("}>", '"', "net.plans:3: this is no plan: #tir.plan<"),
         ("#tir.plan", "#tir.scope", "net.plans:3: this is no plan: #tir.scope<"),

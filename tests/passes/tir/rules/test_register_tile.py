@@ -139,6 +139,47 @@ def test_one_row_uses_many_vectors():
     assert not tile.gathers  # the weights are packed for it
 
 
+def product(
+    rows: int, depth: int, cols: int, transposed: bool = False, batch: tuple[int, ...] = ()
+) -> tir.FuncOp:
+    """A product of two matrices that are computed."""
+    right = (cols, depth) if transposed else (depth, cols)
+    shapes = ((*batch, rows, depth), (*batch, *right))
+    return kernel(lambda a, b: nn.MatmulOp(a, b, False, transposed), *shapes, constants=())
+
+
+def test_a_large_matrix_is_copied_panel_by_panel():
+    plan = default_plan(product(1024, 1024, 1024), POCL).data.parameters
+    assert plan["panel"] == "packed"
+    assert plan["chunk"] == -(-1024 // plan["rows"])  # all rows use the copy
+
+
+def test_a_matrix_that_stays_in_the_cache_is_not():
+    assert default_plan(product(197, 64, 197), POCL).data.parameters["panel"] == "plain"
+    batch = product(197, 64, 197, batch=(64,))  # large only all together
+    assert default_plan(batch, POCL).data.parameters["panel"] == "plain"
+
+
+def test_a_transposed_matrix_is_transposed_by_the_panel():
+    func = product(128, 64, 128, transposed=True)
+    _, tile = tile_of(func)
+    assert tile.panel
+    assert not tile.gathers
+    steps = schedule_kernel(func, POCL)
+    assert [step.split()[2:] for step in steps if step.startswith("transform")] == [["d1", "d0"]]
+
+
+def test_one_row_is_multiplied_along_memory():
+    assert default_plan(product(1, 1024, 1024, transposed=True), POCL).data.rule == "rows"
+
+
+def test_a_panel_takes_no_more_than_half_a_cache():
+    most = POCL.l2_cache_bytes // 2 // 4
+    found = problem(product(64, most // 8, 64))
+    assert found is not None
+    assert {tile.cols for tile in candidates(found) if tile.panel} == {8}
+
+
 @pytest.mark.parametrize(
     "build",
     [
