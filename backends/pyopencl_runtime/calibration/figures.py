@@ -29,7 +29,7 @@ def figures_of(readings: Readings) -> dict[str, Figure]:
     """The facts that `readings` give, by name.
 
     The vectors are wide where most rounds find them clearly faster. Load on the machine only makes
-    copies and launches slower, so the fastest ones count.
+    copies and launches slower, so the fastest of them count.
     """
     rounds = [[max(time, _LEAST) for time in times] for times in readings.tiles]
     narrow, wide = (_rate(median(times)) for times in zip(*rounds, strict=True))
