@@ -10,6 +10,7 @@ from clopt.dialects import cl, tir
 from clopt.passes.tir.rules import RULES
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan, plan_of, planned
+from clopt.passes.tir.rules.rule import Rule
 from clopt.passes.tir.rules.space import Params, Space, Value
 
 Pick = Callable[[Sequence[Any]], Any]
@@ -26,14 +27,24 @@ def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> list[str]:
     return schedule.steps
 
 
-def random_plan(func: tir.FuncOp, target: cl.Target, pick: Pick) -> tir.PlanAttr:
-    """A point of the space of any rule that fits; the default is one, too."""
+def every_space(func: tir.FuncOp, target: cl.Target) -> list[tuple[Rule[Any], Space[Any]]]:
+    """The rules that fit a naive kernel, also those that object to it, with their spaces."""
     kernel = NaiveKernel(func)
     fits = [(rule, rule.space(kernel, target)) for rule in RULES]
-    rule, space = pick([(rule, space) for rule, space in fits if isinstance(space, Space)])
+    return [(rule, space) for rule, space in fits if isinstance(space, Space)]
+
+
+def random_plan(func: tir.FuncOp, target: cl.Target, pick: Pick) -> tir.PlanAttr:
+    """A point of the space of any rule that fits; the default is one, too."""
+    rule, space = pick(every_space(func, target))
     assert space.fault(rule.default(space)) is None
+    return plan_of(rule, random_point(space, pick))
+
+
+def random_point(space: Space[Any], pick: Pick) -> Params:
+    """A point of a space."""
     values: dict[str, Value] = {}
     for parameter in space.parameters:
         domain = parameter.domain_at(Params(values))
         values[parameter.name] = pick(list(islice(domain, _VALUES)))
-    return plan_of(rule, Params(values))
+    return Params(values)
