@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -53,10 +53,10 @@ class Outcome:
         return f"seed {self.seed}: {self.fault}\nschedule = [{steps}]\n{self.text}"
 
 
-def check(seed: int) -> Outcome:
-    """Draw schedule number `seed` and run it."""
+def check(seed: int, draw: Callable[[np.random.Generator], str] = random_nest) -> Outcome:
+    """Draw kernel and schedule number `seed`, and run both."""
     rng = np.random.default_rng(seed)
-    outcome = Outcome(seed, random_nest(rng))
+    outcome = Outcome(seed, draw(rng))
     try:
         _draw_and_compare(outcome, rng)
     except Exception:

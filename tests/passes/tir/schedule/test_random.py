@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 from fuzz.schedules.check import check
 from fuzz.schedules.device import run_all
+from fuzz.schedules.known import known_kernel
+from fuzz.schedules.nests import random_nest
 
 from support import effort
 
 BATCH = 10
 
 
+@pytest.mark.parametrize("draw", [random_nest, known_kernel])
 @pytest.mark.parametrize("first", effort.seeds(12, long=500))
-def test_accepted_steps_keep_the_results(first: int) -> None:
+def test_accepted_steps_keep_the_results(
+    first: int, draw: Callable[[np.random.Generator], str]
+) -> None:
     """After each step the kernel verifies; in the end, and lowered, it computes the same."""
-    outcomes = [check(first * BATCH + i) for i in range(BATCH)]
+    outcomes = [check(first * BATCH + i, draw) for i in range(BATCH)]
     assert not [str(outcome) for outcome in outcomes if outcome.fault]
 
 
