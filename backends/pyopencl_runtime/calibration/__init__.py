@@ -100,7 +100,7 @@ def calibrate(device: Device) -> Path:
 
 
 def _measure(device: Device, unmeasured: Target, file: Path) -> None:
-    figures = _figures_of_system() | figures_of(read(device))
+    figures = _figures_of_system() | figures_of(read(device), unmeasured)
     measured = unmeasured.with_facts({fact: figure.value for fact, figure in figures.items()})
     base = load_target(unmeasured.name)
     text = text_of(device, base, measured, figures, date.today())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
-from ....dialects.cl.target import Fact
+from ....dialects.cl.target import Fact, Target
 from ..devices import AVX512_REGISTERS
 from .readings import WIDTHS, Readings
 
@@ -25,8 +25,8 @@ _LEAST = 1e-15
 """Seconds: a clock that stood still divides nothing by zero."""
 
 
-def figures_of(readings: Readings) -> dict[str, Figure]:
-    """The facts that `readings` give, by name.
+def figures_of(readings: Readings, unmeasured: Target) -> dict[str, Figure]:
+    """The facts that `readings` of a device give, by name; the others are those of `unmeasured`.
 
     The vectors are wide where most rounds find them clearly faster. Load on the machine only makes
     copies and launches slower, so the fastest of them count.
@@ -52,6 +52,11 @@ def figures_of(readings: Readings) -> dict[str, Figure]:
     }
     if is_wide:
         figures["vector_registers"] = Figure(AVX512_REGISTERS, "those of 512-bit vectors")
+        figures["winograd_transform_cost"] = Figure(
+            _rounded(gain * unmeasured.winograd_transform_cost),
+            f"{unmeasured.winograd_transform_cost:g} of the slower products: transforms wait for "
+            "memory",
+        )
     return figures
 
 

@@ -10,12 +10,13 @@ from clopt.backends.pyopencl_runtime.calibration.readings import Readings
 from clopt.dialects.cl import Target
 from clopt.dialects.cl.target import Fact
 
+NAMED = Target(winograd_transform_cost=8.0)
 PS = 1e-12  # of a multiply-add
 QUIET = Readings([[20 * PS, 10 * PS]] * 25, [0.02e-9] * 9, [3e-6] * 25)
 
 
 def values(readings: Readings) -> dict[str, Fact]:
-    return {fact: figure.value for fact, figure in figures_of(readings).items()}
+    return {fact: figure.value for fact, figure in figures_of(readings, NAMED).items()}
 
 
 def test_wide_vectors_have_their_registers() -> None:
@@ -25,11 +26,12 @@ def test_wide_vectors_have_their_registers() -> None:
         "mads_per_nanosecond": 100.0,
         "bandwidth": 50.0,
         "launch_microseconds": 3.0,
+        "winograd_transform_cost": 16.0,  # in units of products that take half as long
     }
 
 
 def test_every_figure_is_a_fact_with_a_comment_of_one_line() -> None:
-    figures = figures_of(QUIET)
+    figures = figures_of(QUIET, NAMED)
     Target().with_facts({fact: figure.value for fact, figure in figures.items()})
     assert all(figure.comment and "\n" not in figure.comment for figure in figures.values())
 
@@ -39,6 +41,7 @@ def test_vectors_are_wide_only_where_that_is_clearly_faster(gain: float, width: 
     found = values(Readings([[gain * 10 * PS, 10 * PS]], QUIET.copies, QUIET.launches))
     assert found["vector_width"] == width
     assert ("vector_registers" in found) == (width == 16)
+    assert found.get("winograd_transform_cost") == (8 * gain if width == 16 else None)
     assert found["mads_per_nanosecond"] == (100.0 if width == 16 else float(f"{100 / gain:.2g}"))
 
 
