@@ -30,6 +30,7 @@ from .tir.choose_plan import TIRChoosePlanPass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
 from .tir.mark_in_place import TIRMarkInPlacePass
+from .tir.split_kernels import TIRSplitKernelsPass
 from .tir.widen_f16_accumulators import TIRWidenF16AccumulatorsPass
 from .verify import VerifyPass
 
@@ -93,6 +94,11 @@ SCHEDULE: tuple[ModulePass, ...] = (
     # Decides how each kernel runs on the device, and notes that as a plan.
     TIRChoosePlanPass(),
     # Gives each loop the place of the plan: vector, registers, work-items.
+    TIRApplyPlanPass(),
+    # Plans may keep partial results in global memory, which only another launch can read.
+    TIRSplitKernelsPass(),
+    # The kernels that this makes are naive and get plans like any other.
+    TIRChoosePlanPass(),
     TIRApplyPlanPass(),
     # Kernels may have asked for constants in another layout; from here on types agree again.
     CLPackConstantsPass(),

@@ -53,7 +53,8 @@ class FuncOp(IRDLOperation):
     parameter to the affine map from the present indices to those in the layout, and
     `cl-pack-constants` applies it (`dialects/tir/layouts.py`). `plan` says by which rule and with
     which parameters the kernel is scheduled (`tir-choose-plan`, `tir-apply-plan`); `schedule` holds
-    steps for `tir-apply-schedule` that are done in place of a rule's. `global_size` and
+    steps for `tir-apply-schedule` that are done in place of a rule's. `part_of` names the kernel
+    that `tir-split-kernels` made this one and others of. `global_size` and
     `local_size` are the NDRange, known once every bound loop is final (`tir-lower-blocks`); a
     `local_size` alone requests a work-group of that size.
     """
@@ -65,6 +66,7 @@ class FuncOp(IRDLOperation):
     layouts = opt_prop_def(DictionaryAttr)
     schedule = opt_prop_def(ArrayAttr[StringAttr])
     plan = opt_prop_def(PlanAttr)
+    part_of = opt_prop_def(StringAttr)
     comment = opt_prop_def(StringAttr)
     in_place = opt_prop_def(ArrayAttr)
     global_size = opt_prop_def(DenseArrayBase[I64])

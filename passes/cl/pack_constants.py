@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import memref
-from xdsl.dialects.affine import ApplyOp
 from xdsl.dialects.builtin import AffineMapAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -18,6 +16,7 @@ from ...context import weights_of
 from ...dialects import cl, tir
 from ...weights import Weights
 from ..packing import pack
+from ..tir.schedule.transform_layout import access_in_layout
 
 
 class CLPackConstantsPass(ModulePass):
@@ -84,20 +83,7 @@ def _layouts(kernel: tir.FuncOp) -> dict[int, AffineMap]:
 def _read_packed(param: SSAValue, layout: AffineMap) -> None:
     """Change the type of a parameter, and load its elements from where `layout` places them."""
     packed = tir.packed_type(layout, cast("MemRefType[Attribute]", param.type))
-    new = Rewriter.replace_value_with_new_type(param, packed)
-    for use in list(new.uses):
-        load = use.operation
-        assert isinstance(load, memref.LoadOp), "a constant is only read"
-        old_indices, indices = list(load.indices), list[SSAValue]()
-        for expr in layout.results:
-            if isinstance(expr, AffineDimExpr):
-                indices.append(old_indices[expr.position])
-                continue
-            part = AffineMapAttr(AffineMap(len(old_indices), 0, (expr,)))
-            apply = ApplyOp(old_indices, part)
-            Rewriter.insert_op(apply, InsertPoint.before(load))
-            indices.append(apply.result)
-        load.operands = [new, *indices]
+    access_in_layout(Rewriter.replace_value_with_new_type(param, packed), layout)
 
 
 def _remove_unread(program: cl.ProgramOp) -> None:

@@ -68,7 +68,9 @@ def _take_plans(
     """
     remarks: list[str] = []
     found = [(func, plans.find(func, target)) for func in kernels if func.plan is None]
-    if found and not any(entry for _, entry in found):
+    # Of a split kernel a file may well have no more than the plan that splits it.
+    whole = [entry for func, entry in found if func.part_of is None]
+    if whole and not any(whole):
         remarks.append(
             f"{plans.name} has no plan for a kernel of this module on the target {target.name}."
         )

@@ -17,6 +17,7 @@ from .group_reduction import GROUP_REDUCTION
 from .register_tile import REGISTER_TILE
 from .rows import ROWS
 from .rule import Rule
+from .split_reduction import SPLIT_REDUCTION
 from .texel_shared import TEXEL_SHARED
 from .texel_tile import TEXEL_TILE
 from .texels import TEXELS
@@ -43,6 +44,8 @@ RULES: tuple[Rule[Any], ...] = (
     COLUMNS,
     # Fits everything that has a reduction.
     FALLBACK,
+    # No kernel's default yet.
+    SPLIT_REDUCTION,
 )
 """The rules in the order in which they are tried.
 

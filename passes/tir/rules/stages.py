@@ -8,6 +8,7 @@ from functools import cached_property
 from math import prod
 
 from xdsl.dialects import memref
+from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -99,7 +100,12 @@ def _stages_below(body: Block, loops: list[tir.ForOp]) -> Iterator[Stage]:
 
 
 def is_naive(func: tir.FuncOp) -> bool:
-    """Whether the kernel is made of blocks, each in plain loops, one for each of its variables."""
+    """Whether the kernel is made of blocks, each in plain loops, one for each of its variables.
+
+    No schedule has chosen the memory of its temporaries.
+    """
+    if any(memref_of(op.memref).memory_space != NoneAttr() for op in _temporaries(func)):
+        return False
     stages = stages_of(func)
     plain = (tir.LoopKind.Serial, tir.LoopKind.Parallel)
     return bool(stages) and all(
@@ -107,6 +113,10 @@ def is_naive(func: tir.FuncOp) -> bool:
         and all(loop.kind.data in plain for loop in stage.loops)
         for stage in stages
     )
+
+
+def _temporaries(func: tir.FuncOp) -> Iterator[memref.AllocaOp]:
+    return (op for op in func.body.block.ops if isinstance(op, memref.AllocaOp))
 
 
 def main_output(func: tir.FuncOp, outputs: list[Stage], producers: list[Stage]) -> Stage:

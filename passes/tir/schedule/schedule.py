@@ -26,7 +26,7 @@ from .split import split as _split
 from .split import split_many as _split_many
 from .stage import free_label
 from .transform_layout import transform_layout as _transform_layout
-from .transform_layout import transpose_temporary as _transpose_temporary
+from .transform_layout import transform_temporary as _transform_temporary
 from .unroll import unroll as _unroll
 from .vectorize import parallel as _parallel
 from .vectorize import vectorize as _vectorize
@@ -172,7 +172,7 @@ class Schedule:
         if alloca is None:
             _transform_layout(self.func, self.func.params.index(buffer), layout)
         else:
-            _transpose_temporary(alloca, layout)
+            _transform_temporary(alloca, layout)
         self._did("transform_layout", name, *map(_part, layout))
 
     def local_size(self, *sizes: int) -> None:

@@ -111,7 +111,7 @@ _PART = re.compile(r"d(?P<dim>\d+)(?:(?P<kind>[/%])(?P<block>[1-9]\d*))?")
 
 
 def _transform_layout(call: _Call) -> None:
-    """`w d0/8 d1 d0%8`: parameter w in blocks of 8 of its first dimension."""
+    """`w d0/8 d1 d0%8`: buffer w in blocks of 8 of its first dimension."""
     func = call.schedule.func
     buffer = call.buffer(0)
     rank = memref_of(buffer).get_num_dims()

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import memref
+from xdsl.dialects.affine import ApplyOp
 from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, MemRefType
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ....dialects.tir import FuncOp, packed_type
-from .analysis import memref_of
+from ....dialects.tir import FuncOp, Scope, ScopeAttr, packed_type
+from .analysis import func_of, memref_of, users
 from .errors import refuse
 
 
@@ -31,36 +33,52 @@ def transform_layout(func: FuncOp, position: int, layout: Sequence[AffineExpr]) 
     for use in param.uses:
         if not isinstance(use.operation, memref.LoadOp):
             raise refuse(use.operation, "a constant is only read")
-    type_ = memref_of(param)
-    affine_map = AffineMap(type_.get_num_dims(), 0, tuple(layout))
-    try:
-        packed_type(affine_map, type_)
-    except VerifyException as error:
-        raise refuse(func, str(error)) from None
+    affine_map, _ = _checked(func, param, layout)
     layouts[str(position)] = AffineMapAttr(affine_map)
     func.properties["layouts"] = DictionaryAttr(layouts)
 
 
-def transpose_temporary(alloca: memref.AllocaOp, layout: Sequence[AffineExpr]) -> None:
-    """Store a temporary with its dimensions in another order, which `layout` lists.
+def transform_temporary(alloca: memref.AllocaOp, layout: Sequence[AffineExpr]) -> None:
+    """Store a temporary in the order in which `layout` places its indices.
 
-    Blocks access the same elements as before, at permuted indices.
+    Blocks access the same elements as before. Only temporaries in global memory are stored in
+    blocks: others shrink to what a work-item, or group, needs of each dimension.
     """
-    rank = memref_of(alloca.memref).get_num_dims()
-    order = [part.position for part in layout if isinstance(part, AffineDimExpr)]
-    if len(order) != len(layout) or sorted(order) != list(range(rank)):
-        raise refuse(alloca, f"the layout of a temporary is an order of its {rank} dimensions")
-    uses = [use.operation for use in alloca.memref.uses]
-    for use in uses:
-        if not isinstance(use, memref.LoadOp | memref.StoreOp):
-            raise refuse(use, "a temporary is only loaded and stored")
-    old, hint = memref_of(alloca.memref), alloca.memref.name_hint
-    shape = [old.get_shape()[d] for d in order]
-    new = MemRefType(old.element_type, shape, old.layout, old.memory_space)
-    Rewriter.replace_value_with_new_type(alloca.memref, new)
-    alloca.memref.name_hint = hint
-    for use in dict.fromkeys(uses):
-        assert isinstance(use, memref.LoadOp | memref.StoreOp)
-        value = [use.value] if isinstance(use, memref.StoreOp) else []
-        indices = list(use.indices)
-        use.operands = [*value, alloca.memref, *(indices[d] for d in order)]
+    buffer = alloca.memref
+    is_order = all(isinstance(part, AffineDimExpr) for part in layout)
+    if not is_order and memref_of(buffer).memory_space != ScopeAttr(Scope.Global):
+        raise refuse(alloca, "only a temporary in global memory is stored in blocks")
+    affine_map, packed = _checked(func_of(alloca), buffer, layout)
+    users(buffer)  # refuses accesses outside of blocks
+    hint = buffer.name_hint
+    new = Rewriter.replace_value_with_new_type(buffer, packed)
+    new.name_hint = hint
+    access_in_layout(new, affine_map)
+
+
+def _checked(
+    func: FuncOp, buffer: SSAValue, layout: Sequence[AffineExpr]
+) -> tuple[AffineMap, MemRefType[Attribute]]:
+    """The map of a layout, and the type that a buffer has in it."""
+    type_ = memref_of(buffer)
+    affine_map = AffineMap(type_.get_num_dims(), 0, tuple(layout))
+    try:
+        return affine_map, packed_type(affine_map, type_)
+    except VerifyException as error:
+        raise refuse(func, str(error)) from None
+
+
+def access_in_layout(buffer: SSAValue, layout: AffineMap) -> None:
+    """Let the accesses of a buffer, whose indices are in its old order, find its elements."""
+    for access in dict.fromkeys(use.operation for use in buffer.uses):
+        assert isinstance(access, memref.LoadOp | memref.StoreOp)
+        old, indices = list(access.indices), list[SSAValue]()
+        for expr in layout.results:
+            if isinstance(expr, AffineDimExpr):
+                indices.append(old[expr.position])
+                continue
+            apply = ApplyOp(old, AffineMapAttr(AffineMap(len(old), 0, (expr,))))
+            Rewriter.insert_op(apply, InsertPoint.before(access))
+            indices.append(apply.result)
+        value = [] if isinstance(access, memref.LoadOp) else [access.value]
+        access.operands = [*value, buffer, *indices]

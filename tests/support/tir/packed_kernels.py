@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from clopt.dialects import nn, tir
+from clopt.dialects import cl, nn, tir
 from clopt.dialects.nn import LayoutAttr
 from clopt.dialects.nn.evaluation import evaluate
 from clopt.passes.nn.lowering import LOWERINGS, Kernel
@@ -71,25 +72,34 @@ class Example:
         self.kernel = kernel.finish()
         self.kernel.verify()
         self.expected = [values[result] for result in results]
-        self._inputs = [
+        self.inputs = [
             packed_array(a, layout) for a, layout in zip(case.arrays, self.layouts, strict=False)
         ]
 
     def arguments(self) -> list[np.ndarray]:
         """Operands, and results that hold rubbish."""
         results: list[np.ndarray] = []
-        for param in self.kernel.params[len(self._inputs) :]:
+        for param in self.kernel.params[len(self.inputs) :]:
             type_: Any = param.type
             dtype = nn.numpy_dtype(type_.element_type)
             rubbish = np.nan if dtype.kind == "f" else 86
             results.append(np.full(type_.get_shape(), rubbish, dtype))
-        return [*(np.array(a, order="C") for a in self._inputs), *results]
+        return [*(np.array(a, order="C") for a in self.inputs), *results]
+
+    def module(self) -> ModuleOp:
+        """The kernel, and a program that launches it, where all memory is buffers."""
+        types: list[Any] = [param.type for param in self.kernel.params]
+        ports = [cl.Port(f"{i}", t.element_type, t.get_shape()) for i, t in enumerate(types)]
+        program = cl.ProgramOp("main", ports, len(self.inputs))
+        body = program.body.block
+        body.add_ops([cl.EnqueueKernelOp(self.kernel.sym_name.data, body.args), cl.ReturnOp()])
+        return ModuleOp([self.kernel, program])
 
     def check(self, arguments: Sequence[np.ndarray]) -> None:
         """Compare the results, of which the tails are zero."""
-        layouts = self.layouts[len(self._inputs) :]
+        layouts = self.layouts[len(self.inputs) :]
         for found, value, layout_ in zip(
-            arguments[len(self._inputs) :], self.expected, layouts, strict=True
+            arguments[len(self.inputs) :], self.expected, layouts, strict=True
         ):
             expected = packed_array(value, layout_)
             np.testing.assert_allclose(found.view(expected.dtype), expected, rtol=2e-5, atol=2e-5)

@@ -129,7 +129,7 @@ def _difference(
 
 
 def _expose(module: ModuleOp) -> list[str]:
-    """Add outputs for all that launches write into memory of the program.
+    """Add outputs for all that launches write into memory of the program, but for parts of sums.
 
     Returns a name for each output, in the order of the program's: that of the kernel that writes
     it, and a number.
@@ -139,18 +139,24 @@ def _expose(module: ModuleOp) -> list[str]:
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
     ports = list(program.ports)
     launches = [op for op in block.ops if isinstance(op, cl.EnqueueKernelOp)]
+    launches = [op for op in launches if not _is_inner(kernels[op.kernel_name])]
     names: dict[SSAValue, str] = {}
     for number, launch in enumerate(launches):
-        for position in kernels[launch.kernel_name].output_indices:
+        for rank, position in enumerate(kernels[launch.kernel_name].output_indices):
             value = launch.args[position]
             assert isinstance(value.type, MemRefType)
             output = value
             if value not in block.args:
-                name = f"launch {number}, {position}"
+                name = f"launch {number}, {rank}"
                 ports.append(Port(name, value.type.element_type, value.type.get_shape()))
                 output = block.insert_arg(ports[-1].storage_type, len(block.args))
                 block.insert_op_after(cl.EnqueueCopyOp(value, output), launch)
-            names[output] = f"{launch.kernel_name} {number} {position}"
+            names[output] = f"{launch.kernel_name} {number} {rank}"
     program.arg_attrs = ArrayAttr([port.attributes() for port in ports])
     outputs = block.args[program.input_count :]
     return [names[output] for output in outputs]
+
+
+def _is_inner(kernel: tir.FuncOp) -> bool:
+    """Whether a kernel writes parts of sums, which other plans of the whole do not have."""
+    return kernel.part_of is not None and kernel.part_of != kernel.sym_name

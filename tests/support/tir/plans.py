@@ -6,12 +6,18 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
+from xdsl.dialects.builtin import ModuleOp
+
+from clopt.context import CloptContext
 from clopt.dialects import cl, tir
+from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.rules import RULES
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan, plan_of, planned
 from clopt.passes.tir.rules.rule import Rule
 from clopt.passes.tir.rules.space import Params, Space, Value
+from clopt.passes.tir.rules.stages import is_naive
+from clopt.passes.tir.split_kernels import TIRSplitKernelsPass
 
 Pick = Callable[[Sequence[Any]], Any]
 
@@ -48,3 +54,15 @@ def random_point(space: Space[Any], pick: Pick) -> Params:
         domain = parameter.domain_at(Params(values))
         values[parameter.name] = pick(list(islice(domain, _VALUES)))
     return Params(values)
+
+
+def schedule_module(
+    ctx: CloptContext, module: ModuleOp, plan_for: Callable[[tir.FuncOp], tir.PlanAttr]
+) -> None:
+    """Carry plans out for the naive kernels of a module, and for the parts of these."""
+    for step in (TIRApplyPlanPass(), TIRSplitKernelsPass(), TIRApplyPlanPass()):
+        for func in module.ops:
+            if isinstance(func, tir.FuncOp) and func.plan is None and is_naive(func):
+                func.plan = plan_for(func)
+        step.apply(ctx, module)
+        module.verify()

@@ -38,7 +38,7 @@ tir.func @kept(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) 
 
 // -----
 
-// expected-error@unknown {{@constant, memref.alloca 't': a temporary of a kernel is private or local, not constant}}
+// expected-error@unknown {{@constant, memref.alloca 't': a temporary of a kernel is private, local or global, not constant}}
 tir.func @constant(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["set_scope t constant"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {

@@ -68,7 +68,7 @@ tir.func @temporary(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {output
 
 // -----
 
-// expected-error@unknown {{@blocked, memref.alloca 't': the layout of a temporary is an order of its 2 dimensions}}
+// expected-error@unknown {{@blocked, memref.alloca 't': only a temporary in global memory is stored in blocks}}
 tir.func @blocked(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, schedule = ["transform_layout t d1 d0/4 d0%4"]} {
   %t = memref.alloca() : memref<7x3xf32>
   tir.for parallel %a = 0 to 7 {

@@ -19,13 +19,12 @@ from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.split_padding import NNSplitPaddingPass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
-from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
 from support import effort
 from support.drawing import pick
 from support.nn.random_networks import FAMILIES, TARGETS, Network, assert_same
-from support.tir import interpreter, plans
+from support.tir import plans
 from support.tir.packed_kernels import CASES, Example
 from support.tir.program import run_program
 
@@ -50,10 +49,8 @@ def test_plain_kernels(family: Callable[[Network], ModuleOp], data: st.DataObjec
     chosen = [step for step in optional if data.draw(st.booleans(), label=step.name)]
     for step in (*chosen, NNFusePass(), NNToCLPass(), NNToTIRPass()):
         step.apply(ctx, module)
-    for func in module.ops:
-        if isinstance(func, tir.FuncOp):
-            func.plan = random_plan(func, target, data)
-    for step in (TIRApplyPlanPass(), CLPackConstantsPass(), TIRLowerBlocksPass()):
+    plans.schedule_module(ctx, module, lambda func: random_plan(func, target, data))
+    for step in (CLPackConstantsPass(), TIRLowerBlocksPass()):
         step.apply(ctx, module)
         module.verify()
     found = run_program(module, net.weights, net.inputs)
@@ -67,12 +64,10 @@ def test_plain_kernels(family: Callable[[Network], ModuleOp], data: st.DataObjec
 def test_packed_kernels(name: str, target: str, data: st.DataObject) -> None:
     facts = load_target(target).with_facts({"texture": "prefer"})
     example = Example(CASES[name], "buffers")
-    module = ModuleOp([example.kernel])
+    ctx, module = CloptContext(), example.module()
     cl.set_target(module, facts)
-    example.kernel.plan = random_plan(example.kernel, facts, data)
-    for step in (TIRApplyPlanPass(), TIRLowerBlocksPass(), TIRLowerTexturesPass()):
-        step.apply(CloptContext(), module)
+    plans.schedule_module(ctx, module, lambda func: random_plan(func, facts, data))
+    for step in (TIRLowerBlocksPass(), TIRLowerTexturesPass()):
+        step.apply(ctx, module)
         module.verify()
-    arguments = example.arguments()
-    interpreter.run(example.kernel, arguments, facts)
-    example.check(arguments)
+    example.check([*example.inputs, *run_program(module, ctx.weights, example.inputs)])

@@ -1,0 +1,68 @@
+"""Reductions in parts, by two kernels each, on runtimes of CPUs and in the C package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clopt.backends.pyopencl_runtime import CExecutable, Executable
+from support.onnx.single_node import Case, by_onnxruntime, ints, node
+from support.tir.split import compile_split
+
+TARGETS = ("pocl", "nvidia texture=off", "nvidia texture=prefer", "adreno-740 texture=prefer")
+
+
+def check(case: Case, target: str, parts: int, devices: Mapping[str, str]) -> None:
+    """Compare with onnxruntime on every device."""
+    expected = by_onnxruntime(case.model, case.feeds)
+    compiled, count = compile_split(case.model, target, parts)
+    assert count
+    for device in devices.values():
+        executable = Executable(compiled.module, compiled.weights, device, source=compiled.source)
+        _compare(executable.run(case.feeds), expected)
+
+
+def _compare(found: Sequence[np.ndarray], expected: Sequence[Any]) -> None:
+    for g, e in zip(found, expected, strict=True):
+        if g.dtype.kind == "f":
+            np.testing.assert_allclose(g, e, rtol=1e-4, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(g, e)
+
+
+def random(*shape: int) -> np.ndarray:
+    return np.random.default_rng(2).standard_normal(shape).astype(np.float32)
+
+
+CASES: dict[str, Case] = {
+    "mean": node("ReduceMean", random(2, 70, 33), ints(1, 2), constants=[1]),
+    "columns": node("ReduceSum", random(67, 5), ints(0), constants=[1]),
+    "largest": node("ReduceMax", random(3, 500), ints(1), constants=[1]),
+    "its position": node("ArgMax", random(3, 401), axis=1, keepdims=0),
+    "product": node("MatMul", random(3, 203), random(203, 5), constants=[1]),
+    "softmax": node("Softmax", random(2, 301), axis=1),
+    "norm": node(
+        "LayerNormalization", random(3, 130), random(130), random(130), constants=[1, 2], axis=-1
+    ),
+    "convolution": node(
+        "Conv", random(1, 24, 7, 7), random(8, 24, 3, 3), random(8), constants=[1, 2],
+        pads=[1, 1, 1, 1],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("parts", [2, 5])
+@pytest.mark.parametrize("name", list(CASES))
+def test_split(name: str, parts: int, target: str, devices: Mapping[str, str]) -> None:
+    check(CASES[name], target, parts, devices)
+
+
+def test_c_package(device: str) -> None:
+    case = CASES["convolution"]
+    compiled, _ = compile_split(case.model, "nvidia texture=off", 6)
+    executable = CExecutable(compiled.module, compiled.weights, device, source=compiled.source)
+    _compare(executable.run(case.feeds), by_onnxruntime(case.model, case.feeds))
