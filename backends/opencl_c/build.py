@@ -65,7 +65,7 @@ class Builder:
         self.storages = Storages(func)
         self.memory = Memory(self.ex, self.storages, target)
         self.texels = Texels(func, self.ex, self.memory, target)
-        self.guards = Guards(self.ex, self.texels.coordinates) if target.uses_textures else None
+        self.guards = Guards(self.ex, self.texels.coordinates) if target.lanes else None
         self.operations = Operations(self.ex, target)
         self.indices = IndexOperations(self.ex, self.operations)
         self.work_items = WorkItems(func, self.graph)

@@ -104,7 +104,7 @@ class Texts:
         sign, first = parts[0]
         if len(parts) == 1 and sign == "+":
             return first
-        out = first[0] if sign == "+" else f"-{atom(first, UNARY)}"
+        out = atom(first, PRECEDENCE["+"]) if sign == "+" else f"-{atom(first, UNARY)}"
         for sign, text in parts[1:]:
             out += f" {sign} {atom(text, PRECEDENCE['*'])}"
         return out, PRECEDENCE["+"] if len(parts) > 1 else UNARY

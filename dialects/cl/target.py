@@ -24,6 +24,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from ...messages.printable import printable
+from ..tir import TEXEL
 
 ATTRIBUTE_NAME = "cl.target"
 
@@ -31,6 +32,7 @@ Fact: TypeAlias = str | bool | int | float
 
 TEXTURE_CHOICES = ("off", "auto", "prefer")
 WINOGRAD_CHOICES = ("off", "auto", "prefer")
+BLOCK_CHOICES = ("off", "auto", "prefer")
 CLML_CHOICES = ("off", "auto", "prefer")
 NEWEST_CLML = 5
 
@@ -159,6 +161,10 @@ class Target:
     image_cost: float = 8.0
     """Cost of reading a texel of four floats from an image, in units of reading the same four
     floats from a buffer with the address arithmetic of that."""
+    blocks: str = "off"
+    """Whether the channels of values between kernels lie in blocks of `vector_width` in the buffers
+    of a CPU: wherever there are channels (`prefer`), nowhere (`off`), or as the costs of the target
+    say (`auto`)."""
     winograd: str = "auto"
     """Whether 3x3 convolutions are computed by Winograd's transforms: wherever these take fewer
     products (`prefer`), nowhere (`off`), or as `winograd_transform_cost` says (`auto`)."""
@@ -248,6 +254,15 @@ class Target:
         affordable = self.image_cost <= _AFFORDABLE_IMAGE_COST
         return self.images and (self.texture == "prefer" or (self.texture == "auto" and affordable))
 
+    @property
+    def lanes(self) -> int:
+        """Elements of a block of a packed axis: a texel's, or a vector's of a CPU; 0 where values
+        between kernels stay plain."""
+        if self.uses_textures:
+            return TEXEL
+        is_packing = self.device_type == "cpu" and self.blocks != "off" and self.vector_width > 1
+        return self.vector_width if is_packing else 0
+
     @classmethod
     def from_facts(cls, name: str, facts: Mapping[str, Any]) -> Target:
         """A target from a table such as a TOML file gives; ValueError for what is not a fact."""
@@ -261,6 +276,7 @@ class Target:
 _CHOICES: dict[str, tuple[str, ...]] = {
     "device_type": ("cpu", "gpu"),
     "texture": TEXTURE_CHOICES,
+    "blocks": BLOCK_CHOICES,
     "winograd": WINOGRAD_CHOICES,
     "clml": CLML_CHOICES,
 }

@@ -90,7 +90,7 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
         choice = _Choice(module, function, target, ctx, options)
         kernels = choice.kernels()
         found.append(choice.partition)
-        if target.uses_textures and not options.graphs_only:
+        if target.lanes and not options.graphs_only:
             add_remarks(module, carry_out(function, kernels, target))
     return found
 
@@ -108,7 +108,7 @@ class _Choice:
 
     def kernels(self) -> list[Kernels]:
         """Write the graphs; the kernels that are left, none where they all stay plain."""
-        if self.target.uses_textures and (end := self.function.body.block.last_op) is not None:
+        if self.target.lanes and (end := self.function.body.block.last_op) is not None:
             check_plain(end, end.operands)
         match self.target.clml:
             case "auto":
@@ -125,7 +125,7 @@ class _Choice:
     def _layouts(self) -> list[Kernels]:
         """The kernels of all operations, with the cheapest layouts."""
         rewrite(self.function, self.target, self.ctx)
-        if not self.target.uses_textures:
+        if not self.target.lanes:
             self._tell(self._without_textures())
             return []
         groups = form_groups(self.function.body.block.ops, TEXELS)

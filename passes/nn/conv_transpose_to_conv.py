@@ -61,7 +61,7 @@ class ConvTransposeToConv(RewritePattern):
     @classmethod
     def on(cls, target: cl.Target, ctx: Context) -> Self:
         """The pattern for a target: values may lie in texels there or not."""
-        return cls(weights_of(ctx), target.uses_textures)
+        return cls(weights_of(ctx), target.lanes > 0)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvTransposeOp, rewriter: PatternRewriter, /) -> None:

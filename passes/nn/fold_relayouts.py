@@ -41,7 +41,7 @@ class NNFoldRelayoutsPass(ModulePass):
         for function in nn.networks_of(op):
             folding = _Folding(function.body.block, CostModel(target))
             add_remarks(op, folding.run())
-        if self.explain and target.uses_textures:
+        if self.explain and target.lanes:
             explanations_of(ctx).append(transforms_table(op))
 
 

@@ -192,7 +192,7 @@ def test_layouts_know_its_accesses() -> None:
     """They follow from the lowering: four channels are neighbours in both operands."""
     types = [TensorType(f32, shape) for shape in ((1, 8, 4, 4), (8, 3, 3))]
     op = ContrastOp(*map(create_ssa_value, types))
-    x, w = (operand_accesses([op], op.result, 1)[value] for value in op.operands)
+    x, w = (operand_accesses([op], op.result, 1, 4)[value] for value in op.operands)
     assert (x.axis, x.guarded, x.reads) == (1, True, 2 * 8 * 16 * 9)
     assert (w.axis, w.guarded, w.reads) == (0, False, 8 * 16 * 9)
 

@@ -1,9 +1,9 @@
-"""The reads of a kernel that computes four elements of its result at once.
+"""The reads of a kernel that computes several elements of its result at once, its lanes.
 
-The four lanes are neighbours along one axis of the result. A walk from the result back through the
+The lanes are neighbours along one axis of the result. A walk from the result back through the
 operations of the kernel finds the elements that the lanes read of each operand: neighbours along
-one of its axes, one element for all, or four unrelated elements. The kernel can use whole texels in
-the first case, and along axes that one of its loops walks. The lowering of each operation tells how
+one of its axes, one element for all, or unrelated elements. The kernel can use whole blocks in the
+first case, and along axes that one of its loops walks. The lowering of each operation tells how
 its indices move (`reads_of`).
 """
 
@@ -20,7 +20,6 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ....dialects import nn
 from ....dialects.tir.affine import linear, simplify
 from ..lowering.reads import Read, reads_of
-from .candidates import LANES
 
 # A tile of 4 columns by 4 lanes by 3 taps loads 24 elements for 192 multiply-adds; a tile of 16
 # columns of a matrix product has the same ratio.
@@ -37,7 +36,7 @@ class Access:
 
     reads: float
     axis: int | None = None
-    """The axis along which the lanes are neighbours and start at a multiple of four."""
+    """The axis along which the lanes are neighbours and start at a multiple of their number."""
     same: bool = False
     """Whether all lanes read the same element."""
     walked: frozenset[int] = frozenset()
@@ -62,7 +61,7 @@ class Access:
 
 
 def operand_accesses(
-    ops: Sequence[Operation], result: SSAValue, lane: int
+    ops: Sequence[Operation], result: SSAValue, lane: int, lanes: int
 ) -> dict[SSAValue, Access]:
     """The reads of each value by a kernel of `ops`, its lanes along axis `lane` of `result`."""
     shape = nn.shape_of(result)
@@ -72,24 +71,24 @@ def operand_accesses(
             access = found.get(value)
             if access is None:
                 continue
-            for operand, read in zip(op.operands, _steps(op, access), strict=True):
+            for operand, read in zip(op.operands, _steps(op, access, lanes), strict=True):
                 before = found.get(operand)
                 found[operand] = before.joined(read) if before is not None else read
     return found
 
 
-def _steps(op: Operation, access: Access) -> list[Access]:
+def _steps(op: Operation, access: Access, lanes: int) -> list[Access]:
     """The accesses of the operands of an operation, given the access of its result."""
     shape = nn.shape_of(op.results[0])
     found: dict[int, Access] = {}
     for read in reads_of(op):
-        step = _step(read, access, shape)
+        step = _step(read, access, shape, lanes)
         if (before := found.get(read.operand)) is not None:
             # What one of its stages walks, the operation walks.
             step = replace(before.joined(step), walked=before.walked | step.walked)
         found[read.operand] = step
     accesses = [found.get(i, access.apart()) for i in range(len(op.operands))]
-    return _tiled(op, accesses, access) if is_contraction(op) else accesses
+    return _tiled(op, accesses, access, lanes) if is_contraction(op) else accesses
 
 
 def is_contraction(op: Operation) -> TypeGuard[nn.NNOp]:
@@ -113,7 +112,7 @@ class Term:
     """Whether the loop walks all of the first operand's axis, and not one of several groups."""
 
 
-def shared_terms(op: nn.NNOp) -> list[Term]:
+def shared_terms(op: nn.NNOp, lanes: int) -> list[Term]:
     """The loops over terms that the two operands of a contraction walk along an axis."""
     reads = reads_of(op)
     a, b = (next((r for r in reads if r.operand == i), None) for i in (0, 1))
@@ -122,7 +121,7 @@ def shared_terms(op: nn.NNOp) -> list[Term]:
     shape = nn.shape_of(op.results[0])
     found: list[Term] = []
     for loop in a.loops:
-        first, second = (_neighbours(read, loop, shape)[0] for read in (a, b))
+        first, second = (_neighbours(read, loop, shape, lanes)[0] for read in (a, b))
         if first is not None and second is not None:
             extent = a.extents[loop] or 1
             is_whole = nn.shape_of(op.operands[0])[first] == extent
@@ -130,27 +129,27 @@ def shared_terms(op: nn.NNOp) -> list[Term]:
     return found
 
 
-def lanes_meet(op: nn.NNOp) -> bool:
+def lanes_meet(op: nn.NNOp, lanes: int) -> bool:
     """Whether the lanes of a contraction read one element of its first operand, or neighbours.
 
-    They do not where four results are of different groups.
+    They do not where they are results of different groups.
     """
     shape, lane = nn.shape_of(op.results[0]), contraction_lane(op)
-    found = (_neighbours(read, lane, shape) for read in reads_of(op) if read.operand == 0)
+    found = (_neighbours(read, lane, shape, lanes) for read in reads_of(op) if read.operand == 0)
     return shape[lane] == 1 or all(same or axis is not None for axis, same in found)
 
 
-def _step(read: Read, access: Access, shape: tuple[int, ...]) -> Access:
+def _step(read: Read, access: Access, shape: tuple[int, ...], lanes: int) -> Access:
     reads = access.reads * read.times / max(nn.count(shape), 1)
     axis, same = None, access.same
     if access.axis is not None:
-        axis, same = _neighbours(read, access.axis, shape)
-    walked = {_neighbours(read, i, shape)[0] for i in (*access.walked, *read.loops)}
+        axis, same = _neighbours(read, access.axis, shape, lanes)
+    walked = {_neighbours(read, i, shape, lanes)[0] for i in (*access.walked, *read.loops)}
     guarded = access.guarded or read.guarded
     return Access(reads, axis, same, frozenset(i for i in walked if i is not None), guarded)
 
 
-def _tiled(op: nn.NNOp, accesses: Sequence[Access], result: Access) -> list[Access]:
+def _tiled(op: nn.NNOp, accesses: Sequence[Access], result: Access, lanes: int) -> list[Access]:
     """The accesses of a contraction, which computes tiles of its result.
 
     Its lanes are neighbours in the second operand, and a tile shares what it loads.
@@ -162,7 +161,7 @@ def _tiled(op: nn.NNOp, accesses: Sequence[Access], result: Access) -> list[Acce
     if result.axis != contraction_lane(op) or b.axis is None:
         apart = [result.apart() for _ in rest]
         return [scattered, Access(b.reads / SCATTERED, guarded=b.guarded), *apart]
-    terms = shared_terms(op)
+    terms = shared_terms(op, lanes)
     walked = [frozenset(term.axes[i] for term in terms) for i in (0, 1)]
     if a.same and terms:
         a = replace(a, reads=a.reads / TILE, walked=walked[0])
@@ -172,16 +171,18 @@ def _tiled(op: nn.NNOp, accesses: Sequence[Access], result: Access) -> list[Acce
 
 
 @lru_cache(maxsize=65536)
-def _neighbours(read: Read, value: int, shape: tuple[int, ...]) -> tuple[int | None, bool]:
-    """The axis along which a read finds four neighbours, and whether it finds one element.
+def _neighbours(
+    read: Read, value: int, shape: tuple[int, ...], lanes: int
+) -> tuple[int | None, bool]:
+    """The axis along which a read finds neighbours, and whether it finds one element.
 
-    The four are neighbours along an axis of the result, or four steps of a loop, and start at a
-    multiple of four there and in the operand.
+    The lanes are neighbours along an axis of the result, or steps of a loop, and start at a
+    multiple of their number there and in the operand.
     """
     extents = [*shape, *read.extents[len(shape) :]]
     size = extents[value] or 1
-    # Four steps at a time, whatever the extent; tails are read, too.
-    lane, steps = len(extents), -(-size // LANES)
+    # As many steps at a time as there are lanes, whatever the extent; tails are read, too.
+    lane, steps = len(extents), -(-size // lanes)
     extents[value] = max(size, 2)
     found: list[int] = []
     for axis, index in enumerate(read.index):
@@ -191,14 +192,14 @@ def _neighbours(read: Read, value: int, shape: tuple[int, ...]) -> tuple[int | N
         if value not in used:
             continue
         split = [AffineExpr.dimension(dim) for dim in range(lane)]
-        split[value] = split[value] * LANES + AffineExpr.dimension(lane)
+        split[value] = split[value] * lanes + AffineExpr.dimension(lane)
         inside = simplify(index, extents).replace_dims_and_symbols(split, ())
-        form = linear(inside, [*extents[:value], max(steps, 2), *extents[value + 1 :], LANES])
+        form = linear(inside, [*extents[:value], max(steps, 2), *extents[value + 1 :], lanes])
         moving = {atom: k for atom, k in form.terms.items() if lane in atom.used_dims()}
         if not moving:
             continue
         start = [form.constant, *(k for atom, k in form.terms.items() if atom not in moving)]
-        if moving != {AffineDimExpr(lane): 1} or any(k % LANES for k in start):
+        if moving != {AffineDimExpr(lane): 1} or any(k % lanes for k in start):
             return None, False
         found.append(axis)
     # An axis of one element has no neighbours that could share what they read.

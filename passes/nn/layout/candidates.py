@@ -10,9 +10,6 @@ from xdsl.dialects.builtin import Float16Type, MemRefType
 from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
 
-LANES = tir.TEXEL
-"""Elements of a block: those of one texel."""
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -36,7 +33,7 @@ PLAIN = Candidate(None)
 
 
 def packed_axis(layout: LayoutAttr | None) -> int | None:
-    """The axis whose elements share a texel: the one that the layout divides last."""
+    """The axis whose elements share a block of lanes: the one that the layout divides last."""
     return None if layout is None else layout.blocks[-1][0]
 
 
@@ -56,10 +53,12 @@ def candidates(
     shape = type_.get_shape()
     if 0 in shape or not tir.is_texel_type(type_.element_type):
         return [PLAIN]
+    if not target.uses_textures:
+        return _of_blocks(shape, target)
     textures: list[Candidate] = []
     buffers: list[Candidate] = []
     for axis in packable_axes(shape) if axes is None else axes:
-        blocks = [(axis, LANES)]
+        blocks = [(axis, target.lanes)]
         found = texture_for(type_, blocks, len(shape) - 1, target)
         buffers.append(Candidate(LayoutAttr(blocks), "" if found.is_texture else found.remark))
         if found.is_texture:
@@ -67,6 +66,14 @@ def candidates(
     if target.texture == "prefer" and textures:
         return textures
     return [*textures, *buffers, PLAIN]
+
+
+def _of_blocks(shape: Sequence[int], target: cl.Target) -> list[Candidate]:
+    """The candidates in plain buffers of a CPU: blocks of channels, where one is filled."""
+    if len(shape) < 3 or shape[1] < target.lanes:
+        return [PLAIN]
+    blocks = Candidate(LayoutAttr([(1, target.lanes)]))
+    return [blocks] if target.blocks == "prefer" else [blocks, PLAIN]
 
 
 def packable_axes(shape: Sequence[int]) -> list[int]:

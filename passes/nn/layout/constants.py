@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
 from .access import Term, lanes_meet, shared_terms
-from .candidates import LANES, PLAIN, Candidate, packed_axis, texture_for
+from .candidates import PLAIN, Candidate, packed_axis, texture_for
 from .kernels import Work, work_lane
 
 
@@ -19,46 +19,56 @@ class ConstantLayouts:
 
     work: Work
     lane: int | None
-    """The axis of the result along which the kernel computes four elements at once."""
+    """The axis of the result along which the kernel computes several elements at once."""
     packed: dict[SSAValue, int | None]
     """The packed axis of each operand that is not constant."""
     target: cl.Target
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a block."""
+        return self.target.lanes
 
     def of(self, value: SSAValue) -> Candidate:
         """The layout of a constant operand."""
         type_ = nn.tensor_type(value)
         if self.lane is None or 0 in type_.get_shape() or not tir.is_texel_type(type_.element_type):
             return PLAIN
-        axis = self.work.access(value, self.lane).axis
+        axis = self.work.access(value, self.lane, self.lanes).axis
         op = self.work.contraction
         if op is not None and value in op.operands[1:2]:
-            return PLAIN if axis is None or not lanes_meet(op) else self._weights(op, type_, axis)
+            return (
+                PLAIN
+                if axis is None or not lanes_meet(op, self.lanes)
+                else self._weights(op, type_, axis)
+            )
         if axis is None or type_.get_shape()[axis] == 1:
             return PLAIN
-        return Candidate(LayoutAttr([(axis, LANES)]))
+        return Candidate(LayoutAttr([(axis, self.lanes)]))
 
     def _weights(self, op: nn.NNOp, type_: nn.Tensor, axis: int) -> Candidate:
-        """Texels of four results along `axis`, in blocks of four terms if the other operand is read
-        in such blocks; in an image on devices that read weights faster from there.
+        """Blocks of results along `axis`, in blocks of terms if the other operand is read in such;
+        in an image on devices that read weights faster from there.
         """
-        blocks = [(axis, LANES)]
-        term = next((term for term in shared_terms(op) if self._by_texels(op, term)), None)
+        blocks = [(axis, self.lanes)]
+        terms = shared_terms(op, self.lanes)
+        term = next((term for term in terms if self._by_blocks(op, term)), None)
         if term is not None:
-            blocks = [(term.axes[1], LANES), *blocks]
-        if not self.target.weight_images:
+            blocks = [(term.axes[1], self.lanes), *blocks]
+        if not (self.target.uses_textures and self.target.weight_images):
             return Candidate(LayoutAttr(blocks))
         row = min(axis + 1, len(type_.get_shape()) - 1)
         return texture_for(type_, blocks, row, self.target)
 
-    def _by_texels(self, op: nn.NNOp, term: Term) -> bool:
-        """Whether the kernel reads the first operand of a contraction four terms at a time."""
+    def _by_blocks(self, op: nn.NNOp, term: Term) -> bool:
+        """Whether the kernel reads the first operand of a contraction by blocks of terms."""
         x, axis = op.operands[0], term.axes[0]
         is_row = term.is_whole and axis == len(nn.shape_of(x)) - 1
-        return self.packed.get(x) == axis or (is_row and term.extent % LANES == 0)
+        return self.packed.get(x) == axis or (is_row and term.extent % self.lanes == 0)
 
 
 def lane_of(work: Work, result: LayoutAttr | None) -> int | None:
-    """The axis of the result along which a kernel computes four elements at once.
+    """The axis of the result along which a kernel computes several elements at once.
 
     A packed result decides. A contraction with a plain result still computes along its channels or
     columns, since its operands may be texels.

@@ -17,11 +17,11 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from ....dialects import cl, nn
+from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
 from ..lowering.reads import reads_of
 from .access import Access, contraction_lane, shared_terms
-from .candidates import LANES, is_texture, packed_axis
+from .candidates import is_texture, packed_axis
 from .kernels import Work
 
 # A texel brings an element's neighbours along, but they belong to other columns of the result.
@@ -34,6 +34,11 @@ class CostModel:
     """The costs of layouts on one target."""
 
     target: cl.Target
+
+    @property
+    def lanes(self) -> int:
+        """Elements that one load or store moves if they are adjacent."""
+        return self.target.lanes or tir.TEXEL
 
     @property
     def rate(self) -> float:
@@ -50,7 +55,7 @@ class CostModel:
             # A plain result is sometimes stored by whole vectors and sometimes element by element.
             stores = nn.count(type_.get_shape()) / 2
         else:
-            stores = prod(layout.padded_shape(type_.get_shape())) / LANES
+            stores = prod(layout.padded_shape(type_.get_shape())) / self.lanes
         return self.traffic(type_, layout) + stores * self.target.access_cost / self.rate
 
     def transform(
@@ -61,7 +66,7 @@ class CostModel:
             return 0.0
         count = nn.count(type_.get_shape())
         aligned = packed_axis(source) is not None and packed_axis(source) == packed_axis(target)
-        loads = count / (LANES if aligned else 1)
+        loads = count / (self.lanes if aligned else 1)
         read = self.traffic(type_, source) + loads * self._load(source) / self.rate
         return self.target.launch_microseconds + read + self.write(type_, target)
 
@@ -82,14 +87,14 @@ class CostModel:
         type_ = nn.tensor_type(value)
         lane = packed_axis(result)
         if lane is not None:
-            loads = self._loads(work.access(value, lane), type_, layout)
+            loads = self._loads(work.access(value, lane, self.lanes), type_, layout)
         else:
             rank = len(nn.shape_of(work.result))
             last = max(rank - 1, 0)
             # The result is plain: lanes along channels are stored one by one.
             scattered = nn.count(nn.shape_of(work.result)) * self.target.access_cost
             loads = min(
-                self._loads(work.access(value, axis), type_, layout)
+                self._loads(work.access(value, axis, self.lanes), type_, layout)
                 + (0 if axis == last or work.contraction is not None else scattered)
                 for axis in {min(1, last), last}
             )
@@ -110,9 +115,9 @@ class CostModel:
         side = len(type_.get_shape()) - 1 if packed is None else packed
         loads = access.reads
         if side == access.axis or (access.same and (side in access.walked or not access.walked)):
-            loads /= LANES
+            loads /= self.lanes
         elif side in access.walked:
-            loads *= self.target.horizontal_cost / LANES
+            loads *= self.target.horizontal_cost / self.lanes
         elif access.same and packed is not None:
             loads *= UNSHARED
         return loads * self._load(layout, access.guarded)
@@ -128,12 +133,12 @@ class CostModel:
         op = work.contraction
         if op is None or op.operands[0] is not value:
             return 0.0
-        terms, inner, outer = _terms(op)
+        terms, inner, outer = _terms(op, self.lanes)
         waste = 1.0
         if layout is not None:
-            waste *= _padded(inner) / inner
+            waste *= _padded(inner, self.lanes) / inner
         if layout is not None or result is not None:
-            waste *= _padded(outer) / outer
+            waste *= _padded(outer, self.lanes) / outer
         return terms * waste / self.rate
 
 
@@ -144,16 +149,16 @@ def bytes_of(type_: nn.Tensor, layout: LayoutAttr | None) -> int:
     return count * nn.numpy_dtype(type_.element_type).itemsize
 
 
-def _padded(extent: int) -> int:
-    return -(-extent // LANES) * LANES
+def _padded(extent: int, lanes: int) -> int:
+    return -(-extent // lanes) * lanes
 
 
-def _terms(op: nn.NNOp) -> tuple[float, int, int]:
+def _terms(op: nn.NNOp, lanes: int) -> tuple[float, int, int]:
     """A contraction's multiply-adds, and the two extents that packing pads: terms and results."""
     shape = nn.shape_of(op.results[0])
     times = [read.times for read in reads_of(op) if read.operand == 1]
     if not times:
-        return nn.count(shape), LANES, LANES
+        return nn.count(shape), lanes, lanes
     # The blocks of all groups together are as full as those of the whole tensor.
-    inner = next((term.extent for term in shared_terms(op) if term.is_whole), LANES)
+    inner = next((term.extent for term in shared_terms(op, lanes) if term.is_whole), lanes)
     return sum(times), inner, shape[contraction_lane(op)]

@@ -25,8 +25,8 @@ class Work:
     """The values that `ops` read: operands from outside of a group, or arguments of a region."""
     result: SSAValue
     contraction: nn.NNOp | None = None
-    _accesses: dict[int, dict[SSAValue, Access]] = field(
-        default_factory=dict[int, dict[SSAValue, Access]]
+    _accesses: dict[tuple[int, int], dict[SSAValue, Access]] = field(
+        default_factory=dict[tuple[int, int], dict[SSAValue, Access]]
     )
 
     def number_of(self, operand: SSAValue) -> int:
@@ -58,11 +58,12 @@ class Work:
         }
         return [v for v in (*self.inputs, self.result) if len(nn.shape_of(v)) in ranks]
 
-    def access(self, value: SSAValue, lane: int) -> Access:
-        """Its reads of a value when its lanes lie along axis `lane` of the result."""
-        if lane not in self._accesses:
-            self._accesses[lane] = operand_accesses(self.ops, self.result, lane)
-        return self._accesses[lane].get(value, _NEVER)
+    def access(self, value: SSAValue, lane: int, lanes: int) -> Access:
+        """Its reads of a value when `lanes` of its results lie along axis `lane`."""
+        key = lane, lanes
+        if key not in self._accesses:
+            self._accesses[key] = operand_accesses(self.ops, self.result, lane, lanes)
+        return self._accesses[key].get(value, _NEVER)
 
 
 def works_of_group(group: Group) -> list[Work]:

@@ -84,7 +84,7 @@ class LayoutProblem:
 
     def candidates_for(self, value: SSAValue) -> list[Candidate]:
         """The layouts that a kernel may write a value in."""
-        if not self.target.uses_textures:
+        if not self.target.lanes:
             return [PLAIN]
         return self.tables.candidates(nn.plain_type(value.type), self._axes.get(value))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .channel_blocks import CHANNEL_BLOCKS
 from .columns import COLUMNS
 from .elementwise import CPU_ELEMENTWISE, GPU_ELEMENTWISE
 from .fallback import FALLBACK
@@ -36,6 +37,8 @@ RULES: tuple[Rule[Any], ...] = (
     TEXEL_TILE,
     # Whatever else has texels; the rules below know plain memory only.
     TEXEL_SHARED,
+    # Before the tiles in plain memory: they would put a row of channels into vectors.
+    CHANNEL_BLOCKS,
     # Before rows: a tile uses each load several times. It leaves reductions along memory, of which
     # it would gather vectors.
     REGISTER_TILE,

@@ -30,10 +30,11 @@ def check(
     inputs: Mapping[str, np.ndarray],
     devices: Mapping[str, str],
     precision: str,
+    target: str = TARGET,
 ) -> clopt.CompiledModel:
     """Compare with onnxruntime on every device, within `TOLERANCES` of the largest value."""
     expected = expected_outputs(model, inputs)
-    compiled = clopt.compile(model, target=TARGET, precision=precision)
+    compiled = clopt.compile(model, target=target, precision=precision)
     for name, device in devices.items():
         executable = Executable(compiled.module, compiled.weights, device, source=compiled.source)
         for got, want in zip(executable.run(inputs), expected, strict=True):

@@ -16,10 +16,11 @@ def tensor(*shape: int) -> SSAValue:
 
 
 def accesses(op: nn.NNOp, lane: int) -> list[Access]:
-    found = operand_accesses([op], op.results[0], lane)
+    found = operand_accesses([op], op.results[0], lane, LANES)
     return [found[value] for value in op.operands]
 
 
+LANES = 4
 TERMS = 8 * 25 * 6 * 9
 
 
@@ -30,7 +31,7 @@ def test_conv_along_channels() -> None:
         Access(TERMS / TILE, axis=0, walked=frozenset({1})),
         Access(8 * 25, axis=0),
     ]
-    (term,) = shared_terms(op)
+    (term,) = shared_terms(op, LANES)
     assert (term.axes, term.extent, term.is_whole) == ((1, 1), 6, True)
 
 
@@ -99,5 +100,5 @@ def test_two_operations() -> None:
     """The walk goes back through the kernel."""
     first = nn.TransposeOp(tensor(1, 5, 8), (0, 2, 1))
     second = nn.UnaryOp(first.result, "relu")
-    found = operand_accesses([first, second], second.result, 1)
+    found = operand_accesses([first, second], second.result, 1, LANES)
     assert found[first.x] == Access(40, 2)

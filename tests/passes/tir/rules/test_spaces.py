@@ -14,11 +14,14 @@ from clopt.context import CloptContext
 from clopt.dialects import cl, tir
 from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.cl.pack_constants import CLPackConstantsPass
+from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
+from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.split_padding import NNSplitPaddingPass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
+from clopt.passes.tir.hoist_guards import TIRHoistGuardsPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
 from support import effort
@@ -55,6 +58,27 @@ def test_plain_kernels(family: Callable[[Network], ModuleOp], data: st.DataObjec
         module.verify()
     found = run_program(module, net.weights, net.inputs)
     assert_same(found, expected, "scheduled by a random plan")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@settings(max_examples=effort.examples(8))
+@given(data=st.data())
+def test_kernels_in_blocks(family: Callable[[Network], ModuleOp], data: st.DataObject) -> None:
+    net = Network(data)
+    module = family(net)
+    width = data.draw(st.sampled_from([2, 4]), label="width")
+    target = cl.Target(vector_width=width, blocks="prefer")
+    cl.set_target(module, target)
+    expected = interpret(net.function, net.inputs, net.weights)
+    ctx = CloptContext(weights=net.weights)
+    for step in (NNChoosePass(), NNFoldRelayoutsPass(), NNFusePass(), NNToCLPass(), NNToTIRPass()):
+        step.apply(ctx, module)
+    plans.schedule_module(ctx, module, lambda func: random_plan(func, target, data))
+    for step in (CLPackConstantsPass(), TIRLowerBlocksPass(), TIRHoistGuardsPass()):
+        step.apply(ctx, module)
+        module.verify()
+    found = run_program(module, net.weights, net.inputs)
+    assert_same(found, expected, "in blocks, scheduled by a random plan")
 
 
 @pytest.mark.parametrize("target", ["adreno-740", "nvidia"])
