@@ -41,6 +41,8 @@ def bound_extents(func: FuncOp, loops: Iterable[ForOp]) -> dict[LoopKind, int]:
     local_size = [] if given is None else [int(size) for size in given.iter_values()]
     rank = max([kind.axis + 1 for kind in extents], default=1)
     rank = max(rank, len(local_size))
+    if local_size:
+        local_size += [1] * (rank - len(local_size))
     if not extents and not local_size:
         local_size = [1] * rank  # The only work-item is a group.
     global_size = [1] * rank
