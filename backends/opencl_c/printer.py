@@ -18,7 +18,7 @@ from .names import Names, is_identifier
 from .placement import Placement
 from .rounding import is_function, remark
 from .storage import sizes_of
-from .text import Texts
+from .text import WIDE_BYTES, Texts
 from .values import (
     Array,
     Assign,
@@ -57,7 +57,9 @@ class KernelPrinter:
         self.builder.build()
         self._remark = remark(func, target)
         self.placement = Placement(self.builder.graph)
-        self.texts = Texts(self.builder.space, mad=target.mad, select=target.select)
+        self.texts = Texts(
+            self.builder.space, mad=target.mad, select=target.select, wide=target.wide_accesses
+        )
         self.names = Names()
         self.lines: list[str] = []
         self.indent = 0
@@ -202,8 +204,8 @@ class KernelPrinter:
                 pointer = self.texts.pointer(array, store.index, store.address)
                 self._line(f"vstore_half{width}({text}, 0, {pointer});")
         elif value.ctype.width > array.ctype.width:
-            pointer = self.texts.pointer(array, store.index, store.address)
-            self._line(f"vstore{value.ctype.width}({self.texts(value)[0]}, 0, {pointer});")
+            text, width = self.texts(value)[0], value.ctype.width
+            self._line(self.texts.vector_store(array, store.index, store.address, text, width))
         else:
             self._assignment(self.texts.element(array, store.index, store.address), value, store)
 
@@ -268,7 +270,10 @@ class KernelPrinter:
         array = declare.array
         array.name = self.names.new(array.hint)
         space = "__local " if array.space == "local" else ""
-        self._line(f"{space}{array.storage} {array.name}[{array.size}];")
+        aligned = ""
+        if self.texts.wide and array.space == "local":
+            aligned = f" __attribute__((aligned({WIDE_BYTES})))"
+        self._line(f"{space}{array.storage} {array.name}[{array.size}]{aligned};")
 
     def _declare_index(self, declare: DeclareIndex) -> None:
         declare.variable.name = self.names.new(declare.variable.hint)

@@ -27,13 +27,20 @@ def atom(text: Text, precedence: int) -> str:
     return text[0] if text[1] >= precedence else f"({text[0]})"
 
 
+WIDE_BYTES = 16
+"""Bytes of the widest access of one work-item, to which local arrays are aligned."""
+
+
 class Texts:
     """Renders the nodes of one kernel; one method per kind of node."""
 
-    def __init__(self, space: IndexSpace, *, mad: bool = False, select: bool = False):
+    def __init__(
+        self, space: IndexSpace, *, mad: bool = False, select: bool = False, wide: bool = False
+    ):
         self.space = space
         self.mad = mad
         self.select = select
+        self.wide = wide
         self._renderers: dict[str, Callable[[Node], Text]] = {
             "constant": self._constant,
             "index": lambda node: self.linear(node.payload, node.operands),
@@ -272,6 +279,8 @@ class Texts:
         if array.storage == "half" and node.ctype.base == "float":
             return self._load_half(array, form, node, width), PRIMARY
         if width > array.ctype.width:
+            if self._is_wide(array, form, width):
+                return self.wide_element(array, form, node.operands, width), UNARY
             return f"vload{width}(0, {self.pointer(array, form, node.operands)})", PRIMARY
         return self.element(array, form, node.operands), PRIMARY
 
@@ -321,6 +330,34 @@ class Texts:
         if len(texts) == 3:
             texts.append("0.0f" if ctype == "float" else "0")
         return f"({ctype}{len(texts)})({', '.join(texts)})"
+
+    def vector_store(
+        self, array: Array, form: Linear, nodes: Sequence[Node], value: str, width: int
+    ) -> str:
+        """The statement that writes a vector of elements as they are."""
+        if self._is_wide(array, form, width):
+            return f"{self.wide_element(array, form, nodes, width)} = {value};"
+        return f"vstore{width}({value}, 0, {self.pointer(array, form, nodes)});"
+
+    def _is_wide(self, array: Array, form: Linear, width: int) -> bool:
+        """Whether a vector of elements surely starts at a multiple of its 16 bytes.
+
+        Parameters do: they start where buffers, or parts that are aligned as images are, start.
+        """
+        return (
+            self.wide
+            and array.space == "global"
+            and array.storage == array.ctype.base
+            and width * array.ctype.bits == 8 * WIDE_BYTES
+            and form.constant % width == 0
+            and all(factor % width == 0 for factor in form.terms.values())
+        )
+
+    def wide_element(self, array: Array, form: Linear, nodes: Sequence[Node], width: int) -> str:
+        """`*(__global float4 *)(x + i)`."""
+        pointer = atom((self.pointer(array, form, nodes), PRECEDENCE["+"]), PRIMARY)
+        constant = "" if array.written else "const "
+        return f"*(__{array.space} {constant}{array.storage}{width} *){pointer}"
 
     def element(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
         """`x[i]`."""

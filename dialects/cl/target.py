@@ -150,6 +150,9 @@ class Target:
     """Whether kernels write `mad(a, b, c)` and do not leave `a * b + c` to the compiler."""
     select: bool = False
     """Whether kernels choose between vectors by `select(b, a, c)` and not by `c ? a : b`."""
+    wide_accesses: bool = False
+    """Whether kernels move vectors of 16 bytes that are aligned so as values of a vector type, and
+    align local arrays. From `vload4`, which may be anywhere, the device's compiler makes four."""
     rolled_loops: bool = False
     """Whether a loop that must stay a loop gets its bound as an argument. The device's compiler
     unrolls loops of known length, and the registers that this takes cost work-items in flight."""
