@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from xdsl.dialects import memref
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
 
-from ....dialects.tir import BarrierOp, BlockOp, ForOp, FuncOp, LoopKind, Scope, ScopeAttr
-from ..schedule.analysis import accesses, memref_of, users
+from ....dialects.tir import BarrierOp, BlockOp, ForOp, FuncOp, IterKind, LoopKind, Scope, ScopeAttr
+from ....dialects.tir.affine import bounds, linear, simplify
+from ..schedule.analysis import accesses, blocks_in, driven, memref_of, users
 from ..window import Window, window
+from .footprint import Footprint
 from .space import Space
 
-_Share = tuple[SSAValue, tuple[AffineExpr, ...] | None]
-"""A local buffer, and the start of the elements that one work-item alone uses; None if shared."""
+
+@dataclass(frozen=True)
+class _Share:
+    """Elements of a local buffer that a statement accesses."""
+
+    buffer: SSAValue
+    own: tuple[AffineExpr, ...] | None
+    """The start of the elements that one work-item alone uses; None if it shares them."""
+    indices: tuple[AffineExpr | None, ...]
+    """The index along each dimension where the loops around the statement fix it, else None."""
 
 
 @dataclass
@@ -25,10 +42,13 @@ class _Accesses:
     reads: set[_Share] = field(default_factory=set[_Share])
     writes: set[_Share] = field(default_factory=set[_Share])
 
-    def conflicts(self, later: _Accesses, buffers: Iterable[SSAValue]) -> bool:
+    def conflicts(self, later: _Accesses, buffers: Iterable[SSAValue], apart: _Apart) -> bool:
         """Whether another work-item's `later` accesses to `buffers` must not overtake these."""
         return any(
-            first[0] is second[0] and first[0] in buffers and (first[1] is None or first != second)
+            first.buffer is second.buffer
+            and first.buffer in buffers
+            and (first.own is None or first.own != second.own)
+            and not apart(first, second)
             for these, those in (
                 (self.writes, later.reads),
                 (self.writes, later.writes),
@@ -42,8 +62,29 @@ class _Accesses:
         self.reads |= other.reads
         self.writes |= other.writes
 
+    def after(self, dim: int) -> _Accesses:
+        """The accesses of all iterations of a loop over `dim`."""
+        return _Accesses(
+            {_outside(share, dim) for share in self.reads},
+            {_outside(share, dim) for share in self.writes},
+        )
 
-def insert_barriers(func: FuncOp, allocas: Iterable[memref.AllocaOp], space: Space) -> None:
+
+_Apart = Callable[[_Share, _Share], bool]
+"""Whether two accesses never touch the same element."""
+
+
+def _outside(share: _Share, dim: int) -> _Share:
+    kept = (None if index is None or dim in index.used_dims() else index for index in share.indices)
+    return replace(share, indices=tuple(kept))
+
+
+def insert_barriers(
+    func: FuncOp,
+    allocas: Iterable[memref.AllocaOp],
+    space: Space,
+    footprints: Mapping[SSAValue, Footprint],
+) -> None:
     """Put a barrier between two statements if one writes local memory that the other accesses.
 
     Successive iterations of a loop count as statements after each other. Elements that only one
@@ -55,12 +96,41 @@ def insert_barriers(func: FuncOp, allocas: Iterable[memref.AllocaOp], space: Spa
         if memref_of(op.memref).memory_space == ScopeAttr(Scope.Local)
     }
     if local:
-        _Inserter(space, local).visit(func.body.block, ())
+        _Inserter(space, local, footprints).visit(func.body.block, ())
+
+
+def _never(first: _Share, second: _Share) -> bool:
+    return False
+
+
+def _later(index: AffineExpr, dim: int | None) -> AffineExpr:
+    """An index in the next iteration of the loop over `dim`."""
+    if dim is None or dim not in index.used_dims():
+        return index
+    values = [AffineExpr.dimension(d) + (d == dim) for d in range(max(index.used_dims()) + 1)]
+    return index.replace_dims_and_symbols(values, ())
+
+
+def _remainder(index: AffineExpr) -> tuple[AffineExpr, int | None]:
+    """`a` and `n` where an index is `a mod n`; otherwise itself and None."""
+    match index:
+        case AffineBinaryOpExpr(
+            kind=AffineBinaryOpKind.Mod, lhs=lhs, rhs=AffineConstantExpr(value=count)
+        ):
+            return lhs, count
+        case _:
+            return index, None
 
 
 class _Inserter:
-    def __init__(self, space: Space, users_of: dict[SSAValue, set[BlockOp]]):
+    def __init__(
+        self,
+        space: Space,
+        users_of: dict[SSAValue, set[BlockOp]],
+        footprints: Mapping[SSAValue, Footprint],
+    ):
         self.space = space
+        self.footprints = footprints
         self.users_of = users_of
         self.local_dims = {
             dim for kind, dim in space.of_kind.items() if kind.value.startswith("local")
@@ -72,6 +142,7 @@ class _Inserter:
 
         An iteration may access elements of `carried` buffers that another iteration wrote.
         """
+        loop = body.parent_op()
         total, pending, leading = _Accesses(), _Accesses(), _Accesses()
         separated = False
         for op in list(body.ops):
@@ -79,7 +150,7 @@ class _Inserter:
                 pending, separated = _Accesses(), True
                 continue
             current = self.statement(op)
-            if pending.conflicts(current, self.users_of):
+            if pending.conflicts(current, self.users_of, self.apart):
                 body.insert_op_before(BarrierOp(), op)
                 pending, separated = _Accesses(), True
             pending.add(current)
@@ -87,9 +158,14 @@ class _Inserter:
             if not separated:
                 leading.add(current)
         last = body.last_op
-        if last is not None and pending.conflicts(leading, carried):
+        if last is None or not isinstance(loop, ForOp):
+            return total
+        dim = self.space.dim(loop)
+        # Without a barrier inside, iterations of any distance run at the same time.
+        apart = partial(self.apart, next_of=dim) if separated else _never
+        if pending.conflicts(leading, carried, apart):
             body.insert_op_after(BarrierOp(), last)
-        return total
+        return total.after(dim)
 
     def statement(self, op: Operation) -> _Accesses:
         found = _Accesses()
@@ -106,8 +182,53 @@ class _Inserter:
                             over = index.replace_dims_and_symbols(self.space.iters[op], ())
                             parts.append(window(over, extents, self.space.bound))
                     complete = len(parts) == len(indices)
-                    side.add((buffer, self.own(parts) if complete else None))
+                    own = self.own(parts) if complete else None
+                    side.add(_Share(buffer, own, self.fixed(op, buffer, indices)))
         return found
+
+    def fixed(
+        self, block: BlockOp, buffer: SSAValue, indices: Sequence[AffineExpr | None]
+    ) -> tuple[AffineExpr | None, ...]:
+        """The indices in the part of the buffer that is kept, where all work-items have the same.
+
+        That part is the same memory in each iteration, though other elements of the whole.
+        """
+        found: list[AffineExpr | None] = []
+        for index, origin in zip(indices, self.footprints[buffer].origin, strict=True):
+            if index is not None:
+                over = index.replace_dims_and_symbols(self.space.iters[block], ())
+                index = simplify(over - origin, self.space.extents)
+                if index.used_dims() & self.local_dims:
+                    index = None
+            found.append(index)
+        return tuple(found)
+
+    def apart(self, first: _Share, second: _Share, next_of: int | None = None) -> bool:
+        """Whether some index of two accesses differs: `second` in the iteration after `first`'s.
+
+        In the same iteration without `next_of`, the dimension of the loop. One index may count
+        modulo the number of copies that a buffer has.
+        """
+        return any(
+            a is not None and b is not None and self.differ(a, _later(b, next_of))
+            for a, b in zip(first.indices, second.indices, strict=True)
+        )
+
+    def differ(self, a: AffineExpr, b: AffineExpr) -> bool:
+        (first, modulus), (second, other) = _remainder(a), _remainder(b)
+        if modulus is None and other is None:
+            distance = linear(first - second, self.space.extents)
+            return not distance.terms and distance.constant != 0
+        count = modulus or other
+        if count is None or (None not in (modulus, other) and modulus != other):
+            return False
+        for expr, given in ((first, modulus), (second, other)):
+            if given is None:
+                low, high = bounds(expr, self.space.extents)
+                if low is None or low < 0 or high is None or high >= count:
+                    return False
+        distance = linear(first - second, self.space.extents)
+        return not distance.terms and distance.constant % count != 0
 
     def carried(self, loop: ForOp) -> set[SSAValue]:
         """The buffers through which one iteration of `loop` can disturb another.
@@ -118,10 +239,12 @@ class _Inserter:
         kind = loop.kind.data
         if loop.size == 1 or kind.is_bound or kind is LoopKind.Vectorized:
             return set()
-        if kind is not LoopKind.Parallel:
+        inside = blocks_in(loop)
+        # Unrolling is about text: a loop over spatial variables alone is as parallel as before.
+        spatial = all(driven(block, loop.var) <= {IterKind.Spatial} for block in inside)
+        if kind is not LoopKind.Parallel and not (kind is LoopKind.Unrolled and spatial):
             return set(self.users_of)
-        inside = {op for op in loop.walk() if isinstance(op, BlockOp)}
-        return {buffer for buffer, blocks in self.users_of.items() if blocks <= inside}
+        return {buffer for buffer, blocks in self.users_of.items() if blocks <= set(inside)}
 
     def own(self, parts: list[Window]) -> tuple[AffineExpr, ...] | None:
         """The start of a work-item's elements, None if two work-items may have some in common.

@@ -8,12 +8,14 @@ Optimization", 2022).
 from __future__ import annotations
 
 from .bind import bind
+from .cache_gather import cache_gather
 from .cache_read import cache_read
 from .cache_write import cache_write
 from .compute_at import compute_at
 from .errors import ScheduleError
 from .fuse import fuse
 from .names import block_of, buffer_of, loop_named
+from .prefetch import prefetch
 from .reorder import reorder
 from .rfactor import rfactor, rfactor_tree
 from .roll import roll
@@ -30,12 +32,14 @@ __all__ = [
     "bind",
     "block_of",
     "buffer_of",
+    "cache_gather",
     "cache_read",
     "cache_write",
     "compute_at",
     "fuse",
     "loop_named",
     "parallel",
+    "prefetch",
     "reorder",
     "rfactor",
     "rfactor_tree",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from xdsl.dialects import memref
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir import BlockOp, IterKind, Scope, enclosing_loops
 from .analysis import func_of, memref_of, users
 from .errors import refuse
-from .stage import free_label, new_stage, new_temporary
+from .stage import free_label, insert_before, new_stage, new_temporary
 
 
 def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
@@ -17,10 +17,27 @@ def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
     The copy is a stage over the whole buffer before the block's; `compute_at` moves it to a loop
     that needs a part. Its loops are called ax0, ax1, ...
     """
+    anchor = check_copied(block, buffer, scope)
+    loads = [load for load in block.loads() if load.memref is buffer]
+    shape = memref_of(buffer).get_shape()
+    name = f"{buffer.name_hint or 'buffer'}_{scope.value}"
+    copy = new_temporary(func_of(block), buffer, shape, name, scope)
+    iters = [(f"ax{d}", extent, IterKind.Spatial) for d, extent in enumerate(shape)]
+    root, stage = new_stage(free_label(func_of(block), name), iters)
+    body = stage.body.block
+    load = memref.LoadOp.get(buffer, body.args)
+    body.add_ops([load, memref.StoreOp.get(load.res, copy, body.args)])
+    insert_before(root, anchor)
+    for use in loads:
+        use.operands = [copy, *use.indices]
+    return stage
+
+
+def check_copied(block: BlockOp, buffer: SSAValue, scope: Scope) -> Operation:
+    """The statement before which a copy of `buffer` for `block` can stand; refuses if none can."""
     if scope not in (Scope.Private, Scope.Local):
         raise refuse(block, f"a copy is kept in private or local memory, not {scope.value}")
-    loads = [load for load in block.loads() if load.memref is buffer]
-    if not loads:
+    if all(load.memref is not buffer for load in block.loads()):
         raise refuse(block, f"it does not read '{buffer.name_hint}'")
     if any(store.memref is buffer for store in block.stores()):
         raise refuse(block, f"it writes '{buffer.name_hint}' as well")
@@ -33,17 +50,4 @@ def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
                 f"block '{user.label.data}' fills '{buffer.name_hint}' inside of its loops; "
                 "cache the read before moving that one",
             )
-    shape = memref_of(buffer).get_shape()
-    name = f"{buffer.name_hint or 'buffer'}_{scope.value}"
-    copy = new_temporary(func_of(block), buffer, shape, name, scope)
-    iters = [(f"ax{d}", extent, IterKind.Spatial) for d, extent in enumerate(shape)]
-    root, stage = new_stage(free_label(func_of(block), name), iters)
-    body = stage.body.block
-    load = memref.LoadOp.get(buffer, body.args)
-    body.add_ops([load, memref.StoreOp.get(load.res, copy, body.args)])
-    parent = anchor.parent_block()
-    assert parent is not None
-    parent.insert_op_before(root, anchor)
-    for use in loads:
-        use.operands = [copy, *use.indices]
-    return stage
+    return anchor

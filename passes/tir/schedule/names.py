@@ -66,7 +66,12 @@ def name_of_loop(loop: ForOp) -> str:
     while isinstance(inside, ForOp):
         inside = inside.body.block.last_op
     assert isinstance(inside, BlockOp), "a loop of a kernel that is not lowered ends with a block"
-    return f"{inside.label.data}.{_numbered(loop.var, [o.var for o in enclosing_loops(inside)])}"
+    return name_of_loop_around(inside, loop)
+
+
+def name_of_loop_around(block: BlockOp, loop: ForOp) -> str:
+    """How the text of a step calls a loop, by a block inside of it."""
+    return f"{block.label.data}.{_numbered(loop.var, [o.var for o in enclosing_loops(block)])}"
 
 
 def name_of_buffer(func: FuncOp, buffer: SSAValue) -> str:

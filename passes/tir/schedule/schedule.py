@@ -11,12 +11,14 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from ....dialects.tir import BlockOp, ForOp, FuncOp, LoopKind, Scope
 from .analysis import temporary, written
 from .bind import bind as _bind
+from .cache_gather import cache_gather as _cache_gather
 from .cache_read import cache_read as _cache_read
 from .cache_write import cache_write as _cache_write
 from .compute_at import compute_at as _compute_at
 from .errors import refuse
 from .fuse import fuse as _fuse
-from .names import name_of_buffer, name_of_loop
+from .names import name_of_buffer, name_of_loop, name_of_loop_around
+from .prefetch import prefetch as _prefetch
 from .reorder import reorder as _reorder
 from .rfactor import rfactor as _rfactor
 from .rfactor import rfactor_tree as _rfactor_tree
@@ -130,6 +132,26 @@ class Schedule:
         self._check_label(label)
         made = _relabel(_cache_read(block, buffer, scope), label)
         self._did(*step, makes=[made.label.data])
+        return made
+
+    def cache_gather(
+        self,
+        block: BlockOp,
+        buffer: SSAValue,
+        scope: Scope,
+        positions: Sequence[int],
+        label: str | None = None,
+    ) -> BlockOp:
+        step = ["cache_gather", block.label.data, name_of_buffer(self.func, buffer), scope.value]
+        self._check_label(label)
+        made = _relabel(_cache_gather(block, buffer, scope, positions), label)
+        self._did(*step, *(f"d{position}" for position in positions), makes=[made.label.data])
+        return made
+
+    def prefetch(self, block: BlockOp, loop: ForOp, copies: int) -> tuple[BlockOp, BlockOp]:
+        name = name_of_loop_around(block, loop)
+        made = _prefetch(block, loop, copies)
+        self._did("prefetch", name, copies)
         return made
 
     def cache_write(self, block: BlockOp, scope: Scope, label: str | None = None) -> BlockOp:

@@ -101,6 +101,13 @@ def free_label(func: FuncOp, label: str) -> str:
     return next(name for name in chain([label], numbered) if name not in taken)
 
 
+def insert_before(new: Operation, op: Operation) -> None:
+    """Put `new` before `op`."""
+    parent = op.parent_block()
+    assert parent is not None
+    parent.insert_op_before(new, op)
+
+
 def insert_after(new: Operation, op: Operation) -> None:
     """Put `new` after `op`."""
     parent = op.parent_block()

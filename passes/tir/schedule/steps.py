@@ -102,6 +102,23 @@ class _Call:
         return None if self.names is None else (self.names[0], self.names[1])
 
 
+def _cache_gather(call: _Call) -> None:
+    positions = [_variable(call, word) for word in call.words[3:]]
+    block, buffer, scope = call.block(0), call.buffer(1), call.scope(2)
+    call.schedule.cache_gather(block, buffer, scope, positions, call.name)
+
+
+def _variable(call: _Call, word: str) -> int:
+    if not re.fullmatch(r"d\d+", word):
+        raise refuse(call.schedule.func, f"'{word}' in '{call.text}' is no variable such as d0")
+    return int(word[1:])
+
+
+def _prefetch(call: _Call) -> None:
+    block = block_of(call.schedule.func, call.words[0].partition(".")[0])
+    call.schedule.prefetch(block, call.loop(0), call.integer(1))
+
+
 def _rfactor_tree(call: _Call) -> None:
     axis = call.integer(2) if len(call.words) > 2 else None
     call.schedule.rfactor_tree(call.loop(0), call.integer(1), axis)
@@ -196,6 +213,14 @@ STEPS: dict[str, _Step] = {
         3,
         1,
     ),
+    "cache_gather": _Step(
+        "cache_gather block buffer scope variable [variable ...] [-> label]",
+        _cache_gather,
+        4,
+        _MANY,
+        1,
+    ),
+    "prefetch": _Step("prefetch block.loop copies", _prefetch, 2, 2),
     "cache_write": _Step(
         "cache_write block scope [-> label]",
         lambda call: call.schedule.cache_write(call.block(0), call.scope(1), call.name),

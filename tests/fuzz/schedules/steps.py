@@ -13,7 +13,7 @@ from clopt.passes.tir.schedule.steps import STEPS
 _WEIGHTS = {
     **dict.fromkeys(STEPS, 1.0),
     **{"split": 4.0, "reorder": 3.0, "fuse": 2.0, "bind": 3.0, "compute_at": 4.0},
-    **{"cache_read": 1.5, "cache_write": 1.5, "rfactor": 1.5},
+    **{"cache_read": 1.5, "cache_write": 1.5, "cache_gather": 1.5, "rfactor": 1.5},
 }
 _NAMES = list(_WEIGHTS)
 _ODDS = np.array(list(_WEIGHTS.values())) / sum(_WEIGHTS.values())
@@ -71,6 +71,13 @@ class _Draw:
             case "cache_read":
                 names = [load.memref.name_hint or "?" for load in block.loads()]
                 return [label, self._one(names), self._scope()]
+            case "cache_gather":
+                names = [load.memref.name_hint or "?" for load in block.loads()]
+                order = self.rng.permutation(len(block.iter_vars))
+                some = order[: self.rng.integers(1, len(order) + 1)]
+                return [label, self._one(names), self._scope(), *(f"d{int(i)}" for i in some)]
+            case "prefetch":
+                return [self._one(loops), str(self.rng.integers(1, 4))]
             case "cache_write":
                 return [label, self._scope()]
             case "set_scope":
