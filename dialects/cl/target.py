@@ -80,6 +80,9 @@ class Target:
     """Rows of the tile that one work-item of a GPU computes of a matmul or convolution."""
     register_cols: int = 4
     """Columns of that tile."""
+    prefetched_panels: int = 0
+    """Copies of a panel in local memory with which a GPU multiplies one while the next is loaded;
+    0 for those that hide latencies by the number of their groups alone."""
     registers: int = 96
     """Registers of four floats that a GPU core has for each lane of its waves: n waves are in
     flight on it while a work-item takes at most `registers // n` of them."""

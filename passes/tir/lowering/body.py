@@ -132,14 +132,14 @@ class BodyCloner:
     ) -> list[SSAValue]:
         """The operands of an access to a temporary that holds a part of its tensor."""
         operands = [self._value(v, out, made) for v in op.operands[: -len(op.indices) or None]]
-        for index, origin in zip(op.indices, self.footprints[op.memref].origin, strict=True):
+        for dim, index in enumerate(op.indices):
             expr = self.exprs.get(index)
             if expr is None:
                 # Such an index makes the temporary hold the whole dimension.
                 operands.append(self._value(index, out, made))
-            else:
-                expr = tidy(expr - origin, self.extents)
-                operands.append(self._index(expr, out, made))
+                continue
+            for part in self.footprints[op.memref].parts(dim, expr):
+                operands.append(self._index(tidy(part, self.extents), out, made))
         return operands
 
     def _value(self, value: SSAValue, out: Block, made: dict[AffineExpr, SSAValue]) -> SSAValue:

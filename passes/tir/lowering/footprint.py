@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects.tir import EXPANDED, BlockOp, ForOp, Scope, ScopeAttr, enclosing_loops
+from ....dialects.tir.affine import Linear, linear
 from ..schedule.analysis import accesses, memref_of, users
 from ..schedule.errors import refuse
 from ..window import Window, hull, whole, window
@@ -23,12 +24,19 @@ class Footprint:
     """The loop that allocates a temporary (None: the kernel), its type, and its first element.
 
     Element 0 along each dimension is index `origin` of the whole tensor, over the dimensions of the
-    `Space`.
+    `Space`. A dimension of which only the first elements of each period are used is kept as two:
+    its periods, and these elements.
     """
 
     home: ForOp | None
     type: MemRefType[Attribute]
     origin: tuple[AffineExpr, ...]
+    periods: tuple[int | None, ...]
+
+    def parts(self, dim: int, index: AffineExpr) -> list[AffineExpr]:
+        """The indices that take the place of an index of the whole tensor."""
+        inside, period = index - self.origin[dim], self.periods[dim]
+        return [inside] if period is None else [inside // period, inside % period]
 
 
 def footprints(allocas: Iterable[memref.AllocaOp], space: Space) -> dict[SSAValue, Footprint]:
@@ -45,6 +53,7 @@ def _footprint(alloca: memref.AllocaOp, space: Space) -> Footprint:
         dim for k, dim in space.of_kind.items() if not (local and k.value.startswith("local"))
     }
     shape = kind.get_shape()
+    forms: list[list[_Form]] = [[] for _ in shape]
     reads: list[list[Window]] = [[] for _ in shape]
     writes: list[list[Window]] = [[] for _ in shape]
     for block in blocks:
@@ -54,19 +63,62 @@ def _footprint(alloca: memref.AllocaOp, space: Space) -> Footprint:
             for dim, (index, size) in enumerate(zip(indices, shape, strict=True)):
                 if index is None:
                     side[dim].append(whole(size))
+                    forms[dim].append(None)
                     continue
                 expr = index.replace_dims_and_symbols(space.iters[block], ())
+                forms[dim].append(_form(expr, extents, fixed))
                 side[dim].append(window(expr, extents, fixed))
     windows = [hull([*w, *r], size) for w, r, size in zip(writes, reads, shape, strict=True)]
     bound = space.bound & fixed
     _check_reach(alloca, blocks, space, bound)
     for r, w in zip(reads, writes, strict=True):
         _check_own(alloca, r, w, bound)
-    new = MemRefType(
-        kind.element_type, [item.size for item in windows], kind.layout, kind.memory_space
-    )
+    periods = [None if local else _period(of_dim) for of_dim in forms]
+    kept: list[int] = []
+    for item, period, of_dim in zip(windows, periods, forms, strict=True):
+        if period is None:
+            kept.append(item.size)
+        else:
+            kept += [-(-item.size // period), max(_reach(form, period) for form in of_dim)]
+    new = MemRefType(kind.element_type, kept, kind.layout, kind.memory_space)
     home = loops[-1] if loops and not local else None
-    return Footprint(home, new, tuple(item.low.expr() for item in windows))
+    return Footprint(home, new, tuple(item.low.expr() for item in windows), tuple(periods))
+
+
+_Form = tuple[Linear, dict[int, int]] | None
+"""The fixed part of an index, and the last value of what runs with each step; None if unknown."""
+
+
+def _form(expr: AffineExpr, extents: Sequence[int], fixed: set[int]) -> _Form:
+    form = linear(expr, extents)
+    low, steps = Linear({}, form.constant), dict[int, int]()
+    for atom, step in form.terms.items():
+        if atom.used_dims() <= fixed:
+            low = low + Linear({atom: step}, 0)
+        elif isinstance(atom, AffineDimExpr) and step > 0:
+            steps[step] = steps.get(step, 0) + extents[atom.position] - 1
+        else:
+            return None
+    return low, steps
+
+
+def _reach(form: _Form, period: int) -> int:
+    """How many elements of a period an index uses."""
+    assert form is not None
+    return 1 + sum(step * last for step, last in form[1].items() if step < period)
+
+
+def _period(forms: Sequence[_Form]) -> int | None:
+    """The largest step of all indices between which they use at most half of the elements."""
+    first = forms[0] if forms else None
+    if first is None or any(form is None or form[0] != first[0] for form in forms):
+        return None
+    steps = {step for form in forms if form is not None for step in form[1]}
+    for period in sorted(steps, reverse=True):
+        apart = all(step < period or step % period == 0 for step in steps)
+        if apart and all(2 * _reach(form, period) <= period for form in forms):
+            return period
+    return None
 
 
 def _common_loops(blocks: Iterable[BlockOp], local: bool) -> list[ForOp]:

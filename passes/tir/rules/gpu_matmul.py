@@ -2,13 +2,15 @@
 
 The blocking of Volkov and Demmel ("Benchmarking GPUs to Tune Dense Linear Algebra", 2008): the
 group loads panels of both operands together, then each work-item multiplies its rows and columns of
-them in registers.
+them in registers. While it does, the next panels can be on their way, as in CUTLASS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import FixedBitwidthType
@@ -16,17 +18,61 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from ..schedule.analysis import memref_of
-from .contraction import NO_CONTRACTION, Contraction
+from .contraction import NO_CONTRACTION, Contraction, Load
 from .grid import bind_axes, join_grid
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Range, Space
 
-_GROUPS = (16, 8, 4)
-"""Sides of a square work-group, the best first."""
+_GROUPS = ((16, 16), (8, 8), (4, 4), (16, 8), (8, 16), (32, 8), (8, 32))
 _DEPTH = 16
 _MOST_ROWS = 16
 _WIDTHS = (1, 2, 4, 8)
+_VECTORS = (1, 2, 4)
+_LOADS = (1, 2, 4)
+_MOST_LOADS = 32
+"""Loads of a work-item that wait in registers for their place in local memory."""
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """What a group and its work-items compute, and how many steps of the sum at a time."""
+
+    group: tuple[int, int]
+    rows: int
+    width: int
+    vectors: int
+    depth: int
+
+    @staticmethod
+    def of(params: Params, depth: int | None = None) -> _Tile:
+        x, y = params.numbers("group")
+        rows, width, vectors = (params.number(name) for name in ("rows", "cols", "vectors"))
+        depth = params.number("depth") if depth is None else depth
+        return _Tile((x, y), rows, width, vectors, depth)
+
+    @property
+    def items(self) -> int:
+        return prod(self.group)
+
+    @property
+    def cols(self) -> int:
+        """Columns of a work-item."""
+        return self.width * self.vectors
+
+    @property
+    def all_rows(self) -> int:
+        """Rows of a group."""
+        return self.group[1] * self.rows
+
+    @property
+    def all_cols(self) -> int:
+        """Columns of a group."""
+        return self.group[0] * self.cols
+
+    def panels(self) -> tuple[int, int]:
+        """Elements of the two panels."""
+        return self.all_rows * self.depth, self.all_cols * self.depth
 
 
 @dataclass(frozen=True)
@@ -34,12 +80,53 @@ class _Facts:
     contraction: Contraction
     target: cl.Target
 
-    def bytes_of(self, params: Params, depth: int) -> int:
-        """Local memory that the two panels take."""
-        rows, cols = (params.number(name) for name in ("rows", "cols"))
-        types = (memref_of(load.op.memref).element_type for load in self.contraction.loads)
-        of_rows, of_cols = (cast(FixedBitwidthType, type_).size for type_ in types)
-        return params.number("group") * depth * (rows * of_rows + cols * of_cols)
+    def bytes_of(self, tile: _Tile) -> int:
+        """Local memory that one copy of the two panels takes."""
+        return sum(
+            count * cast(FixedBitwidthType, memref_of(load.op.memref).element_type).size
+            for count, load in zip(tile.panels(), self.contraction.loads, strict=True)
+        )
+
+    def loads(self, tile: _Tile) -> tuple[int, ...]:
+        """Lanes of the loads that work-items can make of both panels."""
+        return tuple(
+            lanes
+            for lanes in _LOADS
+            if lanes == 1
+            or all(
+                size is not None and size % lanes == 0
+                for size in (self._along(load, tile) for load in self.contraction.loads)
+            )
+        )
+
+    def _along(self, load: Load, tile: _Tile) -> int | None:
+        """The size of a panel along the operand's memory."""
+        variable = self.variable_along(load)
+        *_, row, col = range(len(self.contraction.extents))
+        sizes = {row: tile.all_rows, col: tile.all_cols, col + 1: tile.depth}
+        return None if variable is None else sizes.get(variable)
+
+    def variable_along(self, load: Load) -> int | None:
+        """The variable along an operand's memory."""
+        return next((i for i, step in enumerate(load.steps) if step == 1), None)
+
+    def prefetches(self, tile: _Tile, lanes: int) -> tuple[int, ...]:
+        """Numbers of panels that can be on their way; panels are then divided evenly."""
+        even = all(
+            count % (tile.items * lanes) == 0 and count <= tile.items * _MOST_LOADS
+            for count in tile.panels()
+        )
+        steps = -(-self.contraction.depth // tile.depth)
+        return tuple(
+            copies
+            for copies in (0, 1, 2, 3)
+            if copies == 0
+            or (
+                even
+                and steps > max(1, copies - 1)
+                and copies * self.bytes_of(tile) <= self.target.local_memory_bytes
+            )
+        )
 
 
 def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
@@ -56,8 +143,10 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
 
 
 def _objection(space: Space[_Facts]) -> str | None:
-    fault = space.fault(_preferred(space))
-    return None if fault is None else f"it is no large product: of the best tile, {fault}"
+    if any(space.fault(params) is None for params in _preferred(space)):
+        return None
+    fault = space.fault(next(_preferred(space)))
+    return f"it is no large product: of the best tile, {fault}"
 
 
 def _is_product(contraction: Contraction) -> bool:
@@ -76,46 +165,110 @@ def _parameters(facts: _Facts) -> Sequence[Parameter]:
     most = facts.target.max_work_group_size
     depths = tuple(d for d in (4, 8, 16, 32) if 2 * d <= facts.contraction.depth)
 
-    def depth(params: Params) -> Choice:
-        local = facts.target.local_memory_bytes
-        return Choice(tuple(d for d in depths if facts.bytes_of(params, d) <= local))
-
     def rows(params: Params) -> Range:
-        return Range(1, min(_MOST_ROWS, row // params.number("group")))
+        return Range(1, min(_MOST_ROWS, row // params.numbers("group")[1]))
 
     def cols(params: Params) -> Choice:
-        return Choice(tuple(w for w in _WIDTHS if w * params.number("group") <= col))
+        return Choice(tuple(w for w in _WIDTHS if w * params.numbers("group")[0] <= col))
 
-    groups = tuple(side for side in _GROUPS if side * side <= most)
+    def vectors(params: Params) -> Choice:
+        one = params.number("cols") * params.numbers("group")[0]
+        return Choice(tuple(n for n in _VECTORS if n * one <= col))
+
+    def depth(params: Params) -> Choice:
+        local = facts.target.local_memory_bytes
+        one = facts.bytes_of(_Tile.of(params, depth=1))
+        return Choice(tuple(d for d in depths if d * one <= local))
+
+    def load(params: Params) -> Choice:
+        return Choice(facts.loads(_Tile.of(params)))
+
+    def prefetch(params: Params) -> Choice:
+        return Choice(facts.prefetches(_Tile.of(params), params.number("load")))
+
+    groups = tuple(group for group in _GROUPS if prod(group) <= most)
     return (
-        Parameter("group", "work-items along each side of a group", Choice(groups)),
+        Parameter("group", "work-items of a group along columns and rows", Choice(groups)),
         Parameter("rows", "rows of the product for a work-item", rows),
-        Parameter("cols", "columns of the product for a work-item", cols),
+        Parameter("cols", "columns of the product in a vector of a work-item", cols),
+        Parameter("vectors", "vectors of a work-item along the columns", vectors),
+        Parameter(
+            "spread",
+            "where the vectors of a work-item lie: over the columns of the group, or side by side",
+            lambda params: Choice(("group", "item") if params.number("vectors") > 1 else ("item",)),
+        ),
         Parameter("depth", "steps of the sum that local memory holds at a time", depth),
+        Parameter(
+            "panels",
+            "how panels lie in local memory: as the sum walks through them, or as in the operands",
+            Choice(("walked", "plain")),
+        ),
+        Parameter("load", "lanes of a load of a panel", load),
+        Parameter(
+            "prefetch",
+            "copies of a panel while the next one is on its way; 0 loads it when it is needed",
+            prefetch,
+        ),
     )
 
 
 def _default(space: Space[_Facts]) -> Params:
-    return space.nearest(_preferred(space))
+    wanted = [params for params in _preferred(space) if space.fault(params) is None]
+    if not wanted:
+        return space.nearest(next(_preferred(space)))
+    return min(wanted, key=lambda params: _cost(space, params))
 
 
-def _preferred(space: Space[_Facts]) -> Params:
-    """The tile that suits the target, whether the product is large enough for it or not."""
+def _preferred(space: Space[_Facts]) -> Iterator[Params]:
+    """The tiles that suit the target, the largest first, whether the product is large or not."""
     target = space.facts.target
-    group = next((s for s in _GROUPS if s * s <= target.max_work_group_size), _GROUPS[-1])
     cols = min(target.register_cols, 4)
-    return Params({"group": group, "rows": target.register_rows, "cols": cols, "depth": _DEPTH})
+    copies = target.prefetched_panels
+    if not copies:
+        side = next((x for x, y in _GROUPS if x * y <= target.max_work_group_size), 4)
+        tiles = [((side, side), target.register_rows, _DEPTH)]
+    else:
+        rows = [target.register_rows, target.register_rows // 2]
+        tiles = product([(16, 16), (16, 8), (8, 8)], rows, [_DEPTH, _DEPTH // 2])
+    vectors = max(1, target.register_cols // 4) if copies else 1
+    for group, count, depth in tiles:
+        tile = _Tile(group, count, cols, vectors, depth)
+        lanes = max(space.facts.loads(tile)) if copies else 1
+        yield Params(
+            {
+                "group": group,
+                "rows": count,
+                "cols": cols,
+                "vectors": tile.vectors,
+                "spread": "group" if tile.vectors > 1 else "item",
+                "depth": depth,
+                "panels": "walked" if copies else "plain",
+                "load": lanes,
+                "prefetch": max(c for c in space.facts.prefetches(tile, lanes) if c <= copies),
+            }
+        )
+
+
+def _cost(space: Space[_Facts], params: Params) -> float:
+    """Multiply-adds of a compute unit: of its share of the groups, with what they read."""
+    facts, tile = space.facts, _Tile.of(params)
+    *batch, row, col = facts.contraction.extents
+    groups = prod(batch) * -(-row // tile.all_rows) * -(-col // tile.all_cols)
+    # From local memory each work-item reads rows and columns, from global memory the group does.
+    read = tile.items * (tile.rows + tile.cols) + tile.all_rows + tile.all_cols
+    step = tile.all_rows * tile.all_cols + facts.target.access_cost * read / 4
+    return -(-groups // facts.target.compute_units) * step * facts.contraction.depth
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     contraction = kernel.contraction
     assert contraction is not None, "the rule fits"
+    tile, spread = _Tile.of(params), params.word("spread") == "group"
     row, col = len(contraction.extents) - 2, len(contraction.extents) - 1
-    group = params.number("group")
     loops = contraction.output.loops
     batch = loops[:row]
-    row_groups, out_row = schedule.split(loops[row], group * params.number("rows"), overlap=True)
-    col_groups, out_col = schedule.split(loops[col], group * params.number("cols"), overlap=True)
+    row_groups, out_row = schedule.split(loops[row], tile.all_rows, overlap=True)
+    col_groups, out_col = schedule.split(loops[col], tile.all_cols, overlap=True)
     schedule.reorder(*batch, row_groups, col_groups, out_row, out_col)
     grid = [loop for loop in (*batch, row_groups, col_groups) if loop.size > 1]
     single = [loop for loop in (*batch, row_groups, col_groups) if loop.size == 1]
@@ -127,54 +280,113 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
         place = grid[-1]
     block = contraction.stage.block
     inner = schedule.compute_at(block, place)
-    steps, step = schedule.split(inner[-1], params.number("depth"))
-    items = _distribute(schedule, inner[row], inner[col], params)
-    schedule.reorder(*inner[:row], steps, items[0], items[1], step, items[2], items[3])
-    for load in contraction.loads:
-        copy = schedule.cache_read(block, load.op.memref, tir.Scope.Local)
-        _copy_together(schedule, schedule.compute_at(copy, steps), group)
-    out = _distribute(schedule, out_row, out_col, params)
-    schedule.reorder(out[0], out[1], out[2], out[3])
+    steps, step = schedule.split(inner[-1], tile.depth)
+    items = _distribute(schedule, inner[row], inner[col], tile, spread)
+    schedule.reorder(*inner[:row], steps, *items[:2], step, *items[2:])
+    copies = [
+        _copy_panel(schedule, contraction, load, steps, tile, params) for load in contraction.loads
+    ]
+    out = _distribute(schedule, out_row, out_col, tile, spread)
+    schedule.reorder(*out)
     bind_axes(schedule, grid, (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
     for nest in (items, out):
         _bind_items(schedule, nest)
     schedule.keep_private(block)
+    if params.number("prefetch"):
+        for copy in copies:
+            schedule.prefetch(copy, steps, params.number("prefetch"))
     join_grid(schedule, kernel.borders, contraction.output)
 
 
 def _distribute(
-    schedule: Schedule, row: tir.ForOp, col: tir.ForOp, params: Params
+    schedule: Schedule, row: tir.ForOp, col: tir.ForOp, tile: _Tile, spread: bool
 ) -> list[tir.ForOp]:
-    """Items along rows, items along columns, the rows and the columns of one item."""
-    item_rows, rows = schedule.split(row, params.number("rows"))
-    item_cols, cols = schedule.split(col, params.number("cols"))
-    return [item_rows, item_cols, rows, cols]
+    """Items along rows and columns; the rows, the vectors and the lanes of one item."""
+    item_rows, rows = schedule.split(row, tile.rows)
+    if tile.vectors == 1:
+        item_cols, cols = schedule.split(col, tile.width)
+        return [item_rows, item_cols, rows, cols]
+    if spread:
+        vectors, item_cols, cols = schedule.split_many(col, (tile.group[0], tile.width))
+    else:
+        item_cols, vectors, cols = schedule.split_many(col, (tile.vectors, tile.width))
+    return [item_rows, item_cols, rows, vectors, cols]
 
 
 def _bind_items(schedule: Schedule, nest: list[tir.ForOp]) -> None:
-    schedule.bind(nest[0], tir.LoopKind.LocalY)
-    schedule.bind(nest[1], tir.LoopKind.LocalX)
-    schedule.unroll(nest[2])
-    if nest[3].size > 1:
-        schedule.vectorize(nest[3])
-
-
-def _copy_together(schedule: Schedule, loops: list[tir.ForOp], group: int) -> None:
-    """All work-items of the group copy a panel, neighbours neighbouring elements."""
-    copied = schedule.fuse(*loops, name="copy")
-    rest, item_cols = schedule.split(copied, group, ("rest", "item_x"))
-    _, item_rows = schedule.split(rest, group, ("copy", "item_y"))
+    item_rows, item_cols, *unrolled, lanes = nest
     schedule.bind(item_rows, tir.LoopKind.LocalY)
     schedule.bind(item_cols, tir.LoopKind.LocalX)
+    for loop in unrolled:
+        schedule.unroll(loop)
+    if lanes.size > 1:
+        schedule.vectorize(lanes)
+
+
+def _copy_panel(
+    schedule: Schedule,
+    contraction: Contraction,
+    load: Load,
+    steps: tir.ForOp,
+    tile: _Tile,
+    params: Params,
+) -> tir.BlockOp:
+    """All work-items of the group copy a panel, neighbours neighbouring elements."""
+    block, buffer = contraction.stage.block, load.op.memref
+    if params.word("panels") == "plain":
+        copy = schedule.cache_read(block, buffer, tir.Scope.Local)
+        loops = schedule.compute_at(copy, steps)
+        along = loops[-1]
+    else:
+        spatial = len(contraction.extents)
+        used = [i for i, step in enumerate(load.steps) if step != 0]
+        order = [
+            *(i for i in used if i < spatial - 2),
+            spatial,
+            *(i for i in used if i in (spatial - 2, spatial - 1)),
+        ]
+        copy = schedule.cache_gather(block, buffer, tir.Scope.Local, order)
+        loops = schedule.compute_at(copy, steps)
+        along = max(loops, key=lambda loop: load.steps[order[loops.index(loop)]] == 1)
+    rest = [loop for loop in loops if loop is not along]
+    lanes: tir.ForOp | None = None
+    if params.number("load") > 1:
+        along, lanes = schedule.split(along, params.number("load"))
+    schedule.reorder(*rest, along, *([lanes] if lanes else []))
+    _share(schedule, [*rest, along], lanes, tile, ahead=params.number("prefetch") > 0)
+    return copy
+
+
+def _share(
+    schedule: Schedule,
+    loops: Sequence[tir.ForOp],
+    lanes: tir.ForOp | None,
+    tile: _Tile,
+    ahead: bool,
+) -> None:
+    """Divide the points of a copy among the work-items of a group."""
+    x, y = tile.group
+    copied = schedule.fuse(*loops, name="copy")
+    others, item_cols = schedule.split(copied, x, ("rest", "item_x"))
+    chunks, item_rows = schedule.split(others, y, ("copy", "item_y"))
+    if ahead:
+        schedule.reorder(item_rows, item_cols, chunks)
+    schedule.bind(item_rows, tir.LoopKind.LocalY)
+    schedule.bind(item_cols, tir.LoopKind.LocalX)
+    if ahead:
+        schedule.unroll(chunks)
+    if lanes is not None:
+        schedule.vectorize(lanes)
 
 
 GPU_MATMUL = Rule(
     "gpu-matmul",
-    1,
+    2,
     Kernels(device="gpu", texels=False, reductions=True),
     _fit,
     _default,
     _apply,
-    objection=_objection,
+    _cost,
+    _objection,
 )
 """Which variables are rows and columns follows from the product, the copies from the group."""

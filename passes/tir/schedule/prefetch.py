@@ -8,8 +8,9 @@ here; `tir-lower-blocks` peels them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 from xdsl.dialects import affine, memref
@@ -233,12 +234,11 @@ def _evaluate(expr: AffineExpr, values: Sequence[np.ndarray]) -> np.ndarray:
             raise AssertionError(f"an index is no {expr}")
 
 
-_OPERATIONS = {
+_OPERATIONS: dict[AffineBinaryOpKind, Callable[[Any, Any], Any]] = {
     AffineBinaryOpKind.Add: np.add,
     AffineBinaryOpKind.Mul: np.multiply,
     AffineBinaryOpKind.Mod: np.mod,
     AffineBinaryOpKind.FloorDiv: np.floor_divide,
-    AffineBinaryOpKind.CeilDiv: lambda a, b: -(-a // b),
 }
 
 

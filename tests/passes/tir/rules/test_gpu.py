@@ -1,13 +1,24 @@
 """The kernels that the GPU rules take, and those that they leave."""
 
+import numpy as np
 import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
 from xdsl.dialects import memref
 from xdsl.parser import Parser
 
+from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import tir
 from clopt.dialects.cl import Target, set_target
 from clopt.passes.pipelines import run_pipeline
+from clopt.passes.tir.lower_blocks import lower_blocks
+from clopt.passes.tir.rules.gpu_matmul import GPU_MATMUL
+from clopt.passes.tir.rules.naive_kernel import NaiveKernel
+from clopt.passes.tir.rules.plans import plan_of, planned
+from clopt.passes.tir.rules.space import Params, Space, Value
+from support import effort
+from support.tir import interpreter, kernels
 
 PRODUCT = """
 func.func @main(%x: tensor<128x128xf32>, %y: tensor<128x128xf32>) -> tensor<128x128xf32> {{
@@ -31,3 +42,49 @@ def test_product_of_a_matrix_with_another_and_with_itself(right: str, panels: in
         and op.memref.type.memory_space == tir.ScopeAttr(tir.Scope.Local)
     ]
     assert len(local) == panels
+
+
+def product(rows: int, depth: int, cols: int) -> tir.FuncOp:
+    """A product whose result goes to an output of its own."""
+    return kernels.parse(kernels.matmul(rows, cols, depth))
+
+
+@settings(max_examples=effort.examples(8))
+@given(
+    sizes=st.tuples(*(st.sampled_from(some) for some in ([32, 37, 40], [8, 13, 16], [32, 40, 45]))),
+    data=st.data(),
+)
+def test_any_plan_of_a_product(sizes: tuple[int, int, int], data: st.DataObject) -> None:
+    """Tiles, panels and loads of all kinds, with panels on their way and without."""
+    target = load_target("nvidia")
+    func = product(*sizes)
+    space = GPU_MATMUL.space(NaiveKernel(func), target)
+    assert isinstance(space, Space)
+    values: dict[str, Value] = {}
+    for parameter in space.parameters:
+        # Of small products few groups are even enough to prefetch, so these come first.
+        domain = list(parameter.domain_at(Params(values)))[::-1]
+        values[parameter.name] = data.draw(st.sampled_from(domain), label=parameter.name)
+    event(f"prefetch {values['prefetch']}")
+    func.plan = plan_of(GPU_MATMUL, Params(values))
+    expected = interpreter.results(product(*sizes))
+    planned(func, target).commit()
+    lower_blocks(func)
+    func.verify()
+    for ours, theirs in zip(interpreter.results(func), expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("size", "group", "rows"),
+    [(4096, (16, 16), 8), (1024, (16, 8), 8), (256, (8, 8), 4)],
+)
+def test_tiles_are_as_large_as_keeps_all_units_busy(
+    size: int, group: tuple[int, int], rows: int
+) -> None:
+    target = load_target("nvidia")
+    space = GPU_MATMUL.space(NaiveKernel(product(size, size, size)), target)
+    assert isinstance(space, Space)
+    params = GPU_MATMUL.default(space)
+    assert (params.numbers("group"), params.number("rows")) == (group, rows)
+    assert params.number("prefetch") == target.prefetched_panels

@@ -29,7 +29,8 @@ GIVEN = """#tir.plan<"register-tile", 2, {local_size = [1, 1, 1], col = 1, width
   row = 0, rows = 2, panel = "packed", chunk = 4, order = [1, 0], constants = "plain"}>"""
 
 
-SMALL_PRODUCT = """#tir.plan<"gpu-matmul", 1, {group = 8, rows = 2, cols = 4, depth = 8}>"""
+SMALL_PRODUCT = """#tir.plan<"gpu-matmul", 2, {group = [8, 8], rows = 2, cols = 4, vectors = 1,
+  spread = "item", depth = 8, panels = "plain", load = 1, prefetch = 0}>"""
 
 
 def lowered(target: str = "pocl") -> tuple[ModuleOp, CloptContext, tir.FuncOp]:
