@@ -17,7 +17,7 @@ import pyopencl as cl
 
 from ....dialects.cl.target import Fact, Target
 from ....errors import CloptError, CloptWarning
-from ....files.caches import is_cache_kept, is_private, make_private
+from ....files.caches import is_private, make_private
 from ...targets import load_target
 from .. import system
 from ..devices import AVX512_REGISTERS, Device, target_for
@@ -53,25 +53,16 @@ def live_target(device: Device) -> Target:
     if file is None:
         return unmeasured
     if not is_private(file):
-        if unmeasured.name not in _ON_FIRST_USE or not is_cache_kept():
+        if unmeasured.name not in _ON_FIRST_USE or not make_private(file.parent):
             return unmeasured
         start = perf_counter()
         try:
             _measure(device, unmeasured, file)
-        except cl.Error as error:
-            warnings.warn(
-                f"{device} does not run the kernels that measure it ({error}); clopt takes the "
-                f"facts of {unmeasured.name}.",
-                CloptWarning,
-                stacklevel=2,
-            )
+        except CloptError as error:
+            _warn(f"{str(error).removesuffix('.')}; clopt takes the facts of {unmeasured.name}.")
             return unmeasured
-        warnings.warn(
-            f"measured {device.name} in {perf_counter() - start:.1f} s, once; its facts are kept "
-            f"in {file}.",
-            CloptWarning,
-            stacklevel=2,
-        )
+        seconds = perf_counter() - start
+        _warn(f"measured {device.name} in {seconds:.1f} s, once; its facts are kept in {file}.")
     return target_for(device, replace(load_target(str(file)), name=unmeasured.name))
 
 
@@ -92,20 +83,27 @@ def calibrate(device: Device) -> Path:
             f"clopt cannot keep what it measures in {file or 'a home'}; XDG_CACHE_HOME may name a "
             "folder of yours that can be written."
         )
-    try:
-        _measure(device, unmeasured, file)
-    except cl.Error as error:
-        raise CloptError(f"{device} does not run the kernels that measure it: {error}.") from error
+    _measure(device, unmeasured, file)
     return file
 
 
 def _measure(device: Device, unmeasured: Target, file: Path) -> None:
-    figures = _figures_of_system() | figures_of(read(device), unmeasured)
+    """Measure the device and keep its facts; CloptError where one or the other does not work."""
+    try:
+        figures = _figures_of_system() | figures_of(read(device), unmeasured)
+    except cl.Error as error:
+        raise CloptError(f"{device} does not run the kernels that measure it: {error}.") from error
     measured = unmeasured.with_facts({fact: figure.value for fact, figure in figures.items()})
     base = load_target(unmeasured.name)
     text = text_of(device, base, measured, figures, date.today())
-    if make_private(file.parent):
+    try:
         write_atomically(file, text.encode())
+    except OSError as error:
+        raise CloptError(f"{file}: cannot write here: {error.strerror}.") from error
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, CloptWarning, stacklevel=3)
 
 
 def _figures_of_system() -> dict[str, Figure]:

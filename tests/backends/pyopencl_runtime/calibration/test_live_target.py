@@ -126,10 +126,29 @@ def test_a_driver_that_refuses_is_no_obstacle(device: str, monkeypatch: pytest.M
         raise cl.RuntimeError("no linker")
 
     monkeypatch.setattr(calibration, "read", read)
-    with pytest.warns(CloptWarning, match=r"does not run the kernels that measure it \(no linker"):
+    with pytest.warns(CloptWarning, match="that measure it: no linker; clopt takes the facts of "):
         assert live_target(find_device(device)) == target_for(find_device(device))
     with pytest.raises(CloptError, match="does not run the kernels that measure it: no linker"):
         calibrate(find_device(device))
+
+
+def test_a_cache_that_fills_up_or_is_no_folder(
+    device: str, measurements: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def write(path: Path, content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(calibration, "write_atomically", write)
+    with pytest.warns(CloptWarning, match="cannot write here: No space left on device; clopt take"):
+        assert live_target(find_device(device)) == target_for(find_device(device))
+    with pytest.raises(CloptError, match=r"toml: cannot write here: No space left on device\.$"):
+        calibrate(find_device(device))
+    folder = tmp_path / "cache" / "clopt" / "devices"
+    folder.rmdir()
+    folder.touch()
+    measurements.clear()
+    assert live_target(find_device(device)) == target_for(find_device(device))
+    assert measurements == []
 
 
 def test_gpus_and_unknown_runtimes_are_not_measured(
