@@ -237,6 +237,8 @@ def _check_inside(access: Access, known: Knowledge, coords: Sequence[int]) -> No
         return
     for i in coords:
         if not access.is_inside(i, known):
+            if known.always_within(access.coords[i], access.extents[i]):
+                continue
             low, high = known.bounds(access.coords[i])
             there = f"{'?' if low is None else low} to {'?' if high is None else high}"
             raise refuse(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from math import prod
+from typing import Any, NamedTuple, TypeAlias, cast
 
+import numpy as np
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -20,6 +22,10 @@ from xdsl.ir.affine import (
 from ....dialects.tir.affine import Bounds, Linear, bounds, linear, simplify
 from ..flat import compose
 from ..lowering.space import COMPARISONS
+
+Values: TypeAlias = "np.ndarray[Any, Any]"
+_MOST_TRIED = 1 << 18
+"""Values of leaves that are tried where arithmetic on bounds does not prove an index."""
 
 
 class Condition(NamedTuple):
@@ -177,6 +183,30 @@ class Knowledge:
                 case _:
                     pass
 
+    def always_within(self, expr: AffineExpr, extent: int) -> bool:
+        """Whether `0 <= expr < extent`, found by trying all values; False where they are many.
+
+        It is more than `within` knows: tiles that overlap at the end of a fused loop repeat a
+        variable in one index, and a place that nothing reaches may be under any index.
+        """
+        extents, leaves = self._known_extents(expr), expr.used_dims()
+        count = prod(extents[leaf] or 0 for leaf in leaves)
+        if not 0 < count <= _MOST_TRIED:  # 0 where the values of a leaf are unknown
+            return False
+        points = [np.zeros(count, np.int64)] * len(extents)
+        rest = np.arange(count)
+        for leaf in leaves:
+            points[leaf], rest = rest % (extents[leaf] or 1), rest // (extents[leaf] or 1)
+        reached = np.full(count, fill_value=True)
+        for fact in self.facts:
+            if fact.expr.used_dims() <= leaves:
+                value = _values(fact.expr, points)
+                reached &= fact.low is None or value >= fact.low
+                reached &= fact.high is None or value <= fact.high
+        value = _values(expr, points)
+        inside = (value >= 0) & (value < extent)
+        return bool(np.all(inside | ~reached))
+
     def within(self, expr: AffineExpr, extent: int) -> bool:
         """Whether `0 <= expr < extent` is certain."""
         low, high = self.bounds(expr)
@@ -219,6 +249,12 @@ class Knowledge:
 
     def _both(self, op: Operation) -> list[Bounds]:
         return [self._integer_bounds(operand) for operand in op.operands]
+
+
+def _values(expr: AffineExpr, points: Sequence[Values]) -> Values:
+    """The values of an expression where each leaf has those of `points`."""
+    # An array has the operators of the numbers that `eval` is made for.
+    return np.asarray(expr.eval(cast("Sequence[int]", points), ()))
 
 
 def _bounds(

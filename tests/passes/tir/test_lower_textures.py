@@ -160,6 +160,52 @@ tir.func @guard(%x: {type_}, %y: {type_}) attributes {{outputs = array<i64: 1>, 
     assert not any(isinstance(op, memref.LoadOp | memref.StoreOp) for op in func.walk())
 
 
+@pytest.mark.parametrize(
+    ("first", "index"),
+    [
+        (0, "d0 mod 4 - d0 mod 2"),  # its terms have bounds that their sum has not
+        (8, "d0 + 6"),  # nothing reaches it
+    ],
+)
+def test_trying_all_values_proves_an_index(first: int, index: str):
+    type_ = "memref<3x4xf32, #tir.scope<texture, []>>"
+    text = f"""
+tir.func @tried(%x: {type_}, %y: {type_}) attributes {{outputs = array<i64: 1>}} {{
+  tir.for parallel %i = 0 to 8 {{
+    %first = arith.constant {first} : index
+    %some = arith.cmpi sge, %i, %first : index
+    scf.if %some {{
+      %at = affine.apply affine_map<(d0) -> ({index})> (%i)
+      tir.for unrolled %l = 0 to 4 {{
+        %v = memref.load %x[%at, %l] : {type_}
+        memref.store %v, %y[%at, %l] : {type_}
+      }}
+      scf.yield
+    }} else {{
+      scf.yield
+    }}
+  }}
+}}"""
+    run_both(text)
+
+
+@pytest.mark.parametrize("last", [8, 9])
+def test_an_index_that_no_trial_proves_is_refused(last: int):
+    type_ = "memref<8x4xf32, #tir.scope<texture, []>>"
+    text = f"""
+tir.func @outside(%x: {type_}, %y: {type_}) attributes {{outputs = array<i64: 1>}} {{
+  tir.for parallel %i = 0 to {last} {{
+    %at = affine.apply affine_map<(d0) -> (d0 + d0 mod 2 - d0 floordiv 8)> (%i)
+    tir.for unrolled %l = 0 to 4 {{
+      %v = memref.load %x[%at, %l] : {type_}
+      memref.store %v, %y[%at, %l] : {type_}
+    }}
+  }}
+}}"""
+    with pytest.raises(CloptError, match="cannot be proved to lie below 8"):
+        lower_textures(kernels.parse(text))
+
+
 def test_the_other_branch_knows_the_opposite():
     type_ = "memref<8x4xf32, #tir.scope<texture, []>>"
     copy = f"""tir.for unrolled %l = 0 to 4 {{
