@@ -105,6 +105,9 @@ class Target:
     """Steps of a reduction on a GPU that are not worth a barrier."""
     compute_units: int = 2
     """Work-groups that run at the same time."""
+    split_results: int = 0
+    """Partial results for each compute unit that keep a GPU busy where deep reductions with few
+    results are split in parts; 0 where that was not measured to pay."""
     mads_per_nanosecond: float = 48.0
     """Multiply-adds of floats that one compute unit computes if it never waits."""
     access_cost: float = 4.0

@@ -28,6 +28,8 @@ RULES: tuple[Rule[Any], ...] = (
     TEXELS,
     CPU_ELEMENTWISE,
     GPU_ELEMENTWISE,
+    # Before all that computes a sum in one group: parts of it are kernels for these rules.
+    SPLIT_REDUCTION,
     # A large product profits most from local memory. It reads each operand many times, so that
     # sharing a sum, as the next rule does, would be slower.
     GPU_MATMUL,
@@ -47,8 +49,6 @@ RULES: tuple[Rule[Any], ...] = (
     COLUMNS,
     # Fits everything that has a reduction.
     FALLBACK,
-    # No kernel's default yet.
-    SPLIT_REDUCTION,
 )
 """The rules in the order in which they are tried.
 

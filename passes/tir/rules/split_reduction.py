@@ -7,8 +7,10 @@ them: "split-K" of matrix products, as in NVIDIA's CUTLASS (2017).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from math import log, prod
 
 from xdsl.ir.affine import AffineExpr
 
@@ -17,26 +19,85 @@ from ....dialects.tir import TEXEL
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, written
 from ..schedule.combine import can_combine
+from .group_plan import rows_to_share
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Space
 from .stages import Stage
+from .texel_tile import has_few_texels
 
 _MOST_PARTS = 1024
 """Parts of a sum at the most."""
+
+
+_SHORTEST = 48
+"""Steps of a part that are worth a result in memory."""
+_SHARE = 0.1
+"""The share of its rate at which a GPU computes few results; with parts it is twice as much."""
 
 
 @dataclass(frozen=True)
 class _Facts:
     kernel: NaiveKernel
     target: cl.Target
-    extents: Sequence[int]
-    """Of the variables that the reductions run over."""
+    stage: Stage
+    """The first of the reductions."""
+
+    @cached_property
+    def extents(self) -> tuple[int, ...]:
+        """Of the variables that the reductions run over."""
+        return _extents(self.stage)
 
     @property
     def along(self) -> int:
         """The longest of the variables, the first of several."""
         return max(range(len(self.extents)), key=lambda i: (self.extents[i], -i))
+
+    @cached_property
+    def results(self) -> int:
+        return prod(self.stage.block.iter_extents[i] for i in self.stage.spatial)
+
+    @cached_property
+    def steps(self) -> int:
+        return prod(self.extents)
+
+    @cached_property
+    def shares_loads(self) -> bool:
+        """Whether results share all that they read, so that tiles of them read less."""
+        stored, extents = written(self.stage.block), self.stage.block.iter_extents
+        return not any(
+            all(extents[i] == 1 or step != 0 for i, step in enumerate(steps))
+            for access, steps in self.stage.strides.items()
+            if access.memref not in stored
+        )
+
+    @property
+    def wanted(self) -> float:
+        """Parts that keep the device busy: tiles of results, or groups that each share a part."""
+        units = self.target.compute_units
+        return units * (self.target.split_results if self.shares_loads else 1) / self.results
+
+    @cached_property
+    def parts(self) -> int:
+        """The number of equal parts, of whole texels, that comes closest to what is wanted."""
+        extent, position = self.extents[self.along], self.stage.reduce[self.along]
+        unit = TEXEL if position == self.stage.reduce_lane else 1
+        most = min(self.steps // _SHORTEST, _MOST_PARTS, extent)
+        numbers = [n for n in range(1, most + 1) if extent % n == 0 and extent // n % unit == 0]
+        return min(numbers, default=1, key=lambda n: abs(log(n / self.wanted)))
+
+    @property
+    def saves_time(self) -> bool:
+        """Whether two launches take less time than one, by a rough model."""
+        target = self.target
+        launch = 1000 * target.launch_microseconds
+        if not self.shares_loads:
+            # One group for each result reads as fast as its compute unit.
+            whole = 4 * self.steps * target.compute_units / target.bandwidth
+            return whole / 2 > 2 * launch
+        rate = _SHARE * target.compute_units * target.mads_per_nanosecond
+        idle = target.compute_units * target.preferred_work_group / self.results
+        return self.results * self.steps / rate * (max(idle, 1.0) - 0.5) > launch
 
 
 def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
@@ -48,7 +109,8 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
     shapes = {_extents(stage) for stage in reductions}
     if len(shapes) > 1:
         return Misfit("its reductions run over different variables")
-    (extents,) = shapes
+    facts = _Facts(kernel, target, reductions[0])
+    extents = facts.extents
     longer = tuple(i for i, extent in enumerate(extents) if extent > 1)
     if not longer:
         return Misfit("its reductions are one step")
@@ -60,7 +122,7 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
         Parameter("along", "the variable of the reduction that is split", Choice(longer)),
         Parameter("parts", "partial results for each result", parts),
     )
-    return Space(parameters, _Facts(kernel, target, extents))
+    return Space(parameters, facts)
 
 
 def _reductions(kernel: NaiveKernel) -> list[Stage]:
@@ -82,10 +144,39 @@ def _length(extent: int, parts: int) -> int:
     return -(-extent // parts)
 
 
+def _objection(space: Space[_Facts]) -> str | None:
+    facts, kernel = space.facts, space.facts.kernel
+    if not facts.target.split_results:
+        return "the device was not measured to gain by two kernels"
+    if kernel.contraction is None or kernel.borders:
+        return "it is not one reduction that an output reads element by element"
+    if facts.parts < 2:
+        return "its results alone keep the device busy"
+    if not facts.saves_time:
+        return "it is too little work for a second launch"
+    if _is_shared_as_well(facts):
+        return "work-items of a group share its sums as well"
+    return None
+
+
+def _is_shared_as_well(facts: _Facts) -> bool:
+    """Whether groups share sums whose work-items read neighbouring texels, without a window."""
+    kernel, target = facts.kernel, facts.target
+    if not (target.uses_textures and kernel.is_packed) or facts.steps > facts.extents[facts.along]:
+        return False
+    sharing = rows_to_share(kernel.producers, kernel.main, target)
+    return (
+        not isinstance(sharing, str)
+        and sharing.column is not None
+        and sharing.default() is not None
+        and has_few_texels(kernel, target)
+    )
+
+
 def _default(space: Space[_Facts]) -> Params:
     facts = space.facts
-    along = facts.along
-    return Params({"along": along, "parts": next(_numbers_of_parts(facts.extents[along]))})
+    parts = facts.parts if facts.parts > 1 else next(_numbers_of_parts(facts.extents[facts.along]))
+    return Params({"along": facts.along, "parts": parts})
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
@@ -120,5 +211,13 @@ def _texels(stage: Stage) -> list[AffineExpr] | None:
     return [*dims, channels % TEXEL]
 
 
-SPLIT_REDUCTION = Rule("split-reduction", 1, Kernels(reductions=True), _fit, _default, _apply)
+SPLIT_REDUCTION = Rule(
+    "split-reduction",
+    1,
+    Kernels(reductions=True),
+    _fit,
+    _default,
+    _apply,
+    objection=_objection,
+)
 """How the two kernels run on the device is decided by the plans that each of them gets."""

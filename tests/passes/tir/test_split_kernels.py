@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import MemRefType, ModuleOp, f16, f32
 
+import clopt
 from clopt.backends.programs import program_of
 from clopt.dialects import cl, tir
 from clopt.dialects.cl.ops import byte_count
@@ -92,3 +93,22 @@ def test_parts_are_not_split_again() -> None:
     for func in kernels(module).values():
         found = SPLIT_REDUCTION.space(NaiveKernel(func), kernel.target)
         assert isinstance(found, Misfit)
+
+
+@pytest.mark.parametrize(
+    ("target", "steps", "rule"),
+    [
+        ("nvidia texture=off", 8192, "split-reduction"),
+        ("nvidia texture=off", 64, "gpu-tile"),
+        ("adreno-740 texture=off", 8192, "gpu-tile"),
+        ("pocl", 8192, "register-tile"),
+    ],
+)
+def test_default(target: str, steps: int, rule: str) -> None:
+    """Deep products with few results are split on targets that are known to gain by it."""
+    compiled = clopt.compile(product(32, steps, 48).model, target)
+    plans = [func.plan.data.rule for func in kernels(compiled.module).values() if func.plan]
+    if rule == "split-reduction":
+        assert [func.part_of is None for func in kernels(compiled.module).values()] == [False] * 2
+    else:
+        assert plans == [rule]
