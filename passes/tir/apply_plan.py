@@ -34,8 +34,12 @@ class TIRApplyPlanPass(ModulePass):
             if func.schedule is not None:
                 apply_schedule(func)
             elif func.plan is not None and is_naive(func):
-                schedule = planned(func, target)
-                if self.steps:
-                    func.schedule = ArrayAttr(map(StringAttr, schedule.steps))
-                else:
-                    schedule.commit()
+                self._carry_out(func, target)
+
+    def _carry_out(self, func: tir.FuncOp, target: cl.Target) -> None:
+        # A refused plan ends the compilation, so that only `steps` needs the kernel as it was.
+        schedule = planned(func, target, in_place=not self.steps)
+        if self.steps:
+            func.schedule = ArrayAttr(map(StringAttr, schedule.steps))
+        else:
+            schedule.commit()

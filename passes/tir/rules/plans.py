@@ -43,15 +43,15 @@ def plan_of(rule: Rule[Any], params: Params) -> tir.PlanAttr:
     return tir.PlanAttr(tir.Plan(rule.name, rule.version, params.values))
 
 
-def planned(func: tir.FuncOp, target: cl.Target) -> Schedule:
-    """The schedule that a naive kernel's plan asks for, not committed.
+def planned(func: tir.FuncOp, target: cl.Target, *, in_place: bool = False) -> Schedule:
+    """The schedule that a naive kernel's plan asks for, not committed; `in_place` on no copy.
 
     Raises ScheduleError for a plan of an unknown rule or version, of a rule that does not fit the
     kernel, and for a parameter outside of its domain.
     """
     assert func.plan is not None
     plan = func.plan.data
-    schedule = Schedule(func)
+    schedule = Schedule(func, in_place=in_place)
     kernel = NaiveKernel(schedule.func)
     rule, _ = space_of(kernel, plan, target)
     rule.apply(schedule, kernel, Params(plan.parameters))

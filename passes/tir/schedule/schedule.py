@@ -43,13 +43,18 @@ class Schedule:
     written at the functions of the same names.
     """
 
-    def __init__(self, kernel: FuncOp):
+    def __init__(self, kernel: FuncOp, *, in_place: bool = False):
+        """`in_place` spares the copy. A refusal then leaves the kernel half changed, which suits
+        callers that give up its module.
+        """
         self._kernel = kernel
-        self.func = kernel.clone()
+        self.func = kernel if in_place else kernel.clone()
         self.steps: list[str] = []
 
     def commit(self) -> None:
         """Give the kernel the loops and properties of the copy, which is empty afterwards."""
+        if self.func is self._kernel:
+            return
         self._kernel.detach_region(self._kernel.body).erase()
         self._kernel.add_region(self.func.detach_region(self.func.body))
         self._kernel.properties = self.func.properties
