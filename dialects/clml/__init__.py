@@ -14,6 +14,7 @@ this dialect lacks them.
 
 from xdsl.ir import Dialect
 
+from ..inferred import Properties
 from .attributes import (
     ATTRIBUTES,
     ELEMENT_TYPES,
@@ -34,7 +35,7 @@ from .attributes import (
     Usage,
     UsageAttr,
 )
-from .base import ArithmeticOp, MLOp, Properties, Unit
+from .base import ArithmeticOp, MLOp, Unit
 from .convolution import (
     ConvActivationOp,
     ConvBatchNormActivationOp,

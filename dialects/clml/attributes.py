@@ -8,6 +8,8 @@ from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
+from ..kinds import BinaryKind, PoolKind
+
 
 class Layout(StrEnum):
     """The order of a tensor in memory: the device's own, or row-major in an order of axes."""
@@ -58,30 +60,12 @@ class Activation(StrEnum):
     TANH = "tanh"
 
 
-class PoolKind(StrEnum):
-    """The function of a pooling window; an average does not count the padding."""
-
-    MAX = "max"
-    AVERAGE = "average"
-
-
 class PadMode(StrEnum):
     """The source of padded elements: zeros, or a mirror on the border element or next to it."""
 
     CONSTANT = "constant"
     REFLECT = "reflect"
     SYMMETRIC = "symmetric"
-
-
-class BinaryKind(StrEnum):
-    """The elementwise functions of two tensors."""
-
-    ADD = "add"
-    SUB = "sub"
-    MUL = "mul"
-    DIV = "div"
-    MIN = "min"
-    MAX = "max"
 
 
 @irdl_attr_definition

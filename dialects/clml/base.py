@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, opt_prop_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import opt_prop_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ..inferred import InferredOp, Properties, require
 from .attributes import ELEMENT_TYPES, ArithmeticAttr, Layout
 from .types import MLTensorType, Shape, Usage, ml_tensor, sizes_text
-
-Properties: TypeAlias = Mapping[str, Attribute]
-"""The properties of an operation, with defaults filled in."""
-
-FORMAT = "operands attr-dict `:` functional-type(operands, results)"
-"""The text form of most commands."""
 
 ANY_LAYOUT = (Layout.OPTIMAL, Layout.NCHW, Layout.NHWC)
 """For commands that take any layout, as long as all their tensors have it."""
@@ -33,16 +27,13 @@ class Unit(StrEnum):
     MATMUL = "matmul"
 
 
-class MLOp(IRDLOperation, ABC):
+class MLOp(InferredOp, ABC):
     """One command of a graph, which is one operation of the CLML API.
 
     A subclass declares operands, properties and one result, and implements `infer`, the only place
     for its rules and the sizes of its result. A command may be built and verified outside of a
     graph: the sentence of the VerifyException says why CLML does not compute it.
     """
-
-    traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
 
     REQUIRED_VERSION: ClassVar[int] = 1
     """The first major version of the interface that has the operation."""
@@ -98,7 +89,7 @@ class MLOp(IRDLOperation, ABC):
         if self.ONE_IMAGE:
             _require_one_image([*operands, result])
         self._verify_layouts(operands, result)
-        expected = self.infer(operands, self._all_properties(), result.get_shape())
+        expected = self.infer(operands, self.with_defaults(self.properties), result.get_shape())
         if expected != result.get_shape():
             raise VerifyException(
                 f"the result has the sizes {sizes_text(expected)}, "
@@ -119,15 +110,6 @@ class MLOp(IRDLOperation, ABC):
                 f"all tensors have one layout, not {layout} and {result.layout}: "
                 "put clml.copy between",
             )
-
-    def _all_properties(self) -> Properties:
-        definitions = self.get_irdl_definition().properties
-        defaults = {
-            name: definition.default_value
-            for name, definition in definitions.items()
-            if definition.default_value is not None
-        }
-        return {**defaults, **self.properties}
 
     def _size_hint(self) -> str:
         """A clause that explains the sizes, appended to the sentence about wrong ones."""
@@ -154,12 +136,6 @@ class ArithmeticOp(MLOp, ABC):
                 f"arithmetic {mode} is that of {ELEMENT_TYPES[mode]}, but the tensors are of "
                 f"{element_type}"
             )
-
-
-def require(condition: bool, message: str) -> None:
-    """Raise a VerifyException unless the condition holds."""
-    if not condition:
-        raise VerifyException(message)
 
 
 def _require_one_element_type(types: Sequence[MLTensorType]) -> None:

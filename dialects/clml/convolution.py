@@ -10,19 +10,11 @@ from typing import ClassVar, cast
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import F64, I64_ARRAY, int_array, ints, real
 from ..windows import extent, positions, spread
 from .attributes import Activation, ActivationAttr, ConvMode, ConvModeAttr
-from .base import (
-    FORMAT,
-    ArithmeticOp,
-    Properties,
-    Unit,
-    require,
-    require_pads,
-    require_pairs,
-    require_vectors,
-)
+from .base import ArithmeticOp, Unit, require_pads, require_pairs, require_vectors
 from .normalization import EPSILON_VERSION, require_epsilon
 from .types import MLTensorType, Shape, ml_tensor, sizes_text
 

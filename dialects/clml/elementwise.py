@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import F64, number, real
 from .attributes import Activation, ActivationAttr, BinaryKind, BinaryKindAttr, Layout
-from .base import ANY_LAYOUT, FORMAT, ArithmeticOp, Properties, require
+from .base import ANY_LAYOUT, ArithmeticOp
 from .types import MLTensorType, Shape, sizes_text
+
+_BINARY = tuple(map(BinaryKind, "add sub mul div min max".split()))
+"""The functions of two tensors that CLML has."""
 
 
 @irdl_op_definition
@@ -60,6 +64,8 @@ class BinaryOp(ArithmeticOp):
     def infer(
         cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
     ) -> Shape:
+        kind = cast(BinaryKindAttr, properties["kind"]).data
+        require(kind in _BINARY, f"CLML has the functions {', '.join(_BINARY)}, not {kind}")
         a, b = (type_.get_shape() for type_ in operand_types)
         require(
             a == b,

@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import I64, boolean, integer, is_true, number
 from .attributes import Layout
-from .base import FORMAT, ArithmeticOp, Properties, Unit, require, require_vectors
+from .base import ArithmeticOp, Unit, require_vectors
 from .types import MLTensorType, Shape, ml_tensor, sizes_text
 
 

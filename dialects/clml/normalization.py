@@ -9,9 +9,10 @@ from typing import ClassVar
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import F64, number, real
 from .attributes import Layout
-from .base import FORMAT, ArithmeticOp, Properties, require, require_vectors
+from .base import ArithmeticOp, require_vectors
 from .types import MLTensorType, Shape
 
 EPSILON_VERSION = 3

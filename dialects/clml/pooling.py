@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import cast
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import I64_ARRAY, int_array, ints
 from ..windows import positions
 from .attributes import PoolKind, PoolKindAttr
-from .base import FORMAT, ArithmeticOp, Properties, Unit, require, require_pads, require_pairs
+from .base import ArithmeticOp, Unit, require_pads, require_pairs
 from .types import MLTensorType, Shape, ml_tensor
 
 
@@ -70,6 +72,10 @@ class PoolOp(ArithmeticOp):
         cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
     ) -> Shape:
         n, c, *plane = operand_types[0].get_shape()
+        kind = cast(PoolKindAttr, properties["kind"]).data
+        require(
+            kind in (PoolKind.MAX, PoolKind.AVERAGE), f"CLML pools maxima and averages, not {kind}"
+        )
         kernel, strides, pads = (ints(properties[k]) for k in ("kernel", "strides", "pads"))
         require_pairs(kernel=kernel, strides=strides)
         require_pads(pads)

@@ -8,8 +8,9 @@ from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import boolean, is_true
-from .base import FORMAT, ArithmeticOp, Properties, require
+from .base import ArithmeticOp
 from .types import MLTensorType, Shape, sizes_text
 
 

@@ -10,9 +10,10 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import I64, I64_ARRAY, int_array, integer, ints, number
 from .attributes import Layout, PadMode, PadModeAttr
-from .base import ANY_LAYOUT, FORMAT, ArithmeticOp, MLOp, Properties, require, require_pads
+from .base import ANY_LAYOUT, ArithmeticOp, MLOp, require_pads
 from .types import MLTensorType, Shape, ml_tensor, sizes_text
 
 

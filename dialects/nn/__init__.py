@@ -6,6 +6,7 @@ operation has one shape rule, its `infer`, which the constructor and the verifie
 
 from xdsl.ir import Dialect
 
+from ..inferred import Properties
 from ..properties import (
     F64,
     F64_ARRAY,
@@ -50,11 +51,7 @@ from .attributes import (
     WeightAttr,
     scalar,
 )
-from .base import (
-    NNOp,
-    Properties,
-    normalize_axis,
-)
+from .base import NNOp, normalize_axis
 from .buffers import buffer_type, storage_type
 from .constant import (
     INLINE_BYTES,

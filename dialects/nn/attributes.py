@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribut
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
+from ..kinds import BinaryKind, PoolKind
 from .types import AnyFloatType, is_float
 
 
@@ -80,29 +81,6 @@ class UnaryKind(StrEnum):
     ISINF = "isinf"
 
 
-class BinaryKind(StrEnum):
-    """The elementwise functions of two tensors; `div` of integers truncates toward zero."""
-
-    ADD = "add"
-    SUB = "sub"
-    MUL = "mul"
-    DIV = "div"
-    POW = "pow"
-    MOD = "mod"
-    FMOD = "fmod"
-    MIN = "min"
-    MAX = "max"
-    AND = "and"
-    OR = "or"
-    XOR = "xor"
-    BIT_AND = "bit_and"
-    BIT_OR = "bit_or"
-    BIT_XOR = "bit_xor"
-    SHL = "shl"
-    SHR = "shr"
-    PRELU = "prelu"
-
-
 class CompareKind(StrEnum):
     """The elementwise comparisons."""
 
@@ -112,14 +90,6 @@ class CompareKind(StrEnum):
     LE = "le"
     GT = "gt"
     GE = "ge"
-
-
-class PoolKind(StrEnum):
-    """The function of a pooling window."""
-
-    MAX = "max"
-    AVERAGE = "average"
-    LP = "lp"
 
 
 class ReduceKind(StrEnum):

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeAlias, cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, f16
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, traits_def
 from xdsl.pattern_rewriter import RewritePattern
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..inferred import FORMAT, InferredOp, Properties
 from .interfaces import HalfRule, Role, Zeros
 from .limits import check_size
 from .types import Array, Tensor, count, is_float, shape_of, tensor_type
-
-Properties: TypeAlias = Mapping[str, Attribute]
-"""The properties of an operation, with defaults filled in."""
-
-FORMAT = "operands attr-dict `:` functional-type(operands, results)"
-"""The text form of most nn operations."""
 
 KIND_FORMAT = "$kind " + FORMAT
 """The text form of nn operations that start with the keyword of their kind."""
@@ -31,7 +24,7 @@ MODE_FORMAT = "$mode " + FORMAT
 """The text form of nn operations that start with the keyword of their mode."""
 
 
-class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
+class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
     """A pure tensor operation whose result types follow from its operands and properties.
 
     A subclass declares operands (at most one optional or variadic), properties and results, and
@@ -41,9 +34,6 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
     The facts below it are all that passes know of an operation, besides its lowering. The defaults
     are right for every operation, and only slow.
     """
-
-    traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
 
     ROLE: ClassVar[Role | None] = None
     """The role in a kernel; operations without one never enter a kernel of their own accord."""
@@ -71,7 +61,7 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         for operand in operands:
             values = (operand,) if isinstance(operand, SSAValue) else operand or ()
             operand_types.extend(tensor_type(v) for v in values)
-        inferred = self.inferred_types(operand_types, self._with_defaults(given))
+        inferred = self.inferred_types(operand_types, self.with_defaults(given))
         super().__init__(operands=operands, properties=given, result_types=inferred)
 
     @classmethod
@@ -147,22 +137,12 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
             check_size(type)
         return inferred
 
-    @classmethod
-    def _with_defaults(cls, properties: Properties) -> Properties:
-        definitions = cls.get_irdl_definition().properties
-        defaults = {
-            name: definition.default_value
-            for name, definition in definitions.items()
-            if definition.default_value is not None
-        }
-        return {**defaults, **properties}
-
     def verify_(self) -> None:
         operand_types = [tensor_type(v) for v in self.operands]
         for type in (*operand_types, *(tensor_type(v) for v in self.results)):
             if not type.has_static_shape():
                 raise VerifyException(f"{type} has a dynamic dimension, nn shapes are static")
-        inferred = self.inferred_types(operand_types, self._with_defaults(self.properties))
+        inferred = self.inferred_types(operand_types, self.with_defaults(self.properties))
         stated = tuple(tensor_type(v) for v in self.results)
         if inferred != stated:
             expected = ", ".join(map(str, inferred))
@@ -175,12 +155,6 @@ class NNOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         from ...passes.nn.canonicalization import patterns_for
 
         return patterns_for(cls.name)
-
-
-def require(condition: bool, message: str) -> None:
-    """Raise a VerifyException unless the condition holds."""
-    if not condition:
-        raise VerifyException(message)
 
 
 def require_float(type: Tensor) -> None:

@@ -19,8 +19,9 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ..inferred import Properties
 from .attributes import WeightAttr
-from .base import NNOp, Properties
+from .base import NNOp
 from .types import Array, Tensor, array_type, is_bool, is_float, numpy_dtype, tensor_type
 
 _FIRST_IN_BITS = 1e6

@@ -18,17 +18,10 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import I64, I64_ARRAY, int_array, integer, ints
 from ..windows import positions, spread
-from .base import (
-    FORMAT,
-    NNOp,
-    Properties,
-    require,
-    require_accumulator,
-    require_lengths,
-    require_same_element,
-)
+from .base import NNOp, require_accumulator, require_lengths, require_same_element
 from .interfaces import HalfRule, Role, Zeros
 from .limits import check_size
 from .types import Tensor, count, is_bool, shape_of, tensor_type, with_shape

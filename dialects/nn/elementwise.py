@@ -17,6 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import F64_ARRAY, float_array, floats, number
 from .attributes import (
     BinaryKind,
@@ -27,7 +28,7 @@ from .attributes import (
     UnaryKindAttr,
     scalar,
 )
-from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_same_element
+from .base import KIND_FORMAT, NNOp, require_same_element
 from .interfaces import HalfRule, Role, Zeros
 from .types import (
     Tensor,

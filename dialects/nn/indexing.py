@@ -11,17 +11,10 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import I64, integer, ints
 from .attributes import ScatterReduction, ScatterReductionAttr
-from .base import (
-    FORMAT,
-    NNOp,
-    Properties,
-    axis_of,
-    normalize_axis,
-    require,
-    require_same_element,
-)
+from .base import NNOp, axis_of, normalize_axis, require_same_element
 from .interfaces import HalfRule, Role
 from .types import Array, Tensor, is_integer, shape_of, with_shape
 

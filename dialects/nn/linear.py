@@ -9,15 +9,9 @@ from xdsl.dialects.builtin import Float16Type, TensorType, UnitAttr, f16
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import flag
-from .base import (
-    FORMAT,
-    NNOp,
-    Properties,
-    require,
-    require_accumulator,
-    require_same_element,
-)
+from .base import NNOp, require_accumulator, require_same_element
 from .interfaces import HalfRule, Role, Zeros
 from .types import Tensor, broadcast, count, is_bool, shape_of, with_shape
 

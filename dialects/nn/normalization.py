@@ -17,17 +17,9 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import F64, I64, flag, integer, ints, real
-from .base import (
-    FORMAT,
-    NNOp,
-    Properties,
-    axis_of,
-    normalize_axis,
-    require,
-    require_float,
-    require_same_element,
-)
+from .base import NNOp, axis_of, normalize_axis, require_float, require_same_element
 from .interfaces import HalfRule, Role
 from .types import Tensor, broadcast, shape_of
 

@@ -10,10 +10,11 @@ from xdsl.dialects.builtin import TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
 from ..windows import extent, positions
 from .attributes import PoolKind, PoolKindAttr
-from .base import FORMAT, KIND_FORMAT, NNOp, Properties, require, require_float, require_lengths
+from .base import KIND_FORMAT, NNOp, require_float, require_lengths
 from .convolution import check_padded, check_window, padded_shape, window
 from .interfaces import HalfRule, Role, Zeros
 from .types import Tensor, count, is_bool, shape_of, with_shape

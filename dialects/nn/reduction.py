@@ -10,9 +10,10 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
 from .attributes import ArgReduceKind, ArgReduceKindAttr, ReduceKind, ReduceKindAttr
-from .base import FORMAT, KIND_FORMAT, NNOp, Properties, axis_of, normalize_axis, require
+from .base import KIND_FORMAT, NNOp, axis_of, normalize_axis
 from .interfaces import HalfRule, Role, Zeros
 from .types import Tensor, is_bool, shape_of, with_shape
 

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
+from ..inferred import Properties, require
 from ..properties import F64, F64_ARRAY, I64_ARRAY, flag, float_array, floats, int_array, ints, real
 from .attributes import (
     CoordinateMode,
@@ -19,7 +20,7 @@ from .attributes import (
     ResizeMode,
     ResizeModeAttr,
 )
-from .base import MODE_FORMAT, NNOp, Properties, require, require_lengths
+from .base import MODE_FORMAT, NNOp, require_lengths
 from .interfaces import HalfRule, Role, Zeros
 from .types import Tensor, is_bool, shape_of, with_shape
 

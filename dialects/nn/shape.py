@@ -17,19 +17,10 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import I64, I64_ARRAY, int_array, integer, ints, number
 from .attributes import BlockOrder, BlockOrderAttr, PadMode, PadModeAttr, scalar
-from .base import (
-    FORMAT,
-    MODE_FORMAT,
-    NNOp,
-    Properties,
-    axis_of,
-    normalize_axis,
-    require,
-    require_lengths,
-    require_same_element,
-)
+from .base import MODE_FORMAT, NNOp, axis_of, normalize_axis, require_lengths, require_same_element
 from .interfaces import HalfRule, Role, Zeros
 from .types import Tensor, broadcast, count, shape_of, tensor_type, with_shape
 

@@ -16,8 +16,9 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
+from ..inferred import FORMAT, Properties, require
 from ..properties import I64, I64_ARRAY, int_array, integer, ints
-from .base import FORMAT, NNOp, Properties, require, require_float, require_lengths
+from .base import NNOp, require_float, require_lengths
 from .interfaces import Role
 from .types import Tensor, with_shape
 

@@ -11,18 +11,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from ....dialects import clml, nn
 from ....dialects.clml import Layout, MLOp, MLTensorType, Shape, Usage
+from ....dialects.inferred import require
 from ....dialects.nn import Array
 
 T = TypeVar("T")
 
 Transform: TypeAlias = Callable[[Array], Array]
 """Rearranges the numbers of an nn array for CLML."""
-
-
-def require(condition: bool, sentence: str) -> None:
-    """Raise a VerifyException, whose sentence says why an operation stays with kernels."""
-    if not condition:
-        raise VerifyException(sentence)
 
 
 def given(value: T | None, sentence: str) -> T:

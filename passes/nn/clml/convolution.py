@@ -10,8 +10,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import clml, nn
 from ....dialects.clml import Activation, ConvMode, Shape
+from ....dialects.inferred import require
 from ....dialects.nn import Array, ints, shape_of
-from .builder import Builder, borders, plane, require, require_constant, sizes_of
+from .builder import Builder, borders, plane, require_constant, sizes_of
 
 
 def activation_of(op: Operation) -> Activation | None:

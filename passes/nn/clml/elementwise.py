@@ -8,9 +8,10 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects import clml, nn
-from ....dialects.clml import Activation, BinaryKind, Shape
+from ....dialects.clml import Activation, Shape
+from ....dialects.inferred import require
 from ....dialects.nn import Array, shape_of
-from .builder import Builder, given, require, sizes_of
+from .builder import Builder, given, sizes_of
 from .convolution import activation_of
 
 _UNARY = {
@@ -18,14 +19,6 @@ _UNARY = {
     nn.UnaryKind.SIGMOID: Activation.SIGMOID,
     nn.UnaryKind.SILU: Activation.SIGMOID,
     nn.UnaryKind.TANH: Activation.TANH,
-}
-_BINARY = {
-    nn.BinaryKind.ADD: BinaryKind.ADD,
-    nn.BinaryKind.SUB: BinaryKind.SUB,
-    nn.BinaryKind.MUL: BinaryKind.MUL,
-    nn.BinaryKind.DIV: BinaryKind.DIV,
-    nn.BinaryKind.MIN: BinaryKind.MIN,
-    nn.BinaryKind.MAX: BinaryKind.MAX,
 }
 
 
@@ -41,7 +34,7 @@ def activation(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     result = builder.like(x, sizes_of(shape_of(op.result)))
     y = builder.add(clml.ActivationOp(x, result, activation=function))
     if op.kind.data is nn.UnaryKind.SILU:
-        y = builder.add(clml.BinaryOp(x, y, result, kind=BinaryKind.MUL))
+        y = builder.add(clml.BinaryOp(x, y, result, kind=nn.BinaryKind.MUL))
     return y
 
 
@@ -64,10 +57,6 @@ def binary(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     """`nn.binary` of two tensors; constants are broadcast at compile time."""
     (op,) = ops
     assert isinstance(op, nn.BinaryOp)
-    kind = given(
-        _BINARY.get(op.kind.data),
-        f"CLML has the functions {', '.join(_BINARY)}, not {op.kind.data}",
-    )
     shape = shape_of(op.result)
     sizes = sizes_of(shape)
     computed = [v for v in (op.a, op.b) if not isinstance(v.owner, nn.ConstantOp)]
@@ -89,7 +78,9 @@ def binary(ops: Sequence[Operation], builder: Builder) -> SSAValue:
         else builder.read(value, layout)
         for value in (op.a, op.b)
     )
-    return builder.add(clml.BinaryOp(a, b, builder.like(computed_of(a, b), sizes), kind=kind))
+    return builder.add(
+        clml.BinaryOp(a, b, builder.like(computed_of(a, b), sizes), kind=op.kind.data)
+    )
 
 
 def computed_of(a: SSAValue, b: SSAValue) -> SSAValue:

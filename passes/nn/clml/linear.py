@@ -10,8 +10,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import clml, nn
 from ....dialects.clml import Layout, Shape
+from ....dialects.inferred import require
 from ....dialects.nn import Array, shape_of
-from .builder import Builder, require, require_constant, sizes_of
+from .builder import Builder, require_constant, sizes_of
 
 
 def is_bias(op: Operation, product: Operation) -> bool:

@@ -12,10 +12,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from ....dialects import cl, nn
 from ....dialects.clml import Arithmetic, Layout, MLOp, MLTensorType, Shape, Usage
+from ....dialects.inferred import require
 from ....dialects.nn import Array
 from ....weights import Weights
 from ...locations import op_name
-from .builder import Builder, Transform, require, require_constant, tensor_type
+from .builder import Builder, Transform, require_constant, tensor_type
 from .patterns import PATTERNS, Pattern
 
 

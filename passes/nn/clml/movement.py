@@ -9,9 +9,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import clml, nn
 from ....dialects.clml import PadMode
+from ....dialects.inferred import require
 from ....dialects.nn import CoordinateMode, floats, ints, number, shape_of
 from ....dialects.nn.evaluation.resize import nearest_positions
-from .builder import Builder, given, require, sizes_of
+from .builder import Builder, given, sizes_of
 
 _PADS = {
     nn.PadMode.CONSTANT: PadMode.CONSTANT,

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects import clml, nn
-from ....dialects.clml import PoolKind
-from ....dialects.nn import ints, shape_of
-from .builder import Builder, borders, given, plane, require, sizes_of
+from ....dialects.inferred import require
+from ....dialects.nn import PoolKind, ints, shape_of
+from .builder import Builder, borders, given, plane, sizes_of
 
-_POOLS = {nn.PoolKind.MAX: PoolKind.MAX, nn.PoolKind.AVERAGE: PoolKind.AVERAGE}
 _REDUCTIONS = {nn.ReduceKind.MAX: PoolKind.MAX, nn.ReduceKind.MEAN: PoolKind.AVERAGE}
 
 
@@ -20,7 +19,7 @@ def pads_first(ops: Sequence[Operation]) -> bool:
     pool = ops[0]
     return (
         isinstance(pool, nn.PoolOp)
-        and pool.kind.data is nn.PoolKind.AVERAGE
+        and pool.kind.data is PoolKind.AVERAGE
         and pool.count_include_pad is not None
         and any(ints(pool.pads))
     )
@@ -34,7 +33,6 @@ def pool(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     """
     (op,) = ops
     assert isinstance(op, nn.PoolOp)
-    kind = given(_POOLS.get(op.kind.data), f"CLML pools maxima and averages, not {op.kind.data}")
     kernel, strides = plane(ints(op.kernel), 1), plane(ints(op.strides), 1)
     dilations = plane(ints(op.dilations), 1)
     require(
@@ -64,7 +62,7 @@ def pool(ops: Sequence[Operation], builder: Builder) -> SSAValue:
         clml.PoolOp(
             x,
             builder.like(x, result),
-            kind=kind,
+            kind=op.kind.data,
             kernel=kernel,
             strides=strides,
             pads=(top, left, bottom + below, right + beside),

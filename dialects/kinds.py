@@ -1,0 +1,39 @@
+"""The functions that operations of several dialects compute.
+
+A dialect with only some of them refuses the others in its rules.
+"""
+
+from __future__ import annotations
+
+from xdsl.utils.str_enum import StrEnum
+
+
+class BinaryKind(StrEnum):
+    """The elementwise functions of two tensors; `div` of integers truncates toward zero."""
+
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    POW = "pow"
+    MOD = "mod"
+    FMOD = "fmod"
+    MIN = "min"
+    MAX = "max"
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+    BIT_AND = "bit_and"
+    BIT_OR = "bit_or"
+    BIT_XOR = "bit_xor"
+    SHL = "shl"
+    SHR = "shr"
+    PRELU = "prelu"
+
+
+class PoolKind(StrEnum):
+    """The function of a pooling window."""
+
+    MAX = "max"
+    AVERAGE = "average"
+    LP = "lp"
