@@ -14,7 +14,10 @@ from clopt.dialects import cl
 from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.pipelines import PIPELINES
 from support import effort
-from support.nn.random_networks import TARGETS, Network, assert_same, graph, parts_of_others
+from support.nn.random_layers import graph
+from support.nn.random_network import Network
+from support.nn.random_networks import TARGETS, assert_same
+from support.nn.random_parts import parts_of_others
 from support.tir.program import run_program
 
 IMAGES = st.builds(

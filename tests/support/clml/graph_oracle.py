@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from clopt.dialects import clml, nn
 from clopt.dialects.nn.evaluation import evaluate
-from clopt.dialects.properties import ints
+from clopt.dialects.properties import ints, is_true
 from clopt.weights import Weights
 from support.clml.single_ops import by_onnxruntime
 
@@ -86,6 +86,50 @@ def _convolution(op: clml.Convolution, model: _Model, names: Sequence[str]) -> s
     return y
 
 
+def _clip(op: clml.ClipOp, model: _Model, names: Sequence[str]) -> str:
+    bounds = (np.array(attr.value.data, model.dtype) for attr in (op.minimum, op.maximum))
+    return model.op("Clip", *names, *map(model.constant, bounds))
+
+
+def _pool(op: clml.PoolOp, model: _Model, names: Sequence[str]) -> str:
+    kind = {"max": "MaxPool", "average": "AveragePool"}[op.kind.data]
+    window = {
+        "kernel_shape": ints(op.kernel),
+        "strides": ints(op.strides),
+        "pads": ints(op.pads),
+    }
+    return model.op(kind, *names, **window)
+
+
+def _pad(op: clml.PadOp, model: _Model, names: Sequence[str]) -> str:
+    assert op.mode.data is not clml.PadMode.SYMMETRIC or max(ints(op.pads)) <= 1
+    mode = {"constant": "constant", "reflect": "reflect", "symmetric": "edge"}[op.mode.data]
+    top, left, bottom, right = ints(op.pads)
+    pads = np.array([0, 0, top, left, 0, 0, bottom, right], np.int64)
+    return model.op("Pad", *names, model.constant(pads), mode=mode)
+
+
+def _fully_connected(op: clml.FullyConnectedOp, model: _Model, names: Sequence[str]) -> str:
+    w = model.reshape(names[1], clml.ml_tensor(op.w).get_shape()[2:])
+    bias = [model.reshape(names[2], [-1])] if op.b is not None else []
+    row = model.reshape(names[0], [1, -1])
+    return model.op("Gemm", row, w, *bias, transB=int(is_true(op.transpose)))
+
+
+def _gemm(op: clml.GemmOp, model: _Model, names: Sequence[str]) -> str:
+    shapes = [clml.ml_tensor(v).get_shape() for v in (op.a, op.b)]
+    a, b = model.reshape(names[0], shapes[0][:2]), model.reshape(names[1], shapes[1][2:])
+    flags = {"transA": int(is_true(op.transpose_a)), "transB": int(is_true(op.transpose_b))}
+    return model.op("Gemm", a, b, **flags)
+
+
+def _resize(op: clml.ResizeBilinearOp, model: _Model, names: Sequence[str]) -> str:
+    mode = "align_corners" if is_true(op.align_corners) else "asymmetric"
+    sizes = model.constant(np.array(clml.ml_tensor(op.result).get_shape(), np.int64))
+    ports = [*names, "", "", sizes]
+    return model.op("Resize", *ports, mode="linear", coordinate_transformation_mode=mode)
+
+
 def _command(op: clml.MLOp, model: _Model, names: list[str]) -> str:
     result = clml.ml_tensor(op.results[0]).get_shape()
     match op:
@@ -98,62 +142,27 @@ def _command(op: clml.MLOp, model: _Model, names: list[str]) -> str:
         case clml.ActivationOp():
             return _activation(model, names[0], op.activation.data)
         case clml.ClipOp():
-            bounds = (
-                model.constant(np.array(attr.value.data, model.dtype))
-                for attr in (op.minimum, op.maximum)
-            )
-            return model.op("Clip", *names, *bounds)
+            return _clip(op, model, names)
         case clml.BinaryOp():
             return model.op(op.kind.data.capitalize(), *names)
         case clml.PoolOp():
-            kind = {"max": "MaxPool", "average": "AveragePool"}[op.kind.data]
-            window = {
-                "kernel_shape": ints(op.kernel),
-                "strides": ints(op.strides),
-                "pads": ints(op.pads),
-            }
-            return model.op(kind, *names, **window)
+            return _pool(op, model, names)
         case clml.SoftmaxOp():
             return model.op("Softmax", *names, axis=1)
         case clml.PadOp():
-            assert op.mode.data is not clml.PadMode.SYMMETRIC or max(ints(op.pads)) <= 1
-            mode = {"constant": "constant", "reflect": "reflect", "symmetric": "edge"}[op.mode.data]
-            top, left, bottom, right = ints(op.pads)
-            pads = np.array([0, 0, top, left, 0, 0, bottom, right], np.int64)
-            return model.op("Pad", *names, model.constant(pads), mode=mode)
+            return _pad(op, model, names)
         case clml.ReshapeOp():
             return model.reshape(names[0], result)
         case clml.ConcatOp():
             return model.op("Concat", *names, axis=1)
         case clml.FullyConnectedOp():
-            n_k = clml.ml_tensor(op.w).get_shape()[2:]
-            w = model.reshape(names[1], n_k)
-            bias = [model.reshape(names[2], [-1])] if op.b is not None else []
-            row = model.reshape(names[0], [1, -1])
-            transpose = int(bool(op.transpose.value.data))
-            return model.reshape(model.op("Gemm", row, w, *bias, transB=transpose), result)
+            return model.reshape(_fully_connected(op, model, names), result)
         case clml.GemmOp():
-            shapes = [clml.ml_tensor(v).get_shape() for v in (op.a, op.b)]
-            a, b = model.reshape(names[0], shapes[0][:2]), model.reshape(names[1], shapes[1][2:])
-            flags = {
-                "transA": int(bool(op.transpose_a.value.data)),
-                "transB": int(bool(op.transpose_b.value.data)),
-            }
-            return model.reshape(model.op("Gemm", a, b, **flags), result)
+            return model.reshape(_gemm(op, model, names), result)
         case clml.DepthToSpaceOp():
             return model.op("DepthToSpace", *names, blocksize=op.block.value.data, mode="DCR")
         case clml.ResizeBilinearOp():
-            mode = "align_corners" if op.align_corners.value.data else "asymmetric"
-            sizes = model.constant(np.array(result, np.int64))
-            return model.op(
-                "Resize",
-                *names,
-                "",
-                "",
-                sizes,
-                mode="linear",
-                coordinate_transformation_mode=mode,
-            )
+            return _resize(op, model, names)
         case _:
             raise NotImplementedError(op.name)
 

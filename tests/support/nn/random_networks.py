@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import strategies as st
-from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType, f32
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
 from clopt.dialects import cl, nn
-from clopt.weights import Weights
-from support.drawing import pick, pick_some, shuffle
+from support.drawing import shuffle
+from support.nn.random_layers import graph
+from support.nn.random_network import (
+    AFTER,
+    BEFORE,
+    MOVES,
+    Network,
+    clip,
+    per_channel,
+    relu,
+    reshape,
+    residual,
+    transpose,
+)
 
 TARGETS = st.one_of(
     st.builds(
@@ -33,106 +44,6 @@ TARGETS = st.one_of(
         max_work_group_size=st.just(256),
     ),
 )
-
-
-class Network:
-    """A function under construction, of values drawn by hypothesis."""
-
-    def __init__(self, data: st.DataObject):
-        self.data = data
-        self.random = np.random.default_rng(data.draw(st.integers(0, 99), label="seed"))
-        self.weights = Weights()
-        self.function = func.FuncOp("main", ([], []))
-        self.inputs: list[np.ndarray] = []
-
-    def draw(self, strategy: st.SearchStrategy, label: str | None = None):
-        return self.data.draw(strategy, label=label)
-
-    def pick(self, *values):
-        return pick(self.data, values)
-
-    def size(self, most: int) -> int:
-        return self.draw(st.integers(1, most))
-
-    def array(self, shape: Sequence[int]) -> np.ndarray:
-        """Small integers, whose sums and products are exact in any order."""
-        return self.random.integers(-4, 5, shape).astype(np.float32)
-
-    def input(self, *shape: int) -> SSAValue:
-        block = self.function.body.block
-        self.inputs.append(self.array(shape))
-        return block.insert_arg(TensorType(f32, shape), len(block.args))
-
-    def constant(self, *shape: int) -> SSAValue:
-        return self.add(nn.ConstantOp.from_array(self.array(shape), self.weights))
-
-    def operand(self, *shape: int) -> SSAValue:
-        """Weights, or activations."""
-        return self.input(*shape) if self.draw(st.booleans()) else self.constant(*shape)
-
-    def add(self, op: Operation) -> SSAValue:
-        self.function.body.block.add_op(op)
-        return op.results[0]
-
-    def maybe(self, x: SSAValue, *steps: Callable[[Network, SSAValue], SSAValue]) -> SSAValue:
-        """Up to three of the steps, one after the other."""
-        for step in pick_some(self.data, steps, 0, 3):
-            x = step(self, x)
-        return x
-
-    def finish(self, *results: SSAValue) -> ModuleOp:
-        self.function.body.block.add_op(func.ReturnOp(*results))
-        self.function.update_function_type()
-        # Names mark a network that becomes an identity, as they do after an import.
-        names = [DictionaryAttr({"nn.name": StringAttr(f"y{i}")}) for i in range(len(results))]
-        self.function.res_attrs = ArrayAttr(names)
-        return ModuleOp([self.function])
-
-
-def relu(net: Network, x: SSAValue) -> SSAValue:
-    return net.add(nn.UnaryOp(x, "relu"))
-
-
-def clip(net: Network, x: SSAValue) -> SSAValue:
-    return net.add(nn.ClipOp(x, -20.0, 60.0))
-
-
-def per_channel(net: Network, x: SSAValue) -> SSAValue:
-    shape = nn.shape_of(x)
-    position = net.draw(st.integers(0, len(shape) - 1))
-    array = net.operand(*(n if i == position else 1 for i, n in enumerate(shape)))
-    return net.add(nn.BinaryOp(x, array, net.pick("add", "sub")))
-
-
-def residual(net: Network, x: SSAValue) -> SSAValue:
-    return net.add(nn.BinaryOp(net.operand(*nn.shape_of(x)), x, net.pick("add", "max")))
-
-
-def pad(net: Network, x: SSAValue) -> SSAValue:
-    amounts = st.lists(st.integers(0, 2), min_size=len(x.type.shape), max_size=len(x.type.shape))
-    low, high = net.draw(amounts), net.draw(amounts)
-    return net.add(nn.PadOp(x, low, high, value=net.pick(0.0, 3.0)))
-
-
-def transpose(net: Network, x: SSAValue) -> SSAValue:
-    return net.add(nn.TransposeOp(x, net.draw(st.permutations(range(len(nn.shape_of(x)))))))
-
-
-def reshape(net: Network, x: SSAValue) -> SSAValue:
-    shape = nn.shape_of(x)
-    half = [*shape[:-1], shape[-1] // 2, 2] if shape[-1] % 2 == 0 else [1, *shape]
-    merged = [*shape[:-2], shape[-2] * shape[-1]] if len(shape) > 1 else [*shape, 1]
-    return net.add(nn.ReshapeOp(x, net.pick(half, merged)))
-
-
-def backwards(net: Network, x: SSAValue) -> SSAValue:
-    shape = nn.shape_of(x)
-    return net.add(nn.SliceOp(x, [n - 1 for n in shape], shape, [-1] * len(shape)))
-
-
-BEFORE = (relu, per_channel, pad, backwards)
-AFTER = (relu, clip, per_channel, residual)
-MOVES = (*AFTER, pad, transpose, reshape)
 
 
 def convolution(net: Network) -> ModuleOp:
@@ -252,144 +163,6 @@ def several_results(net: Network) -> ModuleOp:
     net.add(op)
     results = shuffle(net.data, op.results)[: net.size(2)]
     return net.finish(*results)
-
-
-def _same_conv(net: Network, x: SSAValue) -> SSAValue:
-    channels = nn.shape_of(x)[1]
-    groups, k = net.pick(1, channels), net.pick(1, 3)
-    w = net.constant(channels, channels // groups, k, k)
-    return net.add(nn.ConvOp(x, w, pads=[k // 2] * 4, groups=groups))
-
-
-def _squeeze_excite(net: Network, x: SSAValue) -> SSAValue:
-    mean = net.add(nn.ReduceOp(x, "mean", [2, 3], True))
-    return net.add(nn.BinaryOp(x, net.add(nn.UnaryOp(mean, "sigmoid")), "mul"))
-
-
-def _softmax(net: Network, x: SSAValue) -> SSAValue:
-    return net.add(nn.SoftmaxOp(x, net.pick(1, 2, 3)))
-
-
-def _layer_norm(net: Network, x: SSAValue) -> SSAValue:
-    return net.add(nn.LayerNormOp(x, net.constant(nn.shape_of(x)[-1])))
-
-
-def _small_pool(net: Network, x: SSAValue) -> SSAValue:
-    window = {"strides": [net.pick(1, 2)] * 2, "pads": [1, 1, 1, 1]}
-    return net.add(nn.PoolOp(x, net.pick("max", "average"), [3, 3], **window))
-
-
-def _swap(net: Network, x: SSAValue) -> SSAValue:
-    return net.add(nn.TransposeOp(x, net.pick([0, 2, 3, 1], [0, 1, 3, 2], [0, 3, 1, 2])))
-
-
-def _join(net: Network, x: SSAValue) -> SSAValue:
-    return net.add(nn.ConcatOp([x, relu(net, x)], net.pick(1, 3)))
-
-
-def _fold(net: Network, x: SSAValue) -> SSAValue:
-    n, c, h, w = nn.shape_of(x)
-    return net.add(nn.ReshapeOp(x, net.pick([n, c, w, h], [n, c * h, 1, w], [n, 1, c, h * w])))
-
-
-def _attend(net: Network, x: SSAValue) -> SSAValue:
-    scores = net.add(nn.MatmulOp(x, x, False, True))
-    return net.add(nn.MatmulOp(net.add(nn.SoftmaxOp(scores, 3)), x))
-
-
-def _part(net: Network, x: SSAValue) -> SSAValue:
-    sizes = [max(1, n - net.pick(0, 1)) for n in nn.shape_of(x)]
-    starts = [n - size for n, size in zip(nn.shape_of(x), sizes, strict=True)]
-    return net.add(nn.SliceOp(x, starts, sizes))
-
-
-LAYERS = (
-    *(_same_conv, _same_conv, relu, clip, per_channel, residual, pad, _squeeze_excite, _softmax),
-    *(_layer_norm, _small_pool, _swap, _join, _fold, _attend, _part),
-)
-
-
-def graph(net: Network) -> ModuleOp:
-    """A few layers of any kind, each on one of the values before it."""
-    values = [net.input(net.size(2), net.pick(1, 3, 4), net.size(6), net.size(9))]
-    for _ in range(net.size(5)):
-        x = net.pick(*values[-2:])
-        same = [v for v in values if v.type == x.type and v is not x]
-        if same and net.draw(st.booleans()):
-            values.append(net.add(nn.BinaryOp(x, net.pick(*same), "add")))
-        elif nn.count(nn.shape_of(x)) <= 400:
-            values.append(net.pick(*LAYERS)(net, x))
-    return net.finish(values[-1], net.pick(*values[-3:]))
-
-
-def concat(net: Network, values: list[SSAValue]) -> SSAValue:
-    """Joins some values, one of them perhaps twice."""
-    x = net.pick(*values)
-    rank = len(nn.shape_of(x))
-    axis = net.draw(st.integers(0, rank - 1))
-    fitting = [
-        v
-        for v in values
-        if len(nn.shape_of(v)) == rank
-        and all(a == b for d, (a, b) in enumerate(zip(nn.shape_of(v), nn.shape_of(x))) if d != axis)
-    ]
-    chosen = pick_some(net.data, fitting, 1, 4)
-    return net.add(nn.ConcatOp(chosen, axis))
-
-
-def part(net: Network, values: list[SSAValue]) -> SSAValue:
-    """A slice of one axis, or one that keeps all of it."""
-    x = net.pick(*values)
-    shape = list(nn.shape_of(x))
-    axis = net.draw(st.integers(0, len(shape) - 1))
-    starts = [0] * len(shape)
-    starts[axis] = net.draw(st.integers(0, shape[axis] - 1))
-    shape[axis] = net.draw(st.integers(1, shape[axis] - starts[axis]))
-    return net.add(nn.SliceOp(x, starts, shape))
-
-
-def halves(net: Network, values: list[SSAValue]) -> list[SSAValue]:
-    """A value cut in two."""
-    x = net.pick(*values)
-    shape = nn.shape_of(x)
-    axis = next((d for d, n in enumerate(shape) if n > 1), 0)
-    cut = net.draw(st.integers(1, max(1, shape[axis] - 1)))
-    ends = [(0, cut), (cut, shape[axis])]
-    return [
-        net.add(
-            nn.SliceOp(
-                x,
-                [a if d == axis else 0 for d in range(len(shape))],
-                [b - a if d == axis else n for d, n in enumerate(shape)],
-            )
-        )
-        for a, b in ends
-        if b > a
-    ]
-
-
-def reshaped(net: Network, values: list[SSAValue]) -> SSAValue:
-    x = net.pick(*values)
-    n = nn.count(nn.shape_of(x))
-    return net.add(nn.ReshapeOp(x, net.pick([1, n, 1], [1, 1, n], [1, n // 4, 4])))
-
-
-def computed(net: Network, values: list[SSAValue]) -> SSAValue:
-    x = net.pick(*values)
-    if net.draw(st.booleans()):
-        return net.add(nn.UnaryOp(x, "relu"))
-    return net.add(nn.BinaryOp(x, x, "add"))
-
-
-def parts_of_others(net: Network) -> ModuleOp:
-    """Several results, each of which may also be a part of another."""
-    values = [net.input(1, 4 * net.size(3), 4 * net.size(2)) for _ in range(net.size(2))]
-    for _ in range(net.size(8)):
-        if sum(nn.count(nn.shape_of(v)) for v in values) > 2000:
-            break
-        made = net.pick(concat, concat, part, halves, reshaped, computed, computed)(net, values)
-        values += made if isinstance(made, list) else [made]
-    return net.finish(*(net.pick(*values) for _ in range(net.size(3))), values[-1])
 
 
 FAMILIES = [

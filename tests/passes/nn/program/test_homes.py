@@ -19,7 +19,8 @@ from clopt.passes.nn.program import homes
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
 from support import effort
-from support.nn.random_networks import Network, parts_of_others
+from support.nn.random_network import Network
+from support.nn.random_parts import parts_of_others
 from support.tir.program import run_program
 
 

@@ -27,7 +27,8 @@ from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from support import effort
-from support.nn.random_networks import FAMILIES, TARGETS, Network, assert_same
+from support.nn.random_network import Network
+from support.nn.random_networks import FAMILIES, TARGETS, assert_same
 from support.tir.program import run_program
 
 

@@ -26,7 +26,8 @@ from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
 from support import effort
 from support.drawing import pick
-from support.nn.random_networks import FAMILIES, TARGETS, Network, assert_same
+from support.nn.random_network import Network
+from support.nn.random_networks import FAMILIES, TARGETS, assert_same
 from support.tir import plans
 from support.tir.packed_kernels import CASES, Example
 from support.tir.program import run_program
