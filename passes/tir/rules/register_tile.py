@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, prod
+from math import ceil, gcd, prod
 
 from ....dialects import cl, tir
 from ..schedule import Schedule
@@ -26,6 +26,7 @@ from .contraction import (
     CONSTANTS,
     NO_CONTRACTION,
     Contraction,
+    Load,
     element_bytes,
     is_packed,
     pack_constants,
@@ -41,6 +42,10 @@ from .stages import lane_step
 
 _OTHER_REGISTERS = 4
 """Vector registers that hold operands while the others accumulate."""
+_LINE = 64
+"""Bytes of a line of a CPU's cache."""
+_PAGE = 4096
+"""Bytes of memory whose lines have different places in the first cache: it has 64 sets."""
 _WIDTHS = (2, 3, 4, 8, 16)
 
 
@@ -235,6 +240,8 @@ def _costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> Register
         size = elements * element_bytes(load)
         if size * problem.contraction.depth > target.l1_cache_bytes / 2:
             traffic += size
+        if _evicts_itself(problem, load, tile):
+            traffic += copies * _LINE
         if load is served and not tile.panel and is_far(problem.contraction, load, target):
             far += size
     accumulators = tile.rows * tile.vectors
@@ -248,6 +255,22 @@ def _costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> Register
     store = accumulators * (1.0 if rows_stored else tile.width * target.lane_cycles)
     cycles = problem.contraction.depth * step_cycles + store + target.tile_cycles
     return replace(tile, cycles=cycles, gathers=gathers)
+
+
+def _evicts_itself(problem: Problem, load: Load, tile: RegisterTile) -> bool:
+    """Whether the rows of a tile are too many lines of memory for their place in the first cache.
+
+    Each is walked one element a step, along the reduction. Lines whose distance is a multiple of a
+    page share one set, which has room for as many as the cache has pages; at half of that distance
+    there are two sets, and so on.
+    """
+    step = load.steps[tile.row]
+    walked = load.steps[problem.contraction.stage.reduce[-1]] == 1
+    if not step or not walked or is_packed(problem.contraction, load, tile, tile.row):
+        return False
+    pitch = step * element_bytes(load)
+    sets = _PAGE // gcd(pitch, _PAGE)
+    return pitch >= _LINE and tile.rows > sets * (problem.target.l1_cache_bytes // _PAGE)
 
 
 def _total(problem: Problem, tile: RegisterTile) -> float:

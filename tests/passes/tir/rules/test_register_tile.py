@@ -180,6 +180,14 @@ def test_a_panel_takes_no_more_than_half_a_cache():
     assert {tile.cols for tile in candidates(found) if tile.panel} == {8}
 
 
+def test_rows_whose_lines_share_a_set_of_the_cache_are_few():
+    """32 KiB have room for eight lines at a distance of 4 KiB, and for twice as many at half."""
+    wide = POCL.with_facts({"vector_width": 16, "vector_registers": 32})
+    assert tile_of(product(1024, 1024, 8), wide)[1].rows == 8
+    assert 8 < tile_of(product(1024, 512, 8), wide)[1].rows <= 16
+    assert tile_of(product(1024, 1000, 8), wide)[1].rows > 16
+
+
 @pytest.mark.parametrize(
     "build",
     [
