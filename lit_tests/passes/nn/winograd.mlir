@@ -1,5 +1,5 @@
 // RUN: clopt %s -p 'nn-winograd{mode=prefer}' --split-input-file | filecheck %s
-// RUN: clopt %s --target pocl -p nn-winograd --split-input-file | filecheck %s --check-prefix=AUTO
+// RUN: clopt %s --target pocl winograd_transform_cost=8.0 -p nn-winograd --split-input-file | filecheck %s --check-prefix=AUTO
 // RUN: clopt %s --target "pocl winograd=off" -p nn-winograd --split-input-file | filecheck %s --check-prefix=OFF
 // RUN: clopt %s --target nvidia -p nn-winograd --split-input-file | filecheck %s --check-prefix=OFF
 // RUN: not clopt %s -p 'nn-winograd{mode=on}' 2>&1 | filecheck %s --check-prefix=WRONG

@@ -61,6 +61,7 @@ class Configuration:
 
 CONFIGURATIONS = (
     Configuration("pocl", "pocl"),
+    Configuration("blocks", "pocl blocks=prefer vector_width=4"),
     Configuration("intel saved", "intel-cpu texture=prefer", route="saved"),
     Configuration("gpu winograd", "generic-gpu winograd=prefer"),
     Configuration("adreno-630", "adreno-630 texture=prefer fp16=false"),
