@@ -16,24 +16,21 @@ from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import FixedBitwidthType
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
 from ....dialects import cl, tir
 from ..schedule import Schedule
-from ..schedule.analysis import accesses, memref_of
+from ..schedule.analysis import memref_of
 from .contraction import NO_CONTRACTION, Contraction, Load
 from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
-from .stages import Access, Stage, lane_step
+from .stages import blocked_variable, lane_step
 
 _MOST_ACCUMULATORS = 16
 """More than that, and compilers spill some of them: they move loads up."""
 _OTHER_REGISTERS = 4
 """Vector registers that hold operands while the others accumulate."""
-_WIDTHS = (2, 4, 8, 16)
-"""Sizes of blocks that are vectors of OpenCL."""
 _MOST_COPIES = 512
 """Multiply-adds in the text of an unrolled window at the most; more only slows compilers down."""
 
@@ -65,14 +62,16 @@ class _Shape:
             return Misfit(NO_CONTRACTION)
         output, stage = contraction.output, contraction.stage
         (store,) = output.block.stores()
-        found = _blocked(output, store)
+        found = blocked_variable(output, store)
         if found is None:
             return Misfit("its result lies in no blocks of channels")
         lane, lanes = found
         for load in contraction.loads:
             if lane_step(stage.block, load.op, lane, lanes) not in (0, 1):
                 return Misfit("the channels of a block read elements that are no neighbours")
-        blocked = {found for load in contraction.loads if (found := _blocked(stage, load.op))}
+        blocked = {
+            found for load in contraction.loads if (found := blocked_variable(stage, load.op))
+        }
         whole = (i for i in stage.reduce if stage.block.iter_extents[i] % lanes == 0)
         term = next((i for i in whole if (i, lanes) in blocked), None)
         return _Shape(contraction, lane, lanes, term)
@@ -183,25 +182,6 @@ def element_bytes(load: Load) -> int:
 
 def _divisors(number: int) -> tuple[int, ...]:
     return tuple(n for n in range(1, number + 1) if number % n == 0)
-
-
-def _blocked(stage: Stage, access: Access) -> tuple[int, int] | None:
-    """The variable along which an access finds neighbours in blocks, and the size of these."""
-    extents, shape = stage.block.iter_extents, memref_of(access.memref).get_shape()
-    if not shape or shape[-1] not in _WIDTHS:
-        return None
-    lanes = shape[-1]
-    indices = next(found for op, found in accesses(stage.block, access.memref) if op is access)
-    match indices[-1]:
-        # One block holds all. Of a plain tensor, neighbours are neighbours in the innermost loop.
-        case AffineDimExpr(position=position) if position < len(extents) - 1:
-            return (position, lanes) if extents[position] == lanes else None
-        case AffineBinaryOpExpr(
-            kind=AffineBinaryOpKind.Mod, lhs=AffineDimExpr(position=position), rhs=rhs
-        ) if rhs == AffineExpr.constant(lanes):
-            return position, lanes
-        case _:
-            return None
 
 
 def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
 from ....dialects import cl, tir
@@ -20,7 +19,7 @@ from .grid import (
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Parameter, Params, Range, Space, Value
-from .stages import Stage
+from .stages import Stage, blocked_variable
 
 _Walks = list[list[int]]
 """The variables of a piece in groups; every access walks a group as one loop."""
@@ -32,7 +31,29 @@ class _Pieces:
     def __init__(self, kernel: NaiveKernel, target: cl.Target):
         self.pieces, _, _ = _split_pieces(kernel)
         self.sizes = [_sizes(stage) for stage in self.pieces]
+        self.lanes = [_lanes(stage) for stage in self.pieces]
         self.target = target
+
+    def widths(self, piece: int) -> tuple[int, ...]:
+        """The lanes that vectors of a piece may have: those of a block where it has blocks."""
+        lanes = self.lanes[piece]
+        if lanes is not None:
+            return (lanes[1],)
+        return tuple(width for width in (1, 2, 4, 8, 16) if width <= self.sizes[piece][-1])
+
+    def vectors(self, piece: int, width: int) -> int:
+        """The vectors of a piece."""
+        if self.lanes[piece] is not None:
+            return self.pieces[piece].points // width
+        *outer, inner = self.sizes[piece]
+        return prod(outer) * -(-inner // width)
+
+
+def _lanes(stage: Stage) -> tuple[int, int] | None:
+    """The variable along which a piece is written in whole blocks, and the size of these."""
+    stores = stage.block.stores()
+    found = blocked_variable(stage, stores[0]) if len(stores) == 1 else None
+    return found if found and stage.block.iter_extents[found[0]] % found[1] == 0 else None
 
 
 def _split_pieces(kernel: NaiveKernel) -> tuple[list[Stage], list[Stage], Stage]:
@@ -93,21 +114,16 @@ def _cpu_fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Pieces]:
     facts = _Pieces(kernel, target)
     count = len(facts.pieces)
     parameters = [local_size_parameter(target)]
-    for sizes, width, chunk in zip(
-        facts.sizes, _names("width", count), _names("chunk", count), strict=True
+    for piece, (width, chunk) in enumerate(
+        zip(_names("width", count), _names("chunk", count), strict=True)
     ):
-        widths = tuple(w for w in (1, 2, 4, 8, 16) if w <= sizes[-1])
-        parameters.append(Parameter(width, "lanes of a vector", Choice(widths)))
+        parameters.append(Parameter(width, "lanes of a vector", Choice(facts.widths(piece))))
 
-        def chunks(params: Params, sizes: list[int] = sizes, width: str = width) -> Range:
-            return Range(1, max(1, _vectors(sizes, params.number(width))))
+        def chunks(params: Params, piece: int = piece, width: str = width) -> Range:
+            return Range(1, max(1, facts.vectors(piece, params.number(width))))
 
         parameters.append(Parameter(chunk, "vectors of a work-item", chunks))
     return Space(parameters, facts)
-
-
-def _vectors(sizes: Sequence[int], width: int) -> int:
-    return prod(sizes[:-1]) * -(-sizes[-1] // width)
 
 
 def _cpu_default(space: Space[_Pieces]) -> Params:
@@ -115,14 +131,13 @@ def _cpu_default(space: Space[_Pieces]) -> Params:
     facts = space.facts
     chosen: dict[str, Value] = {LOCAL_SIZE: DEFAULT_LOCAL_SIZE}
     count = len(facts.pieces)
-    for sizes, name, chunk in zip(
-        facts.sizes, _names("width", count), _names("chunk", count), strict=True
+    for piece, (name, chunk) in enumerate(
+        zip(_names("width", count), _names("chunk", count), strict=True)
     ):
-        width = facts.target.vector_width
-        while width > sizes[-1]:
-            width //= 2
-        chosen[name] = max(width, 1)
-        total = _vectors(sizes, max(width, 1))
+        widths = facts.widths(piece)
+        width = max((w for w in widths if w <= facts.target.vector_width), default=widths[0])
+        chosen[name] = width
+        total = facts.vectors(piece, width)
         items = max(
             facts.target.compute_units * facts.target.items_per_core,
             total // facts.target.item_vectors,
@@ -138,10 +153,19 @@ def _cpu_apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     for stage, width, chunk in zip(
         pieces, _names("width", count), _names("chunk", count), strict=True
     ):
-        loops = _collapse(schedule, stage)
+        blocks = _lanes(stage)
+        loops = _block_loops(schedule, stage, *blocks) if blocks else _collapse(schedule, stage)
         grid = _vectorize(schedule, loops, params.number(width), params.number(chunk))
         bind_grid(schedule, [schedule.fuse(*grid)] if count > 1 and grid else grid)
     join_grid(schedule, borders, main)
+
+
+def _block_loops(schedule: Schedule, stage: Stage, variable: int, lanes: int) -> list[tir.ForOp]:
+    """The loops of a piece with the lanes of its blocks innermost."""
+    loops = list(stage.loops)
+    loops[variable], inner = schedule.split(loops[variable], lanes)
+    schedule.reorder(*loops, inner)
+    return [*loops, inner]
 
 
 def _vectorize(
@@ -170,7 +194,7 @@ CPU_ELEMENTWISE = Rule(
     _cpu_default,
     _cpu_apply,
 )
-"""Vectors along memory.
+"""Vectors along memory, the lanes of a block where channels lie in blocks.
 
 Pieces share the kernel's grid, which spans the longest of their loops on each axis: of several each
 is one loop, so that the grid is the longest piece and not a product of loops of different ones.

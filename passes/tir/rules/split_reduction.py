@@ -75,7 +75,8 @@ class _Facts:
     def wanted(self) -> float:
         """Parts that keep the device busy: tiles of results, or groups that each share a part."""
         units = self.target.compute_units
-        return units * (self.target.split_results if self.shares_loads else 1) / self.results
+        each = max(self.target.split_results, 1) if self.shares_loads else 1
+        return units * each / self.results
 
     @cached_property
     def parts(self) -> int:

@@ -27,6 +27,9 @@ from ..schedule.errors import refuse
 
 Access = memref.LoadOp | memref.StoreOp
 
+_WIDTHS = (2, 4, 8, 16)
+"""Sizes of blocks that are vectors of OpenCL."""
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -188,6 +191,25 @@ def lane_step(block: tir.BlockOp, access: Access, variable: int, width: int) -> 
     dims[variable] = dims[variable] * width + dims[-1]
     extents[variable] = -(-extents[variable] // width)
     return _strides_of(address.replace_dims_and_symbols(dims[:-1], ()), extents)[-1]
+
+
+def blocked_variable(stage: Stage, access: Access) -> tuple[int, int] | None:
+    """The variable along which an access finds neighbours in blocks, and the size of these."""
+    extents, shape = stage.block.iter_extents, memref_of(access.memref).get_shape()
+    if not shape or shape[-1] not in _WIDTHS:
+        return None
+    lanes = shape[-1]
+    indices = next(found for op, found in accesses(stage.block, access.memref) if op is access)
+    match indices[-1]:
+        # One block holds all. Of a plain tensor, neighbours are neighbours in the innermost loop.
+        case AffineDimExpr(position=position) if position < len(extents) - 1:
+            return (position, lanes) if extents[position] == lanes else None
+        case AffineBinaryOpExpr(
+            kind=AffineBinaryOpKind.Mod, lhs=AffineDimExpr(position=position), rhs=rhs
+        ) if rhs == AffineExpr.constant(lanes):
+            return position, lanes
+        case _:
+            return None
 
 
 def _accesses(

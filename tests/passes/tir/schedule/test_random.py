@@ -30,6 +30,7 @@ def test_a_device_computes_the_same(device: str) -> None:
     start = effort.seed() * BATCH
     found = [check(seed) for seed in range(start, start + effort.examples(12, long=400))]
     lowered = [outcome for outcome in found if outcome.lowered is not None]
-    assert len(lowered) > len(found) // 2
+    # About half: kernels with temporaries in global memory must be split first.
+    assert 3 * len(lowered) > len(found)
     run_all(lowered, device)
     assert not [str(outcome) for outcome in lowered if outcome.fault]
