@@ -249,9 +249,10 @@ def _costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> Register
         accumulators / target.mads_per_cycle,
         loads / target.loads_per_cycle,
         traffic / target.l2_bytes_per_cycle,
-        far / target.memory_bytes_per_cycle,
         target.mad_cycles,
     )
+    # Arithmetic does not hide these: each step reads another page.
+    step_cycles += far / target.memory_bytes_per_cycle
     store = accumulators * (1.0 if rows_stored else tile.width * target.lane_cycles)
     cycles = problem.contraction.depth * step_cycles + store + target.tile_cycles
     return replace(tile, cycles=cycles, gathers=gathers)
