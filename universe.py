@@ -41,6 +41,7 @@ PASSES: dict[str, str] = {
     "tir-apply-plan": "passes.tir.apply_plan:TIRApplyPlanPass",
     "tir-apply-schedule": "passes.tir.apply_schedule:TIRApplySchedulePass",
     "tir-choose-plan": "passes.tir.choose_plan:TIRChoosePlanPass",
+    "tir-expand-erf": "passes.tir.expand_erf:TIRExpandErfPass",
     "tir-hoist-guards": "passes.tir.hoist_guards:TIRHoistGuardsPass",
     "tir-lower-blocks": "passes.tir.lower_blocks:TIRLowerBlocksPass",
     "tir-lower-textures": "passes.tir.lower_textures:TIRLowerTexturesPass",

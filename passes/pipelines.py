@@ -27,6 +27,7 @@ from .nn.to_tir import NNToTIRPass
 from .on_networks import CanonicalizeNetworks, CSEOfNetworks, DCEOfNetworks
 from .tir.apply_plan import TIRApplyPlanPass
 from .tir.choose_plan import TIRChoosePlanPass
+from .tir.expand_erf import TIRExpandErfPass
 from .tir.hoist_guards import TIRHoistGuardsPass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
@@ -107,6 +108,8 @@ SCHEDULE: tuple[ModulePass, ...] = (
     TIRLowerBlocksPass(),
     # Tests of borders are conditions of their own only now; a CPU runs them outside of its loops.
     TIRHoistGuardsPass(),
+    # Wherever functions stand by now, each is computed once.
+    TIRExpandErfPass(),
     # Loops are final now, so a long f16 sum can be cut where that costs least.
     TIRWidenF16AccumulatorsPass(),
     # Last, since it needs final layouts and indices: accesses to packed values become texels.
