@@ -48,12 +48,25 @@ def random_plan(func: tir.FuncOp, target: cl.Target, pick: Pick) -> tir.PlanAttr
 
 
 def random_point(space: Space[Any], pick: Pick) -> Params:
-    """A point of a space."""
-    values: dict[str, Value] = {}
-    for parameter in space.parameters:
-        domain = parameter.domain_at(Params(values))
-        values[parameter.name] = pick(list(islice(domain, _VALUES)))
+    """A point of a space, which is not empty."""
+    values = _completed(space, {}, pick)
+    assert values is not None
     return Params(values)
+
+
+def _completed(space: Space[Any], chosen: dict[str, Value], pick: Pick) -> dict[str, Value] | None:
+    """A point with these first values; None where some later parameter has no value then."""
+    if len(chosen) == len(space.parameters):
+        return chosen
+    parameter = space.parameters[len(chosen)]
+    values = list(islice(parameter.domain_at(Params(chosen)), _VALUES))
+    while values:
+        value = pick(values)
+        found = _completed(space, {**chosen, parameter.name: value}, pick)
+        if found is not None:
+            return found
+        values.remove(value)
+    return None
 
 
 def schedule_module(
