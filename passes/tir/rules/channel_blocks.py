@@ -25,7 +25,7 @@ from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_si
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
-from .stages import blocked_variable, lane_step
+from .stages import Stage, blocked_variable, lane_step
 
 _MOST_ACCUMULATORS = 16
 """More than that, and compilers spill some of them: they move loads up."""
@@ -62,18 +62,21 @@ class _Shape:
             return Misfit(NO_CONTRACTION)
         output, stage = contraction.output, contraction.stage
         (store,) = output.block.stores()
+        blocks = [blocked_variable(stage, load.op) for load in contraction.loads]
         found = blocked_variable(output, store)
         if found is None:
-            return Misfit("its result lies in no blocks of channels")
+            # Weights in blocks of both have vectors, too; a plain result takes them apart.
+            sizes = {b[1] for b in blocks if b is not None and b[0] in stage.reduce}
+            filled = (b for b in blocks if b is not None and b[1] in sizes and _fills(stage, *b))
+            found = next(filled, None)
+        if found is None:
+            return Misfit("neither its result nor weights lie in blocks of channels")
         lane, lanes = found
         for load in contraction.loads:
             if lane_step(stage.block, load.op, lane, lanes) not in (0, 1):
                 return Misfit("the channels of a block read elements that are no neighbours")
-        blocked = {
-            found for load in contraction.loads if (found := blocked_variable(stage, load.op))
-        }
         whole = (i for i in stage.reduce if stage.block.iter_extents[i] % lanes == 0)
-        term = next((i for i in whole if (i, lanes) in blocked), None)
+        term = next((i for i in whole if (i, lanes) in blocks), None)
         return _Shape(contraction, lane, lanes, term)
 
     @property
@@ -116,6 +119,11 @@ class _Shape:
     def chunks(self, tile: _Tile) -> tuple[int, ...]:
         """Tiles of a row for a work-item: divisors, so that none is a rest."""
         return _divisors(-(-self.width // tile.columns))
+
+
+def _fills(stage: Stage, variable: int, lanes: int) -> bool:
+    """Whether blocks along a variable of the result have no tail."""
+    return variable in stage.spatial and stage.block.iter_extents[variable] % lanes == 0
 
 
 @dataclass(frozen=True)
