@@ -28,6 +28,9 @@ from .kernels import Work
 UNSHARED = 4.0
 """Factor of a contraction's reads of texels that lie across its terms."""
 
+PANEL = 64
+"""Rows and columns of a product that a small group of a GPU multiplies from local memory."""
+
 
 @dataclass(frozen=True)
 class CostModel:
@@ -98,10 +101,23 @@ class CostModel:
                 + (0 if axis == last or work.contraction is not None else scattered)
                 for axis in {min(1, last), last}
             )
+        if layout is None and result is None and self._is_in_panels(work, value):
+            loads /= min(self.target.register_rows, self.target.register_cols)
         time = self.traffic(type_, layout) + loads / self.rate
         if work.is_view:
             time += self.target.launch_microseconds + self.write(type_, result)
         return time + self._multiply(work, value, layout, result)
+
+    def _is_in_panels(self, work: Work, value: SSAValue) -> bool:
+        """Whether a group shares its reads of an operand, each of which serves a row of a tile.
+
+        So it is for plain products that have a whole panel of rows and of columns (`gpu-matmul`).
+        """
+        op = work.contraction
+        if not self.target.prefetched_panels or not isinstance(op, nn.MatmulOp):
+            return False
+        is_large = all(size >= PANEL for size in nn.shape_of(op.result)[-2:])
+        return is_large and value in op.operands
 
     def _load(self, layout: LayoutAttr | None, guarded: bool = False) -> float:
         """The cost of one load, in multiply-adds."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from xdsl.dialects import func
 from xdsl.ir import SSAValue
 
+from clopt.backends.targets import load_target
+from clopt.dialects import nn
 from clopt.dialects.nn import LayoutAttr
 from clopt.passes.nn.fuse import form_groups
 from clopt.passes.nn.layout.cost import CostModel
@@ -68,3 +71,19 @@ def test_a_transform_is_a_launch_and_the_bytes():
     assert model.transform(small, None, None) == 0
     assert model.transform(small, None, ROWS) > AUTO.launch_microseconds
     assert model.transform(large, None, ROWS) > AUTO.launch_microseconds + 2 * 64 * 65536 * 4 / 50e3
+
+
+def test_large_plain_products_share_their_reads():
+    """Where a group reads panels into local memory, plain operands are better than texels."""
+    target = load_target("nvidia")
+
+    def cost(size: int, prefetched: int) -> float:
+        a, b = (nn.ConstantOp.from_array(np.zeros((size, size), np.float32)) for _ in range(2))
+        product = nn.MatmulOp(a.result, b.result)
+        work = Work([product], [a.result, b.result], product.result, product)
+        model = CostModel(replace(target, prefetched_panels=prefetched))
+        return model.read(work, b.result, None, None)
+
+    assert cost(1024, 2) < cost(1024, 0) / 2
+    assert cost(64, 2) < cost(64, 0)
+    assert cost(32, 2) == cost(32, 0)
