@@ -213,14 +213,18 @@ def _parameters(facts: _Facts) -> Sequence[Parameter]:
 
 
 def _default(space: Space[_Facts]) -> Params:
-    wanted = [params for params in _preferred(space) if space.fault(params) is None]
+    preferred = (*_preferred(space), *_preferred(space, narrow=True))
+    wanted = [params for params in preferred if space.fault(params) is None]
     if not wanted:
-        return space.nearest(next(_preferred(space)))
+        return space.nearest(preferred[0])
     return min(wanted, key=lambda params: _cost(space, params))
 
 
-def _preferred(space: Space[_Facts]) -> Iterator[Params]:
-    """The tiles that suit the target, the largest first, whether the product is large or not."""
+def _preferred(space: Space[_Facts], *, narrow: bool = False) -> Iterator[Params]:
+    """The tiles that suit the target, the largest first, whether the product is large or not.
+
+    Narrow ones have one vector of a row, so that more work-items share a product of medium size.
+    """
     target = space.facts.target
     cols = min(target.register_cols, 4)
     copies = target.prefetched_panels
@@ -230,7 +234,7 @@ def _preferred(space: Space[_Facts]) -> Iterator[Params]:
     else:
         rows = [target.register_rows, target.register_rows // 2]
         tiles = product([(16, 16), (16, 8), (8, 8)], rows, [_DEPTH, _DEPTH // 2])
-    vectors = max(1, target.register_cols // 4) if copies else 1
+    vectors = max(1, target.register_cols // 4) if copies and not narrow else 1
     for group, count, depth in tiles:
         tile = _Tile(group, count, cols, vectors, depth)
         lanes = max(space.facts.loads(tile)) if copies else 1
@@ -250,14 +254,19 @@ def _preferred(space: Space[_Facts]) -> Iterator[Params]:
 
 
 def _cost(space: Space[_Facts], params: Params) -> float:
-    """Multiply-adds of a compute unit: of its share of the groups, with what they read."""
+    """Multiply-adds of a compute unit: of its share of the groups, with what they read.
+
+    A unit with few work-items waits for their loads.
+    """
     facts, tile = space.facts, _Tile.of(params)
     *batch, row, col = facts.contraction.extents
     groups = prod(batch) * -(-row // tile.all_rows) * -(-col // tile.all_cols)
     # From local memory each work-item reads rows and columns, from global memory the group does.
     read = tile.items * (tile.rows + tile.cols) + tile.all_rows + tile.all_cols
     step = tile.all_rows * tile.all_cols + facts.target.access_cost * read / 4
-    return -(-groups // facts.target.compute_units) * step * facts.contraction.depth
+    share = -(-groups // facts.target.compute_units)
+    busy = min(1.0, share * tile.items / facts.target.shared_work_group)
+    return share * step * facts.contraction.depth / busy
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:

@@ -77,7 +77,7 @@ def test_any_plan_of_a_product(sizes: tuple[int, int, int], data: st.DataObject)
 
 @pytest.mark.parametrize(
     ("size", "group", "rows"),
-    [(4096, (16, 16), 8), (1024, (16, 8), 8), (256, (8, 8), 4)],
+    [(4096, (16, 16), 8), (1024, (16, 8), 8), (512, (16, 8), 4)],
 )
 def test_tiles_are_as_large_as_keeps_all_units_busy(
     size: int, group: tuple[int, int], rows: int
