@@ -180,6 +180,9 @@ class Target:
     winograd_transform_cost: float = 0.0
     """Cost of an element that a transform of Winograd's writes or reads, in units of a product of
     a convolution; 0 where it was not measured or never pays, which `auto` takes for `off`."""
+    winograd_microseconds: float = 0.0
+    """Time that Winograd's transforms and their products cost beyond these elements, on an idle
+    device: more launches, and too few work-items in them."""
     clml: str = "off"
     """Whether operations go to CLML, Qualcomm's library: all that it can compute (`prefer`), none
     (`off`), or those that gain by the costs of the target (`auto`)."""
@@ -339,6 +342,7 @@ _FROM_ZERO = (
     "division_cost",
     "launch_microseconds",
     "winograd_transform_cost",
+    "winograd_microseconds",
     "clml_launch_microseconds",
 )
 FACT_TYPES: Mapping[str, type[Any]] = {

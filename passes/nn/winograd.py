@@ -77,15 +77,20 @@ class ConvByTransforms(RewritePattern):
 
     weights: Weights | None
     transform_cost: float
+    launches: float
+    """What the target's `winograd_microseconds` are in products."""
 
     @classmethod
     def on(cls, target: cl.Target, ctx: Context, mode: str = "") -> Self | None:
         """The pattern for a target in a mode, by default the target's; None where nothing gains."""
         mode = mode or target.winograd
-        transform_cost = 0.0 if mode == "prefer" else target.winograd_transform_cost
-        if mode == "off" or (mode == "auto" and not transform_cost):
+        if mode == "off" or (mode == "auto" and not target.winograd_transform_cost):
             return None
-        return cls(store_of(ctx), transform_cost)
+        if mode == "prefer":
+            return cls(store_of(ctx), 0.0, 0.0)
+        rate = 1e3 * target.mads_per_nanosecond * target.compute_units
+        launches = target.winograd_microseconds * rate
+        return cls(store_of(ctx), target.winograd_transform_cost, launches)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
@@ -111,8 +116,10 @@ class ConvByTransforms(RewritePattern):
         tiles = TILES.get(nn.tensor_type(op.x).element_type, ())
         allowed = [m for m in tiles if prod(tile_counts(sizes, m)) > 1]
         best = min(allowed, key=lambda m: cost(op, m, self.transform_cost), default=None)
-        direct = direct_cost(op, self.transform_cost)
-        return None if best is None or cost(op, best, self.transform_cost) >= direct else best
+        if best is None:
+            return None
+        gain = direct_cost(op, self.transform_cost) - cost(op, best, self.transform_cost)
+        return best if gain > self.launches else None
 
     def _bias(self, op: nn.ConvOp, result: nn.WinogradOutputOp) -> Sequence[Operation]:
         if op.b is None:

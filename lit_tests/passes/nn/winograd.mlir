@@ -1,7 +1,7 @@
 // RUN: clopt %s -p 'nn-winograd{mode=prefer}' --split-input-file | filecheck %s
 // RUN: clopt %s --target pocl winograd_transform_cost=8.0 -p nn-winograd --split-input-file | filecheck %s --check-prefix=AUTO
 // RUN: clopt %s --target "pocl winograd=off" -p nn-winograd --split-input-file | filecheck %s --check-prefix=OFF
-// RUN: clopt %s --target nvidia -p nn-winograd --split-input-file | filecheck %s --check-prefix=OFF
+// RUN: clopt %s --target nvidia -p nn-winograd --split-input-file | filecheck %s --check-prefix=GPU
 // RUN: not clopt %s -p 'nn-winograd{mode=on}' 2>&1 | filecheck %s --check-prefix=WRONG
 
 // OFF-NOT: nn.winograd
@@ -36,6 +36,24 @@ func.func @halves(%x: tensor<1x8x8x8xf16>) -> tensor<1x8x6x6xf16> {
 // CHECK: nn.winograd_input %x {tile = 2 : i64, pads = array<i64: 0, 0, 0, 0>} : {{.*}} -> tensor<16x8x9xf16>
 // CHECK-NEXT: nn.matmul {{.*}} {accumulate = f16} : {{.*}} -> tensor<16x8x9xf16>
 // CHECK-NEXT: nn.winograd_output {{.*}} {tile = 2 : i64, sizes = array<i64: 1, 6, 6>}
+
+// -----
+
+// More launches pay on a GPU where each of them has work for the whole device.
+// GPU-LABEL: @one_image
+// GPU-NOT: nn.winograd
+// GPU-LABEL: @eight_images
+// GPU: nn.winograd_input
+func.func @one_image(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
+  %w = nn.constant dense<1.0> : tensor<64x64x3x3xf32>
+  %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x56x56xf32>
+  func.return %y : tensor<1x64x56x56xf32>
+}
+func.func @eight_images(%x: tensor<8x64x56x56xf32>) -> tensor<8x64x56x56xf32> {
+  %w = nn.constant dense<1.0> : tensor<64x64x3x3xf32>
+  %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<8x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<8x64x56x56xf32>
+  func.return %y : tensor<8x64x56x56xf32>
+}
 
 // -----
 
