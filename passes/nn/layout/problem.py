@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from ....dialects import cl, clml, nn
@@ -84,7 +85,9 @@ class LayoutProblem:
 
     def candidates_for(self, value: SSAValue) -> list[Candidate]:
         """The layouts that a kernel may write a value in."""
-        if not self.target.lanes:
+        # A function of somebody else's may have arguments that are no tensors: it is refused later.
+        is_tensor = isinstance(value.type, TensorType)
+        if not self.target.lanes or not is_tensor:
             return [PLAIN]
         return self.tables.candidates(nn.plain_type(value.type), self._axes.get(value))
 
