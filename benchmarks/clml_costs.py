@@ -31,7 +31,6 @@ from rich.table import Table
 from xdsl.dialects import func
 
 import clopt
-from clopt.backends.pyopencl_runtime.c_executable import CExecutable
 from clopt.context import CloptContext
 from clopt.dialects import clml
 from clopt.dialects.cl import Target, target_of
@@ -188,12 +187,9 @@ class OnDevice:
         """The median microseconds of each command."""
         model = self.compile(case, mode)
         x = np.random.default_rng(2).standard_normal(case.shape).astype(np.float32)
-        executable = model.executable
-        if not isinstance(executable, CExecutable):
-            executable = CExecutable(model.module, model.weights, executable.device)
-        executable.run({"x": x})
-        rounds = [[t.nanoseconds for t in executable.profile()] for _ in range(self.rounds)]
-        return [1e-3 * statistics.median(times) for times in zip(*rounds, strict=True)]
+        rounds = model.executable.profile({"x": x}, self.rounds)
+        times = zip(*([t.nanoseconds for t in timings] for timings in rounds), strict=True)
+        return [1e-3 * statistics.median(samples) for samples in times]
 
 
 class FromFiles:

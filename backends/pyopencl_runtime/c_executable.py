@@ -21,7 +21,7 @@ from ..host_c import package_files
 from ..programs import program_of
 from .bindings import DeviceMemory
 from .build import device_facts, keeps_own_binaries
-from .c_package import NAME, CPackage, Timing
+from .c_package import NAME, CPackage
 from .cache import BinaryCache
 from .clml import clml_version
 from .devices import Device
@@ -31,6 +31,7 @@ from .place import choose_place
 from .requirements import check_requirements
 from .runnable import Runnable, kernel_cache, source_of
 from .storage import arena_memories, views_of
+from .timing import Timing
 from .turns import Turn
 
 # By C's `clopt_image_views`.
@@ -94,14 +95,8 @@ class CExecutable(Runnable):
         self.image_views = dict.fromkeys(sorted(kinds), _IMAGE_VIEWS[self._model.image_views])
         self._turn = Turn(memory.root for memory in memories)
 
-    def profile(self) -> list[Timing]:
-        """How long each command of an inference takes on the device, with the buffers of the last
-        one. CloptError before the first.
-        """
-        with self._turn:
-            if not self._bound:
-                raise CloptError("profile runs an inference again: run the model first.")
-            return self._model.profile()
+    def _timings(self, buffers: tuple[cl.Buffer, ...], runs: int) -> list[list[Timing]]:
+        return [self._model.profile() for _ in range(runs)]
 
     def _check_clml(self, library: str | None) -> str | None:
         """The folder of the SDK's header for a device's own CLML; CloptError without any CLML."""

@@ -14,6 +14,7 @@ from ...errors import CloptError, UnavailableError
 from ...files.resources import read_text
 from ..clml.library import Sources, build_library
 from .loader import share_opencl
+from .timing import Timing
 
 NAME = "model"
 """How the package is called: its functions begin so."""
@@ -81,19 +82,12 @@ class Offload:
 class _CTiming(ctypes.Structure):
     """C's `clopt_timing`."""
 
-    _fields_ = (("kind", _Text), ("name", _Text), ("nanoseconds", ctypes.c_uint64))
-
-
-@dataclass(frozen=True)
-class Timing:
-    """One command of an inference."""
-
-    kind: str
-    """`kernel`, `copy`, or the vendor's library that computes it."""
-    name: str
-    """That of the kernel, of the value that is copied to, of the operation."""
-    nanoseconds: int
-    """On the device."""
+    _fields_ = (
+        ("kind", _Text),
+        ("name", _Text),
+        ("start", ctypes.c_uint64),
+        ("nanoseconds", ctypes.c_uint64),
+    )
 
 
 class CPackage:
@@ -197,11 +191,11 @@ class CModel:
         self._call("clopt_enqueue", None)
 
     def profile(self) -> list[Timing]:
-        """Run one inference, and tell how long each of its commands takes."""
+        """Run one inference, and tell when each of its commands ran."""
         count = self._library.clopt_command_count(self._handle)
         timings = (_CTiming * count)()
         self._call("clopt_profile", timings, count)
-        return [Timing(t.kind.decode(), t.name.decode(), t.nanoseconds) for t in timings]
+        return [Timing(t.start, t.nanoseconds) for t in timings]
 
     def save_binaries(self, path: Path) -> None:
         """Write the built kernels to a file for `CPackage.create`."""

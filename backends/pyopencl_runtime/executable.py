@@ -19,10 +19,11 @@ from .devices import Device
 from .image_views import ImageViews
 from .memory import Memory
 from .place import choose_place
-from .plan import Launch, Site, make_plan
+from .plan import Command, Launch, Site, make_plan
 from .requirements import check_requirements
 from .runnable import Runnable, kernel_cache, source_of
 from .storage import Wishes, make_storage
+from .timing import Timing
 from .turns import Turn
 
 
@@ -76,7 +77,7 @@ class Executable(Runnable):
         self.device_bytes = storage.device_bytes
         self._plan = make_plan(program, kernels, storage, Site(self._images, built.programs))
         self.launches = [c for c in self._plan.commands if isinstance(c, Launch)]
-        """The kernel launches of one inference, in queue order; a profiler enqueues them itself."""
+        """The kernel launches of one inference, in queue order."""
         self._arguments: list[cl.Buffer | cl.Image] = []
         # After the arguments, which are parts of these: attributes are released in this order.
         self._memories: dict[int, Memory] = {}
@@ -86,14 +87,17 @@ class Executable(Runnable):
         if buffers is not self._bound:
             self._bind(buffers)
         for command in self._plan.commands:
-            if isinstance(command, Launch):
-                cl.enqueue_nd_range_kernel(
-                    queue, command.kernel, command.global_size, command.local_size
-                )
-            else:
-                source = _memory(command.source, buffers)
-                destination = _memory(command.destination, buffers)
-                cl.enqueue_copy(queue, destination, source, **command.options)
+            _put(command, queue, buffers)
+
+    def _timings(self, buffers: tuple[cl.Buffer, ...], runs: int) -> list[list[Timing]]:
+        profiling = cl.command_queue_properties.PROFILING_ENABLE
+        queue = cl.CommandQueue(self.context, self.device.handle, profiling)
+        timings: list[list[Timing]] = []
+        for _ in range(runs):
+            events = [_put(command, queue, buffers) for command in self._plan.commands]
+            queue.finish()
+            timings.append([Timing.of(event) for event in events])
+        return timings
 
     def _bind(self, buffers: tuple[cl.Buffer, ...]) -> None:
         memories = {
@@ -110,6 +114,15 @@ class Executable(Runnable):
                     launch.kernel.set_arg(argument, arguments[binding])
         self._bound, self._arguments = buffers, arguments
         self._memories = memories
+
+
+def _put(command: Command, queue: cl.CommandQueue, buffers: Sequence[cl.Buffer]) -> cl.Event:
+    if isinstance(command, Launch):
+        return cl.enqueue_nd_range_kernel(
+            queue, command.kernel, command.global_size, command.local_size
+        )
+    source, destination = (_memory(m, buffers) for m in (command.source, command.destination))
+    return cl.enqueue_copy(queue, destination, source, **command.options)
 
 
 def _memory(

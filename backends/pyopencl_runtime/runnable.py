@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import is_not
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from .images import Images
 from .inputs import Array, Arrays, check_names, checked_inputs
 from .memory import make_memory
 from .place import check_queue
+from .timing import WARM_UP, Timing
 from .turns import Turn
 
 
@@ -57,6 +58,8 @@ class Runnable(ABC):
     def __init__(
         self, program: ProgramOp, place: tuple[Device, cl.Context, cl.CommandQueue]
     ) -> None:
+        self.program = program
+        """The program as it runs, with planned memory or without."""
         self.device, self.context, self.queue = place
         self.inputs: tuple[Port, ...] = program.input_ports
         self.outputs: tuple[Port, ...] = program.output_ports
@@ -76,11 +79,7 @@ class Runnable(ABC):
         with self._turn:
             buffers = self._own_buffers()
             # pyopencl waits when a transfer's event is dropped, so the events live to the end.
-            transfers = [
-                cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
-                for array, buffer in zip(arrays, buffers, strict=False)
-                if array.size
-            ]
+            transfers = self._upload(arrays, buffers)
             self._enqueue(self.queue, buffers)
             transfers += [
                 cl.enqueue_copy(self.queue, result, buffer, is_blocking=False)
@@ -89,6 +88,21 @@ class Runnable(ABC):
             ]
             self.queue.finish()
         return results
+
+    def profile(self, inputs: Arrays, runs: int) -> list[list[Timing]]:
+        """Time `runs` inferences on `inputs`, command by command, after a few to warm up.
+
+        Each has one timing for each of `cl.enqueued(program)`. CloptError for wrong inputs.
+        """
+        arrays = checked_inputs(self.inputs, inputs)
+        with self._turn:
+            buffers = self._own_buffers()
+            transfers = self._upload(arrays, buffers)
+            for _ in range(WARM_UP):
+                self._enqueue(self.queue, buffers)
+            self.queue.finish()
+            del transfers
+            return self._timings(buffers, runs)
 
     def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, DeviceMemory]) -> None:
         """Put one inference on the caller's in-order `queue` and return without waiting.
@@ -110,6 +124,17 @@ class Runnable(ABC):
     @abstractmethod
     def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[cl.Buffer, ...]) -> None:
         """Put the commands on the queue, over `buffers` in the order of the ports."""
+
+    @abstractmethod
+    def _timings(self, buffers: tuple[cl.Buffer, ...], runs: int) -> list[list[Timing]]:
+        """Time inferences over the buffers that were enqueued last."""
+
+    def _upload(self, arrays: Sequence[Array], buffers: tuple[cl.Buffer, ...]) -> list[cl.Event]:
+        return [
+            cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
+            for array, buffer in zip(arrays, buffers, strict=False)
+            if array.size
+        ]
 
     def _own_buffers(self) -> tuple[cl.Buffer, ...]:
         if not self._own:

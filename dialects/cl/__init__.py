@@ -2,7 +2,7 @@
 
 from xdsl.ir import Dialect
 
-from .commands import Access, Command, access, commands, uses_ml_ops
+from .commands import Access, Command, access, commands, enqueued, uses_ml_ops
 from .image_pool import image_objects
 from .kernels import Kernel, kernels_of
 from .liveness import Lifetime, lifetimes
@@ -47,6 +47,7 @@ __all__ = [
     "ViewOp",
     "access",
     "commands",
+    "enqueued",
     "extent",
     "graphs_of",
     "image_objects",

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from .kernels import Kernel
+from xdsl.dialects.builtin import ModuleOp
+
+from .kernels import Kernel, kernels_of
 from .ml_op import EnqueueMLOp
-from .ops import EnqueueCopyOp, EnqueueKernelOp
+from .ops import EnqueueCopyOp, EnqueueKernelOp, byte_count
 
 if TYPE_CHECKING:
     from .program import ProgramOp
@@ -29,6 +31,24 @@ class Access:
 def commands(program: ProgramOp) -> list[Command]:
     """The launches, copies and commands of CLML graphs, in the order of the queue."""
     return [op for op in program.body.block.ops if isinstance(op, Command)]
+
+
+def enqueued(program: ProgramOp) -> list[Command]:
+    """The commands that reach the queue: without empty launches and copies of no bytes."""
+    module = program.get_toplevel_object()
+    assert isinstance(module, ModuleOp)
+    kernels = kernels_of(module)
+    return [op for op in commands(program) if not _is_empty(op, kernels)]
+
+
+def _is_empty(op: Command, kernels: Mapping[str, Kernel]) -> bool:
+    match op:
+        case EnqueueKernelOp():
+            return 0 in (kernels[op.kernel_name].global_size or ())
+        case EnqueueCopyOp():
+            return not byte_count(op.source.type)
+        case EnqueueMLOp():
+            return False
 
 
 def access(op: Command, kernels: Mapping[str, Kernel]) -> Access:

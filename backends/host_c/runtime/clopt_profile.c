@@ -58,6 +58,7 @@ static clopt_status read_time(clopt_model *model, cl_event event, clopt_timing *
         error =
             clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof stop, &stop, NULL);
     }
+    timing->start = start;
     timing->nanoseconds = stop > start ? stop - start : 0;
     return error == CL_SUCCESS ? CLOPT_OK
                                : clopt_fail_opencl(model, "clGetEventProfilingInfo", timing->name,

@@ -217,6 +217,7 @@ clopt_status clopt_enqueue(clopt_model *model, cl_event *done);
 typedef struct clopt_timing {
     const char *kind; /* "kernel", "copy", or the vendor's library that computes it */
     const char *name; /* that of the kernel, of the copy's destination, of the operation */
+    cl_ulong start;       /* by the device's clock, in nanoseconds */
     cl_ulong nanoseconds; /* on the device */
 } clopt_timing;
 

@@ -109,7 +109,8 @@ static clopt_status profile(void) {
     clopt_status status = clopt_profile(model, timings, sizeof timings / sizeof *timings);
     fake_commands();
     for (size_t i = 0; status == CLOPT_OK && i < clopt_command_count(model); i++) {
-        if (timings[i].nanoseconds != 7 || !*timings[i].name || !*timings[i].kind) {
+        if (timings[i].start != 100 || timings[i].nanoseconds != 7 || !*timings[i].name ||
+            !*timings[i].kind) {
             wrong++;
             fprintf(stderr, "a wrong time of a command\n");
         }

@@ -1,0 +1,26 @@
+"""When a device executes the commands of an inference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyopencl as cl
+
+WARM_UP = 3
+"""Inferences before the first that is timed: they fill caches and wake the device."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One command of an inference."""
+
+    start: int
+    """By the device's clock, in nanoseconds."""
+    nanoseconds: int
+    """From its start to its end on the device."""
+
+    @classmethod
+    def of(cls, event: cl.Event) -> Timing:
+        """The times of a command that has finished, on a queue with profiling."""
+        times = event.profile
+        return cls(times.start, max(0, times.end - times.start))
