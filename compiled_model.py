@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from .backends.programs import program_of
@@ -22,7 +23,7 @@ from .backends.saved_model import Plan, save_model
 from .context import CloptContext
 from .dialects.cl import ArenaOp, target_of
 from .dialects.cl.commands import uses_ml_ops
-from .errors import UnavailableError
+from .errors import CloptError, UnavailableError
 from .messages.arguments import check_type
 from .tensor_info import TensorInfo
 from .weights import Weights
@@ -30,6 +31,7 @@ from .weights import Weights
 if TYPE_CHECKING:
     from .backends.pyopencl_runtime.inputs import Array, Arrays
     from .reports.memory import MemoryReport
+    from .reports.profile import Profile
 
 
 class CompiledModel:
@@ -82,8 +84,11 @@ class CompiledModel:
     @property
     def plan(self) -> str:
         """Which plan runs: "CLML", where that computes a part of the network, or "kernels"."""
-        runs = self.fallback if self.plan_reason is not None and self.fallback else self
-        return "CLML" if uses_ml_ops(runs._program) else "kernels"
+        return "CLML" if uses_ml_ops(self._running._program) else "kernels"
+
+    @property
+    def _running(self) -> CompiledModel:
+        return self.fallback if self.plan_reason is not None and self.fallback else self
 
     @property
     def plan_reason(self) -> str | None:
@@ -127,6 +132,24 @@ class CompiledModel:
     def run(self, inputs: Arrays) -> list[Array]:
         """One inference: arrays in, by name or in order; new arrays out, in `outputs`' order."""
         return self.executable.run(inputs)
+
+    def profile(self, inputs: Arrays | None = None, runs: int = 10) -> Profile:
+        """Time each command of `runs` inferences on the device: kernels, copies, parts for CLML.
+
+        Without `inputs` they are zeros. The result has the medians by kernel (`by_kernel`) and by
+        ONNX node (`by_node`) with their shares of the target's roofline.
+        `reports.profile.trace_text` makes a trace for Perfetto of it.
+        """
+        from .reports.profile import profile_of
+
+        check_type("runs", runs, (int,), "a number of inferences")
+        if runs < 1:
+            raise CloptError(f"runs={runs}: a profile takes at least one inference.")
+        if inputs is None:
+            inputs = {t.name: np.zeros(t.shape, t.dtype) for t in self.inputs}
+        executable = self.executable
+        timings = executable.profile(inputs, runs)
+        return profile_of(executable.program, target_of(self._running.module), timings)
 
     def enqueue(self, queue: CommandQueue, buffers: Mapping[str, DeviceMemory]) -> None:
         """Put one inference on the caller's in-order queue, on the caller's buffers; no waiting."""

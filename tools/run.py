@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from .. import api
 from ..errors import CloptError
 from ..messages.printable import printable
+from ..reports.profile import trace_text
 from ..tensor_info import describe
 from .console import (
     Options,
@@ -24,10 +25,12 @@ from .console import (
     table,
     terminal,
     user_errors,
+    write_whole,
 )
 from .inputs import Array, ImageScaling, collect_inputs, parse_numbers
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .outputs import check_output, write_outputs
+from .profile_tables import print_profile
 from .reference import difference, run_onnxruntime, tolerance
 
 EXAMPLES = """\
@@ -35,11 +38,13 @@ clopt-run model.onnx --dim batch=1                 random inputs, a summary of t
 clopt-run model.onnx --input image=cat.png -o out.npz
 clopt-run model.onnx --device pocl --precision f16 --compare onnxruntime
 clopt-run model.onnx --target texture=prefer --time 20
+clopt-run model.onnx --profile --trace trace.json  where does the time go?
 clopt-run folder                                   a model that clopt-compile wrote
 clopt-run --calibrate --device pocl                measure this CPU again
 """
 WARM_UP = 3  # the first runs build kernels, upload weights and fill caches
 TOP = 5
+PROFILE_RUNS = 10
 
 OPTIONS: Options = [
     (
@@ -89,6 +94,22 @@ OPTIONS: Options = [
     (
         ("--time",),
         {"type": int, "metavar": "N", "help": f"time N runs after {WARM_UP} warm-up runs"},
+    ),
+    (
+        ("--profile",),
+        {
+            "action": "store_true",
+            "help": "time each command on the device, and print the kernels and ONNX nodes with "
+            f"their share of the roofline: medians of {PROFILE_RUNS} runs, or of those of --time",
+        },
+    ),
+    (
+        ("--trace",),
+        {
+            "metavar": "FILE",
+            "help": "write these runs as a trace that Perfetto (ui.perfetto.dev) opens; needs no "
+            "--profile",
+        },
     ),
     (("--device",), {"metavar": "NAME", "help": "part of a device's name; see --list-devices"}),
     (
@@ -212,6 +233,20 @@ def _time(console: Console, model: api.CompiledModel, inputs: dict[str, Array], 
     console.print(rows)
 
 
+def _profile(
+    console: Console,
+    options: argparse.Namespace,
+    source: ModelSource,
+    model: api.CompiledModel,
+    inputs: dict[str, Array],
+) -> None:
+    profile = model.profile(inputs, options.time or PROFILE_RUNS)
+    if options.profile:
+        print_profile(console, profile)
+    if options.trace:
+        write_whole(options.trace, trace_text(profile, f"{source.stem}, {model.device_name}"))
+
+
 def _compare(
     console: Console,
     options: argparse.Namespace,
@@ -278,6 +313,8 @@ def run(options: argparse.Namespace) -> None:
         _summarise(console, names, outputs)
     if options.time:
         _time(console, model, inputs, options.time)
+    if options.profile or options.trace:
+        _profile(console, options, source, model, inputs)
     if options.compare:
         _compare(console, options, source, model, inputs, outputs)
 

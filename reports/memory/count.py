@@ -13,7 +13,8 @@ from ...dialects.cl.image_pool import image_objects
 from ...dialects.cl.images import is_over_buffer
 from ...dialects.cl.ops import byte_count
 from ...passes.cl.memory.tensors import Tensor, aligned_bound
-from .rows import names_of, results_of, rows_of, title
+from ..commands import names_of, title
+from .rows import results_of, rows_of
 from .values import IN_PLACE, MemoryReport, Row, Waste, used_bytes
 
 

@@ -1,4 +1,4 @@
-"""The intermediates of a program and the names of its commands, for its memory report."""
+"""The intermediates of a program, for its memory report."""
 
 from __future__ import annotations
 
@@ -10,24 +10,8 @@ from ...dialects import cl, clml
 from ...dialects.cl.liveness import lifetimes
 from ...dialects.cl.ops import byte_count
 from ...dialects.cl.placement import roots
-from ...passes.locations import node_name
+from ..commands import title
 from .values import BUFFER, IMAGE, IN_PLACE, SEPARATE, Row
-
-
-def names_of(program: cl.ProgramOp, ops: Sequence[cl.Command]) -> list[str]:
-    """The name of each command: a kernel, a copy, `clml.pool @clml_0[3]`."""
-    graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
-    names: list[str] = []
-    for op in ops:
-        match op:
-            case cl.EnqueueKernelOp():
-                names.append(op.kernel_name)
-            case cl.EnqueueCopyOp():
-                names.append("copy")
-            case cl.EnqueueMLOp():
-                command = graphs[op.graph_name][op.index]
-                names.append(f"{command.name} @{op.graph_name}[{op.index}]")
-    return names
 
 
 def rows_of(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[str]) -> list[Row]:
@@ -70,12 +54,6 @@ def rows_of(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[st
             )
         )
     return rows
-
-
-def title(op: Operation, kernel: str) -> str:
-    """The name of a command's node, else that of its kernel."""
-    name = node_name(op)
-    return kernel if name == op.name else name
 
 
 def results_of(program: cl.ProgramOp, kind: type[Operation]) -> list[SSAValue]:

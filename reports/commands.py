@@ -1,0 +1,32 @@
+"""Names of the commands of a program, for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation
+
+from ..dialects import cl
+from ..passes.locations import node_name
+
+
+def names_of(program: cl.ProgramOp, ops: Sequence[cl.Command]) -> list[str]:
+    """The name of each command: a kernel, a copy, `clml.pool @clml_0[3]`."""
+    graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
+    names: list[str] = []
+    for op in ops:
+        match op:
+            case cl.EnqueueKernelOp():
+                names.append(op.kernel_name)
+            case cl.EnqueueCopyOp():
+                names.append("copy")
+            case cl.EnqueueMLOp():
+                command = graphs[op.graph_name][op.index]
+                names.append(f"{command.name} @{op.graph_name}[{op.index}]")
+    return names
+
+
+def title(op: Operation, kernel: str) -> str:
+    """The name of a command's node, else that of its kernel."""
+    name = node_name(op)
+    return kernel if name == op.name else name

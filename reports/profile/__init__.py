@@ -1,0 +1,24 @@
+"""The time that each command of a program takes on its device, and how good that is."""
+
+from __future__ import annotations
+
+from .count import Timed, profile_of
+from .trace import trace_text
+from .values import CLML, COPY, KERNEL, Group, Profile, Roof, Row, Span
+from .work import Work, kernel_work
+
+__all__ = [
+    "CLML",
+    "COPY",
+    "KERNEL",
+    "Group",
+    "Profile",
+    "Roof",
+    "Row",
+    "Span",
+    "Timed",
+    "Work",
+    "kernel_work",
+    "profile_of",
+    "trace_text",
+]

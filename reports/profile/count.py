@@ -1,0 +1,63 @@
+"""A profile from the times that a device measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ...dialects import cl, tir
+from ..commands import names_of, title
+from .values import CLML, COPY, KERNEL, Profile, Roof, Row, Span
+from .work import works_of
+
+_KINDS = {cl.EnqueueKernelOp: KERNEL, cl.EnqueueCopyOp: COPY, cl.EnqueueMLOp: CLML}
+
+
+class Timed(Protocol):
+    """When a command ran, as a runtime tells it."""
+
+    @property
+    def start(self) -> int:
+        """By the device's clock, in nanoseconds."""
+        ...
+
+    @property
+    def nanoseconds(self) -> int:
+        """From its start to its end."""
+        ...
+
+
+def profile_of(
+    program: cl.ProgramOp, target: cl.Target, runs: Sequence[Sequence[Timed]]
+) -> Profile:
+    """The profile of a program that is part of a module, for `target`.
+
+    Each of `runs` has one timing for each of `cl.enqueued(program)`.
+    """
+    ops = cl.enqueued(program)
+    roof = Roof(target.mads_per_nanosecond * target.compute_units, target.bandwidth)
+    spans = [[Span(timed.start, timed.nanoseconds) for timed in run] for run in runs]
+    of_command = list(zip(*spans, strict=True)) or [() for _ in ops]
+    fused = _fused_nodes(program)
+    rows = [
+        Row(
+            name=name,
+            kind=_KINDS[type(op)],
+            node=title(op, name),
+            fused=fused.get(name, ""),
+            work=work,
+            least=roof.nanoseconds(work),
+            spans=times,
+        )
+        for op, name, work, times in zip(
+            ops, names_of(program, ops), works_of(program, ops), of_command, strict=True
+        )
+    ]
+    return Profile(tuple(rows), roof, len(runs))
+
+
+def _fused_nodes(program: cl.ProgramOp) -> dict[str, str]:
+    """The comment of each kernel, which names the nodes in it."""
+    block = program.parent_block()
+    functions = (op for op in block.ops if isinstance(op, tir.FuncOp)) if block else ()
+    return {op.sym_name.data: op.comment.data for op in functions if op.comment is not None}

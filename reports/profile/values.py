@@ -1,0 +1,147 @@
+"""The figures of a profile."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from statistics import median
+
+from .work import Work
+
+KERNEL, COPY, CLML = "kernel", "copy", "CLML"
+
+
+@dataclass(frozen=True)
+class Span:
+    """When a command ran."""
+
+    start: int
+    """By the device's clock, in nanoseconds."""
+    nanoseconds: int
+
+    @property
+    def end(self) -> int:
+        """By the device's clock, in nanoseconds."""
+        return self.start + self.nanoseconds
+
+
+@dataclass(frozen=True)
+class Roof:
+    """What the device can do at the best, by the facts of the target."""
+
+    mads_per_nanosecond: float
+    """Multiply-adds of floats of all compute units."""
+    bytes_per_nanosecond: float
+    """Between global memory and the device. Caches may deliver more."""
+
+    def nanoseconds(self, work: Work) -> float | None:
+        """The least time for `work`; None where that is unknown."""
+        if work.multiply_adds is None:
+            return None
+        arithmetic = work.multiply_adds / self.mads_per_nanosecond
+        return max(arithmetic, work.bytes / self.bytes_per_nanosecond)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One command of an inference."""
+
+    name: str
+    """The kernel, `copy`, or a command of a CLML graph, `clml.pool @clml_0[3]`."""
+    kind: str
+    """`kernel`, `copy` or `CLML`."""
+    node: str
+    """The ONNX node whose result it computes; its name if the program has no names of nodes."""
+    fused: str
+    """The nodes that a kernel computes, where it was made first; launches of equal kernels share
+    them."""
+    work: Work
+    least: float | None
+    """Nanoseconds in which the device could do the work, by its roofline; None where unknown."""
+    spans: tuple[Span, ...]
+    """One for each run."""
+
+    @property
+    def nanoseconds(self) -> float:
+        """The median of all runs."""
+        return median(span.nanoseconds for span in self.spans)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Commands of the same kernel, or of the same node."""
+
+    name: str
+    others: tuple[str, ...]
+    """The nodes of a kernel, the kernels of a node."""
+    commands: int
+    nanoseconds: float
+    """The sum of their medians."""
+    work: Work
+    least: float | None
+
+    @property
+    def roofline(self) -> float | None:
+        """The least time as a share of the measured one; None where either is unknown."""
+        return (
+            self.least / self.nanoseconds if self.least is not None and self.nanoseconds else None
+        )
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Times of the commands of several inferences on a device, and how good they are."""
+
+    rows: tuple[Row, ...]
+    """In the order of the queue."""
+    roof: Roof
+    runs: int
+
+    @property
+    def total(self) -> Group:
+        """All commands together."""
+        return _group("total", "", self.rows)
+
+    @property
+    def nanoseconds(self) -> float:
+        """From the start of the first command to the end of the last: the median of all runs."""
+        runs = zip(*(row.spans for row in self.rows), strict=True)
+        return median([max(s.end for s in run) - min(s.start for s in run) for run in runs] or [0])
+
+    @property
+    def by_kernel(self) -> list[Group]:
+        """The kernels, kinds of copies and commands of CLML, the slowest first."""
+        return _groups(self.rows, lambda row: row.name, lambda row: row.fused or row.node)
+
+    @property
+    def by_node(self) -> list[Group]:
+        """The ONNX nodes, the slowest first; one that is fused counts with the node at the end."""
+        return _groups(self.rows, lambda row: row.node, lambda row: row.name)
+
+
+def _groups(
+    rows: Iterable[Row], name: Callable[[Row], str], other: Callable[[Row], str]
+) -> list[Group]:
+    members: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        members[name(row)].append(row)
+    groups = [_group(key, map(other, same), same) for key, same in members.items()]
+    return sorted(groups, key=lambda group: -group.nanoseconds)
+
+
+def _group(name: str, others: Iterable[str], rows: Iterable[Row]) -> Group:
+    rows = list(rows)
+    counts = [row.work.multiply_adds for row in rows]
+    least = [row.least for row in rows]
+    known = [count for count in counts if count is not None]
+    known_least = [time for time in least if time is not None]
+    is_known = len(known) == len(rows)
+    return Group(
+        name=name,
+        others=tuple(dict.fromkeys(others)),
+        commands=len(rows),
+        nanoseconds=sum(row.nanoseconds for row in rows),
+        work=Work(sum(known) if is_known else None, sum(row.work.bytes for row in rows)),
+        least=sum(known_least) if is_known else None,
+    )
