@@ -5,6 +5,7 @@ What the rules for register tiles ask about it, and the steps that they share.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Protocol, cast
@@ -65,6 +66,17 @@ class Contraction:
     def depth(self) -> int:
         """The number of steps of the reduction."""
         return prod(self.stage.block.iter_extents[len(self.output.loops) :])
+
+    @property
+    def longest(self) -> int:
+        """The longest variable of the reduction, the first of several."""
+        extents = self.stage.block.iter_extents
+        return max(self.stage.reduce, key=lambda i: (extents[i], -i))
+
+    @property
+    def longest_steps(self) -> int:
+        """The steps of the longest variable."""
+        return self.stage.block.iter_extents[self.longest]
 
 
 NO_CONTRACTION = "it is not one reduction that an output reads element by element"
@@ -144,11 +156,18 @@ def tile_reduction(
     schedule: Schedule, problem: Contraction, tile: Tile, loops: list[tir.ForOp]
 ) -> None:
     """Run the reduction outside of the tile, and the tile in registers."""
-    spatial, reduce = loops[: len(problem.extents)], loops[len(problem.extents) :]
+    count = len(problem.extents)
+    tile_loops(schedule, tile, loops[:count], loops[count:])
+
+
+def tile_loops(
+    schedule: Schedule, tile: Tile, spatial: Sequence[tir.ForOp], outside: Sequence[tir.ForOp]
+) -> None:
+    """Run the loops `outside` around the tile, and those of its rows and columns in registers."""
     row = spatial[tile.row]
     vectors, lanes = schedule.split(spatial[tile.col], tile.width)
     others = [loop for i, loop in enumerate(spatial) if i not in (tile.row, tile.col)]
-    schedule.reorder(*others, *reduce, row, vectors, lanes)
+    schedule.reorder(*others, *outside, row, vectors, lanes)
     schedule.unroll(row)
     schedule.unroll(vectors)
     if tile.width > 1:

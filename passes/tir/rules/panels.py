@@ -47,20 +47,29 @@ def _serves(problem: Contraction, load: Load, tile: Tile) -> bool:
     )
 
 
-def panel_domain(problem: Contraction, tile: Tile, target: cl.Target, alone: bool) -> Choice:
-    """The panels that there can be; `alone` if a group has one work-item, whose memory is large."""
+def panel_domain(
+    problem: Contraction, tile: Tile, parts: int, target: cl.Target, alone: bool
+) -> Choice:
+    """The panels that there can be, of one of the parts of the reduction.
+
+    `alone` if a group has one work-item, whose memory is large.
+    """
     load = panel_load(problem, tile) if alone else None
-    if load is None or panel_bytes(problem, load, tile) > target.l2_cache_bytes / 2:
+    if load is None or _bytes(problem, load, tile, parts) > target.l2_cache_bytes / 2:
         return _PLAIN
     return _BOTH
 
 
-def panel_bytes(problem: Contraction, load: Load, tile: Tile) -> int:
+def _bytes(problem: Contraction, load: Load, tile: Tile, parts: int) -> int:
     """The bytes of a panel, whose halves are floats."""
-    return _elements(problem, load, tile) * max(element_bytes(load), 4)
+    elements = _elements(problem, load, tile)
+    if problem.longest in load.dims:
+        elements //= parts
+    return elements * max(element_bytes(load), 4)
 
 
 def _elements(problem: Contraction, load: Load, tile: Tile) -> int:
+    """Those of the panels of all parts."""
     extents = problem.stage.block.iter_extents
     reduced = (extents[dim] for dim in problem.stage.reduce if dim in load.dims)
     return tile.cols * prod(reduced)
@@ -82,7 +91,7 @@ def _is_batch(problem: Contraction, load: Load, dim: int) -> bool:
 
 
 def copy_cycles(problem: Contraction, load: Load, tile: Tile, target: cl.Target) -> float:
-    """What a panel costs."""
+    """What the panels of all parts cost."""
     elements = _elements(problem, load, tile)
     each = 2 / (target.loads_per_cycle * tile.width)
     if load.steps[tile.col] != 1:

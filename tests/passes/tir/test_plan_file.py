@@ -155,8 +155,8 @@ def test_the_same_file_gives_the_same_bytes(file: Path) -> None:
         (HEADER, "clopt-plans 0", 'net.plans:1: a file of plans begins with "clopt-plans 1"'),
         ("rows = 2", "rows = 13", "net.plans:3: @matmul_0: its plan is no point of rule"),
         ('"register-tile"', '"tile"', "net.plans:3: the plan is of rule 'tile', but the rules"),
-        ('"register-tile", 2', '"rows", 1', "@matmul_0: its plan is of rule 'rows', which"),
-        ('"register-tile", 2', '"register-tile", 9', "is of version 9 of rule 'register-tile'"),
+        ('"register-tile", 3', '"rows", 1', "@matmul_0: its plan is of rule 'rows', which"),
+        ('"register-tile", 3', '"register-tile", 9', "is of version 9 of rule 'register-tile'"),
         ("}>", "}> {}", "net.plans:3: this is no plan: #tir.plan<"),
         ("}>", '"', "net.plans:3: this is no plan: #tir.plan<"),
         ("#tir.plan", "#tir.scope", "net.plans:3: this is no plan: #tir.scope<"),
@@ -188,7 +188,7 @@ def test_plans_of_an_older_version_are_left_out(
     module, kernel = lowered()
     assert chosen(file, module, kernel).parameters["rows"] == 4
     (remark,) = remarks_of(module)
-    assert remark.startswith(f"{file}:3: the plan of @matmul_0 is left out: it is of version 2")
+    assert remark.startswith(f"{file}:3: the plan of @matmul_0 is left out: it is of version 3")
 
 
 def test_only_plans_that_are_not_carried_out_can_be_written() -> None:

@@ -25,8 +25,9 @@ func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf3
   func.return %c : tensor<32x48xf32>
 }
 """
-GIVEN = """#tir.plan<"register-tile", 2, {local_size = [1, 1, 1], col = 1, width = 4, vectors = 3,
-  row = 0, rows = 2, panel = "packed", chunk = 4, order = [1, 0], constants = "plain"}>"""
+GIVEN = """#tir.plan<"register-tile", 3, {local_size = [1, 1, 1], col = 1, width = 4, vectors = 3,
+  row = 0, rows = 2, chunk = 4, parts = 1, panel = "packed", order = [1, 0],
+  constants = "plain"}>"""
 
 
 SMALL_PRODUCT = """#tir.plan<"gpu-matmul", 2, {group = [8, 8], rows = 2, cols = 4, vectors = 1,
@@ -98,9 +99,9 @@ def test_steps_of_a_plan_make_the_same_kernel() -> None:
         ('"packed"', '"copied"', "its panel is plain or packed, not copied"),
         ('"plain"', '"flat"', "its constants is packed or plain, not flat"),
         ("chunk = 4, ", "", "its parameters are local_size, col, .*, not local_size, col"),
-        ('"register-tile", 2', '"register-tile", 1', "its plan is of version 1 of rule"),
+        ('"register-tile", 3', '"register-tile", 2', "its plan is of version 2 of rule"),
         ('"register-tile"', '"tile"', "its plan is of rule 'tile', but the rules are texels"),
-        ('"register-tile", 2', '"gpu-tile", 1', "rule 'gpu-tile', which does not fit"),
+        ('"register-tile", 3', '"gpu-tile", 1', "rule 'gpu-tile', which does not fit"),
     ],
 )
 def test_refusals(old: str, new: str, refusal: str) -> None:

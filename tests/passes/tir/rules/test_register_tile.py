@@ -16,7 +16,7 @@ from clopt.passes.nn.lowering import LOWERINGS, Kernel
 from clopt.passes.tir.rules.contraction import is_packed
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan
-from clopt.passes.tir.rules.register_tile import Problem, RegisterTile, candidates
+from clopt.passes.tir.rules.register_tile_costs import Problem, RegisterTile, candidates
 from support import effort
 from support.tir.plans import schedule_kernel
 
