@@ -18,7 +18,15 @@ from xdsl.ir.affine import (
     AffineMap,
 )
 
-from ...dialects.tir.affine import Bounds, Linear, bounds, linear
+from ...dialects.tir.affine import (
+    Bounds,
+    Linear,
+    bounds_of,
+    combine,
+    linear,
+    normal,
+    substitute,
+)
 from .values import Block, Node, Variable
 
 
@@ -49,6 +57,7 @@ class IndexSpace:
     def __init__(self) -> None:
         self.dimensions: list[Dimension] = []
         self.extents: list[int | None] = []
+        self._varying: set[int] = set()
         self._exprs: list[AffineExpr] = []
         self._of_node: dict[Node, AffineExpr] = {}
         self._of_lane: dict[int, Linear] = {}
@@ -56,6 +65,10 @@ class IndexSpace:
     def add(self, dimension: Dimension, extent: int | None) -> Linear:
         """The form of a new dimension with the values [0, extent)."""
         expr = AffineExpr.dimension(len(self.dimensions))
+        if isinstance(dimension, Lane) or (
+            isinstance(dimension, Node) and dimension.ctype.width > 1
+        ):
+            self._varying.add(len(self.dimensions))
         self._exprs.append(expr)
         self.dimensions.append(dimension)
         self.extents.append(extent)
@@ -72,36 +85,33 @@ class IndexSpace:
         if node not in self._of_node:
             self._of_node[node] = self.add(node, None).expr()
             self.extents[-1] = extent
-        return Linear({self._of_node[node]: 1}, 0)
+        return linear(self._of_node[node], self.extents)
 
     def apply(self, map: AffineMap, operands: Sequence[Linear]) -> Linear:
         """The single result of `map` on forms."""
-        exprs = [form.expr() for form in operands]
-        dims, symbols = exprs[: map.num_dims], exprs[map.num_dims :]
-        return linear(map.results[0].replace_dims_and_symbols(dims, symbols), self.extents)
+        dims, symbols = operands[: map.num_dims], operands[map.num_dims :]
+        return substitute(map.results[0], dims, symbols, self.extents)
 
     def normal(self, form: Linear) -> Linear:
         """The form with matching quotients and remainders combined."""
-        return linear(form.expr(), self.extents)
+        return normal(form, self.extents)
 
     def binary(self, kind: AffineBinaryOpKind, lhs: Linear, rhs: Linear) -> Linear:
         """Sum, or product, quotient or remainder by a constant."""
-        return linear(AffineBinaryOpExpr(kind, lhs.expr(), rhs.expr()), self.extents)
+        return combine(kind, lhs, rhs, self.extents)
 
     def bounds(self, form: Linear) -> Bounds:
         """Least and greatest value."""
-        return bounds(form.expr(), self.extents)
+        return bounds_of(self.normal(form), self.extents)
 
     def is_varying(self, form: Linear) -> bool:
         """Whether the value differs between lanes of the vectorized loop."""
-        return any(self.varies(position) for atom in form.terms for position in dimensions_of(atom))
+        return bool(self._varying) and any(map(self._varies, form.terms))
 
-    def varies(self, position: int) -> bool:
-        """Whether this dimension has one value per lane."""
-        dimension = self.dimensions[position]
-        return isinstance(dimension, Lane) or (
-            isinstance(dimension, Node) and dimension.ctype.width > 1
-        )
+    def _varies(self, atom: AffineExpr) -> bool:
+        if type(atom) is AffineDimExpr:
+            return atom.position in self._varying
+        return not self._varying.isdisjoint(dimensions_of(atom))
 
     def at_lane(self, form: Linear, lane: int, take: Callable[[Node, int], Node]) -> Linear:
         """The form for one lane; `take` extracts the lane of a vector."""
@@ -129,7 +139,7 @@ class IndexSpace:
         for atom, coefficient in form.terms.items():
             if self._is_lane(atom):
                 stride += coefficient
-            elif any(self.varies(position) for position in dimensions_of(atom)):
+            elif self._varies(atom):
                 return None
         return stride
 

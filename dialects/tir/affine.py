@@ -8,7 +8,7 @@ them in the code.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 from typing import cast
@@ -19,6 +19,7 @@ from xdsl.ir.affine import (
     AffineConstantExpr,
     AffineDimExpr,
     AffineExpr,
+    AffineSymExpr,
 )
 
 _Kind = AffineBinaryOpKind
@@ -27,14 +28,22 @@ Extents = Sequence[int | None]
 """The extent of each dimension, which starts at 0; None if it is unknown (a loaded index)."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # not frozen: that makes each of very many forms twice as slow to create
 class Linear:
-    """`constant + sum of coefficient * atom`; an atom is a dimension, a floordiv or a mod."""
+    """`constant + sum of coefficient * atom`; an atom is a dimension, a floordiv or a mod.
+
+    It never changes: forms share their terms.
+    """
 
     terms: Mapping[AffineExpr, int]
     constant: int
 
     def __add__(self, other: Linear) -> Linear:
+        constant = self.constant + other.constant
+        if not other.terms:
+            return Linear(self.terms, constant) if other.constant else self
+        if not self.terms:
+            return Linear(other.terms, constant)
         terms = dict(self.terms)
         for atom, coefficient in other.terms.items():
             total = terms.get(atom, 0) + coefficient
@@ -42,12 +51,14 @@ class Linear:
                 terms[atom] = total
             else:
                 terms.pop(atom, None)
-        return Linear(terms, self.constant + other.constant)
+        return Linear(terms, constant)
 
     def scaled(self, factor: int) -> Linear:
         """This form times a constant."""
         if factor == 0:
             return Linear({}, 0)
+        if factor == 1:
+            return self
         return Linear({a: k * factor for a, k in self.terms.items()}, self.constant * factor)
 
     def expr(self) -> AffineExpr:
@@ -72,7 +83,7 @@ def simplify(expr: AffineExpr, extents: Extents) -> AffineExpr:
 
 def bounds(expr: AffineExpr, extents: Extents) -> Bounds:
     """Least and greatest value of `expr` over `extents`, both inclusive (interval arithmetic)."""
-    return _bounds(linear(expr, extents), extents)
+    return bounds_of(linear(expr, extents), extents)
 
 
 def linear(expr: AffineExpr, extents: Extents) -> Linear:
@@ -90,8 +101,34 @@ def linear(expr: AffineExpr, extents: Extents) -> Linear:
 
 
 def _linear_binary(expr: AffineBinaryOpExpr, extents: Extents) -> Linear:
-    lhs, rhs = linear(expr.lhs, extents), linear(expr.rhs, extents)
-    match expr.kind:
+    return combine(expr.kind, linear(expr.lhs, extents), linear(expr.rhs, extents), extents)
+
+
+def substitute(
+    expr: AffineExpr, dims: Sequence[Linear], symbols: Sequence[Linear], extents: Extents
+) -> Linear:
+    """The normalised form of `expr`, whose dimensions and symbols stand for normalised forms."""
+    kind = type(expr)
+    if kind is AffineDimExpr:
+        return dims[cast(AffineDimExpr, expr).position]
+    if kind is AffineConstantExpr:
+        return Linear({}, cast(AffineConstantExpr, expr).value)
+    if kind is AffineSymExpr:
+        return symbols[cast(AffineSymExpr, expr).position]
+    both = cast(AffineBinaryOpExpr, expr)
+    lhs = substitute(both.lhs, dims, symbols, extents)
+    return combine(both.kind, lhs, substitute(both.rhs, dims, symbols, extents), extents)
+
+
+def normal(form: Linear, extents: Extents) -> Linear:
+    """The normalised form of a sum of normalised forms."""
+    # Atoms are normalised: only a quotient and a remainder can be more than their sum.
+    return form if _recombine(form, extents) is form else linear(form.expr(), extents)
+
+
+def combine(kind: AffineBinaryOpKind, lhs: Linear, rhs: Linear, extents: Extents) -> Linear:
+    """The sum of two normalised forms, or product, quotient or remainder by a constant."""
+    match kind:
         case _Kind.Add:
             return _recombine(lhs + rhs, extents)
         case _Kind.Mul:
@@ -121,7 +158,7 @@ def _separate(form: Linear, divisor: int, extents: Extents) -> tuple[int, Linear
         coarse = {a: k // factor for a, k in form.terms.items() if k % factor == 0}
         rest = {a: k for a, k in form.terms.items() if k % factor}
         fine = Linear(rest, form.constant % factor)
-        low, high = _bounds(fine, extents)
+        low, high = bounds_of(fine, extents)
         if low is not None and high is not None and 0 <= low and high < factor:
             return factor, Linear(coarse, form.constant // factor), fine
     return None
@@ -132,7 +169,7 @@ def _floordiv(form: Linear, divisor: int, extents: Extents) -> Linear:
         return form
     # (c q + r) floordiv c = q + r floordiv c
     quotient, rest = _split(form, divisor)
-    low, high = _bounds(rest, extents)
+    low, high = bounds_of(rest, extents)
     if low is not None and high is not None and low // divisor == high // divisor:
         return quotient + Linear({}, low // divisor)
     # (g r + s) floordiv (g c) = r floordiv c, for 0 <= s < g
@@ -154,7 +191,7 @@ def _mod(form: Linear, divisor: int, extents: Extents) -> Linear:
         return Linear({}, 0)
     # (c q + r) mod c = r mod c
     _, rest = _split(form, divisor)
-    low, high = _bounds(rest, extents)
+    low, high = bounds_of(rest, extents)
     if low is not None and high is not None and low // divisor == high // divisor:
         return rest + Linear({}, -(low // divisor) * divisor)
     # (g r + s) mod (g c) = g (r mod c) + s, for 0 <= s < g
@@ -223,14 +260,24 @@ def _constant(expr: AffineExpr) -> int:
     return expr.value
 
 
-def _bounds(form: Linear, extents: Extents) -> Bounds:
+def bounds_of(form: Linear, extents: Extents) -> Bounds:
+    """Least and greatest value of a normalised form, both inclusive."""
     low: int | None = form.constant
     high: int | None = form.constant
-    for base, part in _independent(form, extents).items():
-        first, last = _part_bounds(base, part, extents)
+    for first, last in _ranges(form, extents):
         low = None if low is None or first is None else low + first
         high = None if high is None or last is None else high + last
     return low, high
+
+
+def _ranges(form: Linear, extents: Extents) -> Iterator[Bounds]:
+    """Bounds of the parts of a sum that vary independently."""
+    if any(type(x) is AffineBinaryOpExpr and x.kind is _Kind.FloorDiv for x in form.terms):
+        for base, part in _independent(form, extents).items():
+            yield _part_bounds(base, part, extents)
+        return
+    for atom, k in form.terms.items():
+        yield _scaled_bounds(_atom_bounds(atom, extents), k, 1)
 
 
 _Part = list[tuple[int, int]]
@@ -319,9 +366,7 @@ def _part_bounds(base: AffineExpr, part: _Part, extents: Extents) -> Bounds:
     low, high = _base_bounds(base, extents)
     if len(part) == 1:
         ((k, divisor),) = part
-        first = None if low is None else k * (low // divisor)
-        last = None if high is None else k * (high // divisor)
-        return (first, last) if k > 0 else (last, first)
+        return _scaled_bounds((low, high), k, divisor)
     # Linear between the steps of its quotients, so the extremes are at the ends of the pieces.
     assert low is not None, "few values have bounds"
     assert high is not None, "few values have bounds"
@@ -334,10 +379,18 @@ def _part_bounds(base: AffineExpr, part: _Part, extents: Extents) -> Bounds:
     return min(totals), max(totals)
 
 
+def _scaled_bounds(bounds: Bounds, k: int, divisor: int) -> Bounds:
+    """Bounds of `k (x floordiv divisor)`, given those of x."""
+    low, high = bounds
+    first = None if low is None else k * (low // divisor)
+    last = None if high is None else k * (high // divisor)
+    return (first, last) if k > 0 else (last, first)
+
+
 def _base_bounds(base: AffineExpr, extents: Extents) -> Bounds:
     """Bounds of an atom, or of a sum of several."""
     is_sum = isinstance(base, AffineBinaryOpExpr) and base.kind in (_Kind.Add, _Kind.Mul)
-    return _bounds(linear(base, extents), extents) if is_sum else _atom_bounds(base, extents)
+    return bounds_of(linear(base, extents), extents) if is_sum else _atom_bounds(base, extents)
 
 
 def _atom_bounds(atom: AffineExpr, extents: Extents) -> Bounds:
@@ -346,7 +399,7 @@ def _atom_bounds(atom: AffineExpr, extents: Extents) -> Bounds:
         return (None, None) if extent is None else (0, max(extent - 1, 0))
     assert isinstance(atom, AffineBinaryOpExpr)
     divisor = _constant(atom.rhs)
-    low, high = _bounds(linear(atom.lhs, extents), extents)
+    low, high = bounds_of(linear(atom.lhs, extents), extents)
     if atom.kind is _Kind.Mod:
         return 0, divisor - 1
     return (

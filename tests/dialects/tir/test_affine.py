@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.ir.affine import AffineExpr
 
-from clopt.dialects.tir.affine import bounds, linear, simplify
+from clopt.dialects.tir.affine import bounds, linear, normal, simplify, substitute
 
 D0, D1, D2 = map(AffineExpr.dimension, range(3))
 EXTENTS = st.tuples(*[st.integers(1, 6)] * 3)
@@ -49,6 +49,23 @@ def test_bounds_hold(expr: AffineExpr, extents: tuple[int, ...]):
     assert high is not None
     assert low <= min(found)
     assert max(found) <= high
+
+
+@given(EXPRESSIONS, st.tuples(*[EXPRESSIONS] * 3), EXTENTS)
+def test_forms_in_place_of_dimensions_keep_the_value(
+    expr: AffineExpr, inner: tuple[AffineExpr, ...], extents: tuple[int, ...]
+):
+    form = substitute(expr, [linear(each, extents) for each in inner], (), extents)
+    composed = expr.replace_dims_and_symbols(inner, ())
+    assert values(form.expr(), extents) == values(composed, extents)
+
+
+@given(EXPRESSIONS, EXPRESSIONS, st.integers(-6, 6), EXTENTS)
+def test_a_sum_of_forms_is_normalised_like_an_expression(
+    one: AffineExpr, other: AffineExpr, factor: int, extents: tuple[int, ...]
+):
+    form = linear(one, extents) + linear(other, extents).scaled(factor)
+    assert normal(form, extents) == linear(form.expr(), extents)
 
 
 @given(EXPRESSIONS, EXTENTS, st.sets(st.integers(0, 2)))
