@@ -8,7 +8,7 @@ operation that has no vector form is executed once per lane, with the lanes of i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import affine, arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr
@@ -73,6 +73,18 @@ class Builder:
         self.lane: int | None = None
         self.parameters: list[Array | Texture] = []
         self.bounds: dict[tir.ForOp, Variable] = {}
+        self._by_type: dict[type[Operation], Callable[..., None]] = {
+            tir.ForOp: self._loop,
+            scf.IfOp: self._if,
+            memref.AllocaOp: self._allocate,
+            memref.LoadOp: self._load,
+            memref.StoreOp: self._store,
+            tir.TexelReadOp: self._read_texel,
+            tir.TexelWriteOp: self._write_texel,
+            tir.BarrierOp: self._barrier,
+            affine.ApplyOp: self._apply,
+            scf.YieldOp: self._yield,
+        }
 
     def build(self) -> None:
         """Fill `graph`, `parameters` and `bounds`, which are the parameters after those."""
@@ -127,30 +139,20 @@ class Builder:
 
     def execute(self, op: Operation) -> None:
         """Build one operation."""
-        match op:
-            case tir.ForOp():
-                self._loop(op)
-            case scf.IfOp():
-                self._if(op)
-            case memref.AllocaOp():
-                self.memory.allocate(op.memref, op.memref.name_hint or "buffer")
-            case memref.LoadOp():
-                self._load(op)
-            case memref.StoreOp():
-                self._store(op)
-            case tir.TexelReadOp():
-                self._read_texel(op)
-            case tir.TexelWriteOp():
-                self._write_texel(op)
-            case tir.BarrierOp():
-                self.graph.add(Barrier(self.graph.block, (), self.memory.shared()))
-            case affine.ApplyOp():
-                operands = [self.form(operand) for operand in op.mapOperands]
-                self._set(op, self.space.apply(op.map.data, operands))
-            case scf.YieldOp():
-                pass
-            case _:
-                self._compute(op)
+        self._by_type.get(type(op), self._compute)(op)
+
+    def _allocate(self, op: memref.AllocaOp) -> None:
+        self.memory.allocate(op.memref, op.memref.name_hint or "buffer")
+
+    def _barrier(self, _: tir.BarrierOp) -> None:
+        self.graph.add(Barrier(self.graph.block, (), self.memory.shared()))
+
+    def _apply(self, op: affine.ApplyOp) -> None:
+        operands = [self.form(operand) for operand in op.operands]
+        self._set(op, self.space.apply(op.map.data, operands))
+
+    def _yield(self, _: scf.YieldOp) -> None:
+        """Whoever executes the branch takes the values."""
 
     def _compute(self, op: Operation) -> None:
         if len(op.results) != 1:
@@ -182,19 +184,19 @@ class Builder:
     # Memory
 
     def _load(self, op: memref.LoadOp) -> None:
-        hint = op.res.name_hint or ""
-        node = self.memory.load(op.memref, [self.form(i) for i in op.indices], hint)
+        source, *indices = op.operands
+        (result,) = op.results
+        node = self.memory.load(source, [self.form(i) for i in indices], result.name_hint or "")
         if node is None:
             self._execute_lanes(op)
-        elif isinstance(op.res.type, IndexType):
-            self.values[op.res] = self.ex.to_form(node)
+        elif isinstance(result.type, IndexType):
+            self.values[result] = self.ex.to_form(node)
         else:
-            self.values[op.res] = node
+            self.values[result] = node
 
     def _store(self, op: memref.StoreOp) -> None:
-        if not self.memory.store(
-            op.memref, [self.form(i) for i in op.indices], self.node(op.value)
-        ):
+        value, target, *indices = op.operands
+        if not self.memory.store(target, [self.form(i) for i in indices], self.node(value)):
             self._execute_lanes(op)
 
     def _read_texel(self, op: tir.TexelReadOp) -> None:

@@ -49,6 +49,7 @@ class Memory:
         self.storages = storages
         self.target = target
         self.buffers: dict[SSAValue, Buffer] = {}
+        self._strides: dict[SSAValue, tuple[tuple[int, ...], int]] = {}
 
     # Declarations
 
@@ -163,7 +164,9 @@ class Memory:
 
     def _flat(self, value: SSAValue, indices: Sequence[Linear]) -> Linear:
         """The element number of an access."""
-        _, strides, offset = layout_of(memref_type(value))
+        if value not in self._strides:
+            self._strides[value] = layout_of(memref_type(value))[1:]
+        strides, offset = self._strides[value]
         total = constant(offset)
         for form, stride in zip(indices, strides, strict=True):
             total = total + form.scaled(stride)

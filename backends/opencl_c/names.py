@@ -32,14 +32,18 @@ class Names:
 
     def __init__(self) -> None:
         self._scopes: list[set[str]] = [set()]
+        self._first: list[dict[str, int]] = [{}]
+        """For a base, the first number that names in the block or around it may have left."""
 
     def open(self) -> None:
         """Enter a block."""
         self._scopes.append(set())
+        self._first.append({})
 
     def close(self) -> None:
         """Leave a block: its names are free again."""
         self._scopes.pop()
+        self._first.pop()
 
     def new(self, hint: str, *, numbered: bool = False) -> str:
         """A name that shadows nothing: the hint, or with a number."""
@@ -48,13 +52,14 @@ class Names:
         if base[0].isdigit() or not (is_identifier(base) or is_identifier(f"{base}0")):
             base = "_" + base
         candidate = base
-        joint = "_" if base[-1].isdigit() else ""
-        number = 0
-        while numbered or self._is_taken(candidate):
-            candidate, numbered = f"{base}{joint}{number}", False
-            number += 1
+        if numbered or self._is_taken(base):
+            joint = "_" if base[-1].isdigit() else ""
+            number = next((first[base] for first in reversed(self._first) if base in first), 0)
+            while self._is_taken(candidate := f"{base}{joint}{number}"):
+                number += 1
+            self._first[-1][base] = number + 1
         self._scopes[-1].add(candidate)
         return candidate
 
     def _is_taken(self, name: str) -> bool:
-        return not is_identifier(name) or any(name in scope for scope in self._scopes)
+        return any(name in scope for scope in self._scopes) or not is_identifier(name)

@@ -39,7 +39,8 @@ class Placement:
         self._named: set[Node] = set()
         self._number(graph.root)
         for node in sorted(self._users, key=lambda node: -node.sequence):
-            self._place(node)
+            if node.operands or node.kind not in _FREE:
+                self._place(node)
 
     def is_used(self, node: Node) -> bool:
         """Whether a statement needs the node."""

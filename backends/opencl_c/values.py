@@ -222,7 +222,6 @@ class Block:
     is_loop: bool = False
     """Whether the block may be executed more than once per execution of its parent."""
     items: list[Node | Statement] = field(default_factory=list[Node | Statement])
-    known: dict[Hashable, Node] = field(default_factory=dict[Hashable, Node])
 
     def chain(self) -> Iterator[Block]:
         """The block and those around it, innermost first."""
@@ -244,6 +243,7 @@ class Graph:
         self.block = self.root
         self.numbered = False
         self._count = 0
+        self._known: dict[Hashable, dict[Block, Node]] = {}
         self._versions: dict[Storage, int] = {}
         self._version = 0
         self._changed_in: dict[Storage, Block] = {}
@@ -269,9 +269,11 @@ class Graph:
         """
         version = self._versions.get(reads, 0) if reads is not None else 0
         key = (kind, ctype, tuple(map(id, operands)), key or payload, id(reads), version)
-        for block in self.block.chain():
-            if (node := block.known.get(key)) is not None:
-                return node
+        known = self._known.setdefault(key, {})
+        if known:
+            for block in self.block.chain():
+                if (node := known.get(block)) is not None:
+                    return node
         block = self._home(operands, needs, reads, is_safe)
         self._count += 1
         node = Node(
@@ -286,7 +288,7 @@ class Graph:
             reads,
             remake,
         )
-        block.known[key] = node
+        known[block] = node
         block.items.append(node)
         return node
 
