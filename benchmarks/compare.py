@@ -1,8 +1,9 @@
-"""Times the benchmark networks on clopt, tinygrad (OpenCL) and onnxruntime (CPU).
+"""Times the benchmark networks on clopt, tinygrad (OpenCL), onnxruntime, OpenVINO, IREE (CPU).
 
-`python benchmarks/compare.py [networks] [--size 224] [--rounds 12]`. Each rival of a network lives
+`python benchmarks/compare.py [networks] [--size 224] [--batch 8] [--rounds 12]`. OpenVINO and IREE
+run where `--rivals` names `openvino` and `iree`. Each rival of a network lives
 in a warm process of its own with its own caches; rounds visit the rivals in shuffled order. A time
-is numpy in to numpy out at batch 1. Errors are relative to the largest value of onnxruntime's
+is numpy in to numpy out. Errors are relative to the largest value of onnxruntime's
 output. The report goes to `benchmarks/results/compare.{md,json}`.
 """
 
@@ -110,7 +111,7 @@ def relative_error(outputs: list[np.ndarray], expected: list[np.ndarray]) -> flo
 
 def measure(name: str, args: argparse.Namespace, console: Console) -> dict[str, Row]:
     """All rivals on one network."""
-    path = models.export(name, args.size)
+    path = models.export(name, args.size, batch=args.batch)
     rows: dict[str, Row] = {}
     runners: list[Runner] = []
     expected: list[np.ndarray] | None = None
@@ -194,7 +195,7 @@ def show(name: str, rows: dict[str, Row], console: Console) -> None:
 def markdown(results: dict[str, dict[str, Row]], args: argparse.Namespace) -> str:
     """The report: a summary of ratios, then every figure."""
     lines = [
-        "# Networks, numpy in to numpy out, batch 1",
+        f"# Networks, numpy in to numpy out, batch {args.batch}",
         "",
         measured(),
         "",
@@ -216,6 +217,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("networks", nargs="*", metavar="network", help="default: all")
     parser.add_argument("--size", type=int, default=224)
+    parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--rivals", nargs="+", default=list(DEFAULT_RIVALS), metavar="RIVAL-DEVICE")
     parser.add_argument("--cold", action="store_true", help="clear every cache before compiling")

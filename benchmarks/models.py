@@ -45,15 +45,15 @@ def export(
     legacy: bool = False,
     folder: Path = CACHE,
     force: bool = False,
+    batch: int = 1,
 ) -> Path:
     """Export one network unless its file exists, and return the path.
 
     `opset` None is the exporter's own choice; `legacy` selects the TorchScript exporter, which
     keeps batch norms apart and writes old opsets.
     """
-    variant = "_".join(
-        part for part in ("legacy" if legacy else "", f"op{opset}" if opset else "") if part
-    )
+    parts = {"legacy": legacy, f"op{opset}": opset, f"batch{batch}": batch != 1}
+    variant = "_".join(part for part, applies in parts.items() if applies)
     path = model_path(name, size, variant, folder)
     if path.exists() and not force:
         return path
@@ -61,7 +61,7 @@ def export(
     import torch
 
     model = networks.build(name, size)
-    inputs = networks.NETWORKS[name].inputs(size)
+    inputs = networks.NETWORKS[name].inputs(size, batch)
     folder.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".part")
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
@@ -97,7 +97,9 @@ def sample_inputs(path: Path, seed: int = 0) -> dict[str, np.ndarray]:
         if np.issubdtype(dtype, np.floating):
             arrays[value.name] = rng.standard_normal(shape).astype(dtype)
         elif value.name == "mask":
-            arrays[value.name] = (np.arange(shape[-1]) < shape[-1] * 3 // 4).astype(dtype)[None]
+            arrays[value.name] = np.tile(
+                np.arange(shape[-1]) < shape[-1] * 3 // 4, (shape[0], 1)
+            ).astype(dtype)
         else:
             arrays[value.name] = rng.integers(0, 8192, shape).astype(dtype)
     return arrays
@@ -108,6 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(NAMES), metavar="name")
     parser.add_argument("--size", type=int, default=224)
+    parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--opset", type=int, help="opset version (default: the exporter's)")
     parser.add_argument("--legacy", action="store_true", help="TorchScript exporter")
     parser.add_argument("--folder", type=Path, default=CACHE)
@@ -117,7 +120,7 @@ def main() -> None:
     if unknown:
         parser.error(f"unknown network {unknown[0]}; choose from {', '.join(NAMES)}")
     for name in args.names:
-        path = export(name, args.size, args.opset, args.legacy, args.folder, args.force)
+        path = export(name, args.size, args.opset, args.legacy, args.folder, args.force, args.batch)
         print(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import onnx
 import pytest
 from compare import relative_error
 from compile_scaling import chain, exponents
 from kernels import float_operations
+from models import sample_inputs
+from onnx import TensorProto, helper
 from xdsl.parser import Parser
 
 from clopt.context import CloptContext
@@ -40,6 +45,14 @@ def test_error_is_relative_to_the_largest_value() -> None:
     worse = [expected[0] + np.float32(0.5), expected[1]]
     assert relative_error(worse, expected) == pytest.approx(0.05)
     assert relative_error([expected[0][:1], expected[1]], expected) == float("inf")
+
+
+def test_every_text_of_a_batch_has_the_mask(tmp_path: Path) -> None:
+    ports = [helper.make_tensor_value_info(k, TensorProto.INT64, [2, 4]) for k in ("mask", "y")]
+    node = helper.make_node("Identity", ["mask"], ["y"])
+    path = tmp_path / "text.onnx"
+    onnx.save(helper.make_model(helper.make_graph([node], "g", ports[:1], ports[1:])), path)
+    assert sample_inputs(path)["mask"].tolist() == [[1, 1, 1, 0], [1, 1, 1, 0]]
 
 
 def test_growth_of_a_quadratic_step() -> None:
