@@ -141,6 +141,9 @@ class Target:
     """Work-items of a group of a short loop, at the least: what a GPU runs in step, or less."""
     coalesced_items: int = 32
     """Neighbouring work-items whose loads of neighbouring floats memory serves together."""
+    row_accesses: int = 0
+    """Accesses of a work-item to plain buffers from which on kernels of texels have neighbours in
+    their rows, though rows fill no group evenly; 0 where nobody measured it."""
     cache_line_bytes: int = 64
     """A line of the cache of a GPU, which neighbouring work-items should read together."""
     local_memory_bytes: int = 32768

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from ....dialects import cl
 from ....dialects.tir import TEXEL
@@ -18,6 +19,8 @@ from .work_items import Shape, Shapes, bind_items, together
 class _Facts:
     nests: list[list[int]]
     """The loops over texels of each stage, outermost first."""
+    in_rows: bool
+    """Whether work-items are to be neighbours along the rows of plain buffers."""
     target: cl.Target
 
     def shapes(self, position: int, params: Params) -> Shapes:
@@ -40,8 +43,22 @@ def _texels(stage: Stage) -> list[int]:
     return sizes
 
 
+def _accesses_in_rows(stage: Stage) -> int:
+    """The accesses of an item to plain buffers along which work-items can be neighbours.
+
+    The four elements of a texel lie far apart there.
+    """
+    lane = stage.lane
+    if lane is None:
+        return 0
+    return sum(steps[-1] == 1 and (steps[lane] or 1) > 1 for steps in stage.strides.values())
+
+
 def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts]:
-    facts = _Facts([_texels(stage) for stage in kernel.outputs if stage.loops], target)
+    stages = [stage for stage in kernel.outputs if stage.loops]
+    most = max((_accesses_in_rows(stage) for stage in stages), default=0)
+    in_rows = 0 < target.row_accesses <= most
+    facts = _Facts([_texels(stage) for stage in stages], in_rows, target)
     parameters: list[Parameter] = []
     for position in range(len(facts.nests)):
 
@@ -54,8 +71,13 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts]:
 
 def _default(space: Space[_Facts]) -> Params:
     chosen: dict[str, Value] = {}
-    for position in range(len(space.facts.nests)):
-        chosen[_name(position)] = space.facts.shapes(position, Params(chosen)).best()
+    facts = space.facts
+    wanted = min(facts.target.preferred_work_group, facts.target.max_work_group_size)
+    for position, nest in enumerate(facts.nests):
+        # One axis alone has whole rows, however short they are.
+        row = (min(wanted, prod(nest)),)
+        shapes = facts.shapes(position, Params(chosen))
+        chosen[_name(position)] = row if facts.in_rows and row in shapes else shapes.best()
     return Params(chosen)
 
 
