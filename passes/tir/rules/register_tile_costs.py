@@ -13,7 +13,7 @@ from math import ceil, gcd, prod
 from ....dialects import cl
 from .contraction import Contraction, Load, element_bytes, is_packed
 from .panels import PANEL, copy_cycles, is_far, panel_domain, panel_load
-from .partial_sums import PARTS
+from .partial_sums import PARTS, parts_domain
 from .space import Params
 from .stages import lane_step
 
@@ -21,6 +21,8 @@ _OTHER_REGISTERS = 4
 """Vector registers that hold operands while the others accumulate."""
 _LINE = 64
 """Bytes of a line of a CPU's cache."""
+_SUMS_SHARE = 8
+"""Sums in memory take this part of the second cache; measured: a quarter is slower."""
 _PAGE = 4096
 """Bytes of memory whose lines have different places in the first cache: it has 64 sets."""
 
@@ -105,6 +107,52 @@ def candidates(problem: Problem) -> Iterator[RegisterTile]:
                     for panel in panels:
                         tile = replace(shape, rows=rows, panel=panel == "packed")
                         yield costed(problem, tile, rows_stored)
+                    tile = _in_parts(problem, replace(shape, rows=rows))
+                    if tile is not None:
+                        yield costed(problem, tile, rows_stored)
+
+
+def _in_parts(problem: Problem, tile: RegisterTile) -> RegisterTile | None:
+    """A tile that walks a panel in parts, if it has one and something else leaves the caches.
+
+    A part of the panel takes half of the first cache, as in GotoBLAS, and lines that several tiles
+    of a work-item read stay in the second one.
+    """
+    contraction, target = problem.contraction, problem.target
+    load = panel_load(contraction, tile)
+    if load is None or not is_far(contraction, load, target):
+        return None
+    steps = target.l1_cache_bytes / 2 / (tile.cols * element_bytes(load))
+    places = max((_line_places(problem, other, tile) for other in contraction.loads), default=0)
+    fits = "packed" in panel_domain(contraction, tile, 1, target, alone=True)
+    if fits and places * contraction.depth <= target.l2_cache_bytes:
+        return None
+    if places:
+        steps = min(steps, target.l2_cache_bytes / places)
+    longest = contraction.longest_steps
+    numbers = (n for n in range(2, longest + 1) if longest % n == 0)
+    parts = next((n for n in numbers if contraction.depth / n <= steps), None)
+    if parts is None or contraction.depth / parts < steps / 4:
+        return None
+    made = replace(tile, parts=parts, panel=True)
+    tiles = _preferred_chunks(problem, made)
+    if not tiles or parts not in parts_domain(contraction, made, tiles[0], target, alone=True):
+        return None
+    fits = "packed" in panel_domain(contraction, made, parts, target, alone=True)
+    return made if fits else None
+
+
+def _line_places(problem: Problem, load: Load, tile: RegisterTile) -> int:
+    """Bytes of a cache for which a line of a load competes, if tiles share lines; else 0.
+
+    The rows of a tile are a part of a line, of which each step of the reduction has another one.
+    Lines of which each lies in another page share a few places.
+    """
+    bytes_ = element_bytes(load)
+    step = load.steps[problem.contraction.longest]
+    if load.constant is not None or load.steps[tile.row] != 1 or step is None:
+        return 0
+    return max(gcd(step * bytes_, _PAGE), _LINE) if step * bytes_ >= _LINE else 0
 
 
 def stores_rows(problem: Problem, col: int, width: int) -> bool:
@@ -114,6 +162,8 @@ def stores_rows(problem: Problem, col: int, width: int) -> bool:
 
 
 def costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> RegisterTile:
+    """A tile with its cycles."""
+    steps = problem.contraction.depth / tile.parts
     target = problem.target
     loads = traffic = far = 0.0
     gathers = False
@@ -134,14 +184,16 @@ def costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> RegisterT
             each = tile.cols * target.lane_cycles * target.loads_per_cycle
             gathers = True
         loads += copies * each
-        # What one tile reads over the whole reduction comes from the second level if it is large.
+        # What a tile reads over a part of the reduction comes from the second level if it is large.
         size = elements * element_bytes(load)
-        if size * problem.contraction.depth > target.l1_cache_bytes / 2:
+        if size * steps > target.l1_cache_bytes / 2:
             traffic += size
         if _evicts_itself(problem, load, tile):
             traffic += copies * _LINE
         if load is served and not tile.panel and is_far(problem.contraction, load, target):
             far += size
+        if _line_places(problem, load, tile) * steps > target.l2_cache_bytes:
+            far += _LINE
     accumulators = tile.rows * tile.vectors
     step_cycles = max(
         accumulators / target.mads_per_cycle,
@@ -152,6 +204,9 @@ def costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> RegisterT
     # Arithmetic does not hide these: each step reads another page.
     step_cycles += far / target.memory_bytes_per_cycle
     store = accumulators * (1.0 if rows_stored else tile.width * target.lane_cycles)
+    if tile.parts > 1:
+        # Each part is added to sums in memory.
+        store += tile.parts * (3 * accumulators / target.loads_per_cycle + target.tile_cycles)
     cycles = problem.contraction.depth * step_cycles + store + target.tile_cycles
     return replace(tile, cycles=cycles, gathers=gathers)
 
@@ -202,9 +257,19 @@ def tiles_of_item(problem: Problem, tile: RegisterTile) -> int:
     wanted = tiles / (target.items_per_core * target.compute_units)
     if not tile.panel:
         wanted = min(target.item_cycles / tile.cycles, wanted)
-    return min(chunks(problem, tile), key=lambda n: abs(n - wanted))
+    return min(_preferred_chunks(problem, tile), key=lambda n: abs(n - wanted))
 
 
 def chunks(problem: Problem, tile: RegisterTile) -> list[int]:
+    """The numbers of tiles of a column that a work-item can compute."""
     tiles = ceil(problem.extents[tile.row] / tile.rows)
     return [n for n in range(1, tiles + 1) if tiles % n == 0]
+
+
+def _preferred_chunks(problem: Problem, tile: RegisterTile) -> list[int]:
+    """Those whose sums leave most of the second cache to operands, if a work-item keeps any."""
+    found = chunks(problem, tile)
+    if tile.parts == 1:
+        return found
+    extent, most = problem.extents[tile.row], problem.target.l2_cache_bytes / _SUMS_SHARE
+    return [n for n in found if n * tile.rows <= extent and 4 * n * tile.rows * tile.cols <= most]

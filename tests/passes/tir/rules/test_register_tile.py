@@ -177,7 +177,38 @@ def test_a_panel_takes_no_more_than_half_a_cache():
     most = POCL.l2_cache_bytes // 2 // 4
     found = problem(product(64, most // 8, 64))
     assert found is not None
-    assert {tile.cols for tile in candidates(found) if tile.panel} == {8}
+    assert {tile.cols for tile in candidates(found) if tile.panel and tile.parts == 1} == {8}
+
+
+def parts_of(func: tir.FuncOp) -> int:
+    parts = default_plan(func, POCL).data.parameters["parts"]
+    assert isinstance(parts, int)
+    return parts
+
+
+def transposed_product(rows: int, depth: int, cols: int) -> tir.FuncOp:
+    """A product whose first operand is walked a row of memory each step."""
+    shapes = ((depth, rows), (depth, cols))
+    return kernel(lambda a, b: nn.MatmulOp(a, b, True, False), *shapes, constants=())
+
+
+def test_rows_a_page_apart_stay_in_the_cache_from_tile_to_tile():
+    """512 KiB hold 128 lines of which each lies in a page of its own."""
+    parts = parts_of(transposed_product(1024, 1024, 1024))
+    assert 1024 // parts <= 128
+    assert parts_of(product(1024, 1024, 1024)) == 1
+    assert parts_of(transposed_product(1024, 64, 1024)) == 1
+
+
+def test_a_panel_that_is_too_large_is_copied_in_parts():
+    plan = default_plan(product(512, 16384, 512), POCL).data.parameters
+    assert plan["panel"] == "packed"
+    assert parts_of(product(512, 16384, 512)) > 1
+
+
+def test_constants_have_a_layout_and_no_parts():
+    weights = kernel(lambda a, b: nn.MatmulOp(a, b), (512, 16384), (16384, 512))
+    assert parts_of(weights) == 1
 
 
 def test_rows_whose_lines_share_a_set_of_the_cache_are_few():
