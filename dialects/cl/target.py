@@ -179,10 +179,13 @@ class Target:
     say (`auto`)."""
     winograd: str = "auto"
     """Whether 3x3 convolutions are computed by Winograd's transforms: wherever these take fewer
-    products (`prefer`), nowhere (`off`), or as `winograd_transform_cost` says (`auto`)."""
+    products (`prefer`), nowhere (`off`), or as the cost of the transforms says (`auto`)."""
     winograd_transform_cost: float = 0.0
     """Cost of an element that a transform of Winograd's writes or reads, in units of a product of
     a convolution; 0 where it was not measured or never pays, which `auto` takes for `off`."""
+    winograd_tiles_cost: float = 0.0
+    """The same with channels in blocks, where a kernel computes a few tiles at a time and their
+    transforms stay in its caches."""
     winograd_microseconds: float = 0.0
     """Time that Winograd's transforms and their products cost beyond these elements, on an idle
     device: more launches, and too few work-items in them."""
@@ -344,6 +347,7 @@ _FROM_ZERO = (
     "texel_cost",
     "division_cost",
     "launch_microseconds",
+    "winograd_tiles_cost",
     "winograd_transform_cost",
     "winograd_microseconds",
     "clml_launch_microseconds",

@@ -159,6 +159,7 @@ from .types import (
     with_shape,
 )
 from .winograd import (
+    WinogradConvOp,
     WinogradInputOp,
     WinogradOutputOp,
 )
@@ -205,6 +206,7 @@ NN = Dialect(
         TransposeOp,
         UnaryOp,
         WhereOp,
+        WinogradConvOp,
         WinogradInputOp,
         WinogradOutputOp,
         YieldOp,
@@ -298,6 +300,7 @@ __all__ = [
     "WeightStore",
     "WhereOp",
     "WindowOp",
+    "WinogradConvOp",
     "WinogradInputOp",
     "WinogradOutputOp",
     "YieldOp",

@@ -14,12 +14,12 @@ from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
 
 from ..inferred import FORMAT, Properties, require
 from ..properties import I64, I64_ARRAY, int_array, integer, ints
-from .base import NNOp, require_float, require_lengths
-from .interfaces import Role
+from .base import NNOp, require_float, require_lengths, require_same_element
+from .interfaces import HalfRule, Role
 from .types import Tensor, with_shape
 
 Matrix: TypeAlias = tuple[tuple[float, ...], ...]
@@ -82,6 +82,73 @@ def _tile(properties: Properties) -> int:
     return tile
 
 
+def _sizes(x: Tensor, properties: Properties) -> tuple[int, int]:
+    """The rows and columns of a 3x3 convolution of x with the `pads`."""
+    pads = ints(properties["pads"])
+    require_float(x)
+    require(len(x.get_shape()) == 4, f"input must have rank 4 but has {len(x.get_shape())}")
+    require_lengths(4, pads=pads)
+    require(min(pads) >= 0, f"pads {list(pads)} must not be negative")
+    h, w = x.get_shape()[2:]
+    sizes = (h + pads[0] + pads[2] - KERNEL + 1, w + pads[1] + pads[3] - KERNEL + 1)
+    require(min(sizes) >= 1, "the padded input is smaller than the 3x3 window")
+    return sizes
+
+
+@irdl_op_definition
+class WinogradConvOp(NNOp):
+    """The convolution of x [N, C, H, W] by transformed 3x3 filters w [T * T, O, C]: [N, O, H, W].
+
+    It is `A^T [w * (B^T d B)] A` of every tile d of x, summed over channels, plus b [O].
+
+    A kernel computes a few tiles at a time, so that what lies between the transforms stays in the
+    cache; `nn.winograd_input` and `nn.winograd_output` are kernels with a product between them.
+    """
+
+    name = "nn.winograd_conv"
+    ROLE: ClassVar[Role | None] = Role.CONTRACTION
+    HALF: ClassVar[HalfRule] = HalfRule.ROUNDS
+    BY_CHANNEL: ClassVar[bool] = True
+    x = operand_def(TensorType)
+    w = operand_def(TensorType)
+    b = opt_operand_def(TensorType)
+    tile = prop_def(I64)
+    pads = prop_def(I64_ARRAY)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(
+        self,
+        x: SSAValue,
+        w: SSAValue,
+        b: SSAValue | None,
+        tile: int,
+        pads: Sequence[int] = (0, 0, 0, 0),
+    ):
+        super().__init__([x, w, b], {"tile": integer(tile), "pads": int_array(pads)})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        x, w = operand_types[:2]
+        tile = _tile(properties)
+        sizes = _sizes(x, properties)
+        require_same_element(operand_types)
+        elements, n = (tile + KERNEL - 1) ** 2, x.get_shape()[0]
+        expected = (elements, *w.get_shape()[1:2], x.get_shape()[1])
+        if w.get_shape() != expected:
+            require(
+                False, f"weights must have shape {list(expected)} but have {list(w.get_shape())}"
+            )
+        outputs = expected[1]
+        if len(operand_types) > 2:
+            bias = operand_types[2].get_shape()
+            require(bias == (outputs,), f"bias must have shape [{outputs}] but has {list(bias)}")
+        return [with_shape(x, (n, outputs, *sizes))]
+
+    def has_border(self) -> bool:
+        return any(ints(self.pads))
+
+
 @irdl_op_definition
 class WinogradInputOp(NNOp):
     """`B^T d B` of every tile d of x [N, C, H, W]: [T * T, C, N * tiles], tiles row by row.
@@ -105,15 +172,9 @@ class WinogradInputOp(NNOp):
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         (x,) = operand_types
-        tile, pads = _tile(properties), ints(properties["pads"])
-        require_float(x)
-        require(len(x.get_shape()) == 4, f"input must have rank 4 but has {len(x.get_shape())}")
-        require_lengths(4, pads=pads)
-        require(min(pads) >= 0, f"pads {list(pads)} must not be negative")
-        n, c, h, w = x.get_shape()
-        sizes = (h + pads[0] + pads[2] - KERNEL + 1, w + pads[1] + pads[3] - KERNEL + 1)
-        require(min(sizes) >= 1, "the padded input is smaller than the 3x3 window")
-        rows, cols = tile_counts(sizes, tile)
+        tile = _tile(properties)
+        rows, cols = tile_counts(_sizes(x, properties), tile)
+        n, c = x.get_shape()[:2]
         return [with_shape(x, ((tile + KERNEL - 1) ** 2, c, n * rows * cols))]
 
 

@@ -54,6 +54,9 @@ def cost(op: nn.ConvOp, tile: int, transform_cost: float) -> float:
 class NNWinogradPass(ModulePass):
     """Turns 3x3 convolutions of stride 1 into input transform, matrix products, output transform.
 
+    With channels in blocks of a CPU these are one operation, whose kernel computes a few tiles at a
+    time.
+
     `mode` is `off`, `auto` (if there is a gain after the cost of the transforms, a fact of the
     target) or `prefer` (if there are fewer products). By default the target's `winograd` decides.
     """
@@ -73,40 +76,56 @@ class NNWinogradPass(ModulePass):
 
 @dataclass
 class ConvByTransforms(RewritePattern):
-    """conv -> winograd_input, matmul, winograd_output, bias as a broadcast add."""
+    """conv -> winograd_input, matmul, winograd_output, bias as a broadcast add.
+
+    With channels in blocks, conv -> winograd_conv.
+    """
 
     weights: Weights | None
     transform_cost: float
     launches: float
     """What the target's `winograd_microseconds` are in products."""
+    lanes: int = 0
+    """Channels of a block where a kernel transforms a few tiles at a time; 0 for other targets."""
 
     @classmethod
     def on(cls, target: cl.Target, ctx: Context, mode: str = "") -> Self | None:
         """The pattern for a target in a mode, by default the target's; None where nothing gains."""
-        mode = mode or target.winograd
-        if mode == "off" or (mode == "auto" and not target.winograd_transform_cost):
+        mode, lanes = mode or target.winograd, 0 if target.uses_textures else target.lanes
+        transform_cost = target.winograd_tiles_cost if lanes else target.winograd_transform_cost
+        if mode == "off" or (mode == "auto" and not transform_cost):
             return None
         if mode == "prefer":
-            return cls(store_of(ctx), 0.0, 0.0)
+            return cls(store_of(ctx), 0.0, 0.0, lanes)
         rate = 1e3 * target.mads_per_nanosecond * target.compute_units
         launches = target.winograd_microseconds * rate
-        return cls(store_of(ctx), target.winograd_transform_cost, launches)
+        return cls(store_of(ctx), transform_cost, launches, lanes)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
         w = nn.constant_value(op.w, self.weights)
-        tile = None if w is None or not _is_eligible(op) else self._tile(op)
+        tile = None if w is None or not self._is_eligible(op) else self._tile(op)
         if w is None or tile is None or in_kernel(op):
             return
         matrices = nn.ConstantOp.from_array(
             transformed_weights(w, tile), self.weights, nn.hint_of(op.w)
         )
+        if self.lanes:
+            conv = nn.WinogradConvOp(op.x, matrices.result, op.b, tile, ints(op.pads))
+            replace(rewriter, op, matrices, conv)
+            return
         tiles = nn.WinogradInputOp(op.x, tile, ints(op.pads))
         half = op.accumulate is not None
         product = nn.MatmulOp(matrices.result, tiles.result, accumulate_half=half)
         n, _, h, width = shape_of(op.result)
         result = nn.WinogradOutputOp(product.result, tile, (n, h, width))
         replace(rewriter, op, matrices, tiles, product, result, *self._bias(op, result))
+
+    def _is_eligible(self, op: nn.ConvOp) -> bool:
+        steps = {*ints(op.strides), *ints(op.dilations), *ints(op.groups)}
+        outputs, inputs, *window = shape_of(op.w)
+        is_filled = not self.lanes or inputs % self.lanes == 0 == outputs % self.lanes
+        return window == [KERNEL, KERNEL] and steps == {1} and is_filled
 
     def _tile(self, op: nn.ConvOp) -> int | None:
         """The cheapest m of F(m x m, 3 x 3), None if the direct form is cheaper."""
@@ -132,11 +151,6 @@ class ConvByTransforms(RewritePattern):
             hint = nn.hint_of(op.b)
             bias = nn.ConstantOp.from_array(array.reshape(shape), self.weights, hint)
         return bias, nn.BinaryOp(result.result, bias.results[0], nn.BinaryKind.ADD)
-
-
-def _is_eligible(op: nn.ConvOp) -> bool:
-    steps = {*ints(op.strides), *ints(op.dilations), *ints(op.groups)}
-    return shape_of(op.w)[2:] == (KERNEL, KERNEL) and steps == {1}
 
 
 def transformed_weights(w: Array, tile: int) -> Array:

@@ -13,7 +13,11 @@ from .. import Array
 
 
 def _input(op: nn.WinogradInputOp, operands: Sequence[Array]) -> Array:
-    x = operands[0].astype(np.float64)
+    return _tiles(op, operands[0])
+
+
+def _tiles(op: nn.WinogradInputOp | nn.WinogradConvOp, x: Array) -> Array:
+    x = x.astype(np.float64)
     m, pads = op.tile.value.data, nn.ints(op.pads)
     size = m + nn.winograd.KERNEL - 1
     n, c, *spatial = x.shape
@@ -30,16 +34,28 @@ def _input(op: nn.WinogradInputOp, operands: Sequence[Array]) -> Array:
 
 
 def _output(op: nn.WinogradOutputOp, operands: Sequence[Array]) -> Array:
-    m, (n, h, w) = op.tile.value.data, nn.ints(op.sizes)
+    return _results(op.tile.value.data, nn.ints(op.sizes), operands[0])
+
+
+def _results(m: int, sizes: Sequence[int], products: Array) -> Array:
+    n, h, w = sizes
     size = m + nn.winograd.KERNEL - 1
     rows, cols = nn.winograd.tile_counts((h, w), m)
-    products = operands[0].astype(np.float64).reshape(size, size, -1, n, rows, cols)
+    products = products.astype(np.float64).reshape(size, size, -1, n, rows, cols)
     a = np.array(nn.winograd.TRANSFORMS[m].output, np.float64)
     tiles = np.einsum("ik,klonhw,jl->nohiwj", a, products, a)
     return tiles.reshape(n, tiles.shape[1], rows * m, cols * m)[:, :, :h, :w]
 
 
+def _conv(op: nn.WinogradConvOp, operands: Sequence[Array]) -> Array:
+    x, w, *bias = operands
+    n, _, *sizes = nn.shape_of(op.result)
+    results = _results(op.tile.value.data, (n, *sizes), w.astype(np.float64) @ _tiles(op, x))
+    return results + bias[0][:, None, None] if bias else results
+
+
 EVALUATORS: dict[type[Operation], Callable[[Any, Sequence[Array]], Array]] = {
+    nn.WinogradConvOp: _conv,
     nn.WinogradInputOp: _input,
     nn.WinogradOutputOp: _output,
 }

@@ -21,3 +21,15 @@
 %m = "test.op"() : () -> tensor<16x3x8xf32>
 // expected-error@+1 {{sizes [1, 5, 5] take 16 elements of 9 tiles but got 16 of 8}}
 %y = nn.winograd_output %m {tile = 2 : i64, sizes = array<i64: 1, 5, 5>} : (tensor<16x3x8xf32>) -> tensor<1x3x5x5xf32>
+
+// -----
+
+%x, %w = "test.op"() : () -> (tensor<1x3x7x7xf32>, tensor<16x5x4xf32>)
+// expected-error@+1 {{weights must have shape [16, 5, 3] but have [16, 5, 4]}}
+%y = nn.winograd_conv %x, %w {tile = 2 : i64, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x3x7x7xf32>, tensor<16x5x4xf32>) -> tensor<1x5x5x5xf32>
+
+// -----
+
+%x, %w, %b = "test.op"() : () -> (tensor<1x3x7x7xf32>, tensor<16x5x3xf32>, tensor<3xf32>)
+// expected-error@+1 {{bias must have shape [5] but has [3]}}
+%y = nn.winograd_conv %x, %w, %b {tile = 2 : i64, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x3x7x7xf32>, tensor<16x5x3xf32>, tensor<3xf32>) -> tensor<1x5x5x5xf32>

@@ -11,3 +11,10 @@ func.func @transforms(%x: tensor<2x3x7x6xf32>, %m: tensor<36x5x8xf32>, %h: tenso
   %z = nn.winograd_output %h {tile = 2 : i64, sizes = array<i64: 1, 2, 1>} : (tensor<16x5x1xf16>) -> tensor<1x5x2x1xf16>
   func.return %v, %y, %z : tensor<36x3x8xf32>, tensor<2x5x7x6xf32>, tensor<1x5x2x1xf16>
 }
+
+// CHECK-LABEL: @conv
+func.func @conv(%x: tensor<2x3x7x6xf32>, %w: tensor<36x5x3xf32>, %b: tensor<5xf32>) -> tensor<2x5x7x6xf32> {
+  // CHECK-NEXT: nn.winograd_conv %x, %w, %b {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x7x6xf32>, tensor<36x5x3xf32>, tensor<5xf32>) -> tensor<2x5x7x6xf32>
+  %y = nn.winograd_conv %x, %w, %b {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x7x6xf32>, tensor<36x5x3xf32>, tensor<5xf32>) -> tensor<2x5x7x6xf32>
+  func.return %y : tensor<2x5x7x6xf32>
+}

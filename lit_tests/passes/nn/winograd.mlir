@@ -1,5 +1,6 @@
 // RUN: clopt %s -p 'nn-winograd{mode=prefer}' --split-input-file | filecheck %s
-// RUN: clopt %s --target pocl winograd_transform_cost=8.0 -p nn-winograd --split-input-file | filecheck %s --check-prefix=AUTO
+// RUN: clopt %s --target pocl blocks=off winograd_transform_cost=8.0 -p nn-winograd --split-input-file | filecheck %s --check-prefix=AUTO
+// RUN: clopt %s --target pocl blocks=auto winograd_tiles_cost=8.0 -p nn-winograd --split-input-file | filecheck %s --check-prefix=TILES
 // RUN: clopt %s --target "pocl winograd=off" -p nn-winograd --split-input-file | filecheck %s --check-prefix=OFF
 // RUN: clopt %s --target nvidia -p nn-winograd --split-input-file | filecheck %s --check-prefix=GPU
 // RUN: not clopt %s -p 'nn-winograd{mode=on}' 2>&1 | filecheck %s --check-prefix=WRONG
@@ -10,6 +11,7 @@
 // Six by six tiles of four by four results; weights are transformed here, bias follows behind.
 // CHECK-LABEL: @floats
 // AUTO-LABEL: @floats
+// TILES-LABEL: @floats
 func.func @floats(%x: tensor<1x32x14x13xf32>) -> tensor<1x32x14x13xf32> {
   %w = nn.constant dense<1.0> : tensor<32x32x3x3xf32>
   %b = nn.constant dense<2.0> : tensor<32xf32>
@@ -23,6 +25,8 @@ func.func @floats(%x: tensor<1x32x14x13xf32>) -> tensor<1x32x14x13xf32> {
 // CHECK-NEXT: [[b:%.*]] = nn.constant dense<2.000000e+00> : tensor<32x1x1xf32>
 // CHECK-NEXT: nn.binary add [[y]], [[b]]
 // AUTO: nn.winograd_input
+// TILES: [[u:%.*]] = nn.constant {{.*}} : tensor<36x32x32xf32>
+// TILES-NEXT: nn.winograd_conv %x, [[u]], %b {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>}
 
 // -----
 

@@ -66,6 +66,7 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     nn.ScatterElementsOp: indexing.lower_scatter_elements,
     nn.ScatterNDOp: indexing.lower_scatter_nd,
     nn.ResizeOp: resize.lower_resize,
+    nn.WinogradConvOp: winograd.lower_winograd_conv,
     nn.WinogradInputOp: winograd.lower_winograd_input,
     nn.WinogradOutputOp: winograd.lower_winograd_output,
 }

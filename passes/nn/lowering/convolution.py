@@ -17,7 +17,7 @@ from .scalar import Scalar
 SPATIAL_AXES = {1: ("w",), 2: ("h", "w"), 3: ("d", "h", "w")}
 
 
-def add_bias(element: Element, op: nn.ConvolutionOp) -> Element:
+def add_bias(element: Element, op: nn.ConvolutionOp | nn.WinogradConvOp) -> Element:
     """`element` plus the bias of its channel, where the operation has one."""
     bias = op.b
     if bias is None:

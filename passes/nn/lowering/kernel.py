@@ -188,6 +188,28 @@ class Kernel:
             body.store(value, buffer.buffer, spatial)
         return [buffer.load for buffer in buffers]
 
+    def computed(
+        self,
+        label: str,
+        grid: Sequence[int],
+        elements: Sequence[Element],
+        element_type: Attribute,
+        axes: Sequence[str],
+    ) -> Element:
+        """A stage that computes all `elements` at each index of `grid`, in one iteration.
+
+        `axes` names its loops. Index `[k, *i]` of what it returns is element k at index i.
+        """
+        shape = (len(elements), *grid)
+        buffer = self._temporary(label, shape, compute_type(element_type))
+        memory = Memory(buffer, element_type, shape, shape)
+        block = self._nest(label, grid, [tir.IterKind.Spatial] * len(grid), (), axes)
+        body = self._body(block, grid)
+        dims = [AffineExpr.dimension(i) for i in range(len(grid))]
+        for k, element in enumerate(elements):
+            body.store(element(body, dims), buffer, [AffineExpr.constant(k), *dims])
+        return memory.load
+
     def finish(self) -> tir.FuncOp:
         """Emit the stages that write the outputs, and return the kernel."""
         for value, memory in self._outputs:

@@ -77,15 +77,28 @@ class _Recorder(Kernel):
     ) -> list[Element]:
         self._scope = stage = _Scope(shape, reduce or [1])
         elements = super().reduction(label, shape, reduce, accumulators, update, axes, extents)
+        return [self._using(stage, load) for load in elements]
 
-        def using(load: Element) -> Element:
-            def element(body: Body, index: Sequence[Index]) -> Scalar:
-                stage.users.append((self._scopes[body], index))
-                return load(body, index)
+    def computed(
+        self,
+        label: str,
+        grid: Sequence[int],
+        elements: Sequence[Element],
+        element_type: Attribute,
+        axes: Sequence[str],
+    ) -> Element:
+        self._scope = stage = _Scope(grid)
+        load = super().computed(label, grid, elements, element_type, axes)
+        return self._using(stage, load, first=1)
 
-            return element
+    def _using(self, stage: _Scope, load: Element, first: int = 0) -> Element:
+        """The loads of a stage's results, whose indices from `first` on are its variables."""
 
-        return [using(load) for load in elements]
+        def element(body: Body, index: Sequence[Index]) -> Scalar:
+            stage.users.append((self._scopes[body], index[first:]))
+            return load(body, index)
+
+        return element
 
     def _body(self, block: tir.BlockOp, shape: Sequence[int], half: Attribute = f32) -> Body:
         body = Body(self, block.body.block, block.iter_vars, block.iter_extents, shape, half)

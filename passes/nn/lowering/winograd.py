@@ -10,7 +10,8 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ....dialects import nn
 from ....dialects.nn.winograd import KERNEL, TRANSFORMS, Matrix, tile_counts
 from .body import Body, Index
-from .kernel import Kernel, Together
+from .convolution import add_bias
+from .kernel import Accumulator, Element, Kernel, Together
 from .scalar import Scalar
 
 Cell = Callable[[int, int], Scalar]
@@ -116,3 +117,80 @@ def _strips(size: int, m: int) -> list[tuple[int, int, int]]:
 
 def _shifted(m: int, row: int, col: int) -> Callable[[Sequence[Index]], list[Index]]:
     return lambda i: [i[0], i[1], i[2] * m + row, i[3] * m + col]
+
+
+def lower_winograd_conv(kernel: Kernel, op: nn.WinogradConvOp) -> None:
+    """`y[n, o] = A^T [sum over c of w[o, c] * (B^T d B)] A`: the products between two stages that
+    compute whole tiles.
+    """
+    m, (_, outputs, channels) = op.tile.value.data, nn.shape_of(op.w)
+    batch, _, *sizes = nn.shape_of(op.result)
+    rows, cols = tile_counts(sizes, m)
+    element_type, size = nn.tensor_type(op.x).element_type, m + KERNEL - 1
+
+    def update(
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
+    ) -> list[Scalar]:
+        at, *place, o = index
+        return [sums[0] + tiles(body, [at, *place, *reduce]) * body.read(op.w, [at, o, *reduce])]
+
+    tiles = kernel.computed(
+        "tiles", (batch, rows, cols, channels), _inputs(op), element_type, ("n", "th", "tw", "c")
+    )
+    (products,) = kernel.reduction(
+        "products",
+        (size * size, batch, rows, cols, outputs),
+        [channels],
+        [Accumulator(element_type, 0)],
+        update,
+        ("at", "n", "th", "tw", "o", "c"),
+    )
+    results = kernel.computed(
+        "results",
+        (batch, rows, cols, outputs),
+        _results(products, m),
+        element_type,
+        ("n", "th", "tw", "o"),
+    )
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        n, o, h, w = index
+        return results(body, [(h % m) * m + w % m, n, h // m, w // m, o])
+
+    kernel.define(op.result, add_bias(element, op))
+
+
+def _inputs(op: nn.WinogradConvOp) -> list[Element]:
+    """The elements of `B^T d B` of the tile at an index [n, th, tw, c]."""
+    m, pads, shape = op.tile.value.data, nn.ints(op.pads), nn.shape_of(op.x)
+    matrix = TRANSFORMS[m].input
+
+    def at(row: int, col: int) -> Element:
+        def element(body: Body, index: Sequence[Index]) -> Scalar:
+            n, th, tw, c = index
+
+            def cell(i: int, j: int) -> Scalar:
+                position = [n, c, th * m + (i - pads[0]), tw * m + (j - pads[1])]
+                return body.remember(("cell", i, j), lambda: body.read_or(op.x, position, shape, 0))
+
+            return transformed(body, op.x, matrix, cell, row, col)
+
+        return element
+
+    return [at(row, col) for row, col in product(range(m + KERNEL - 1), repeat=2)]
+
+
+def _results(products: Element, m: int) -> list[Element]:
+    """The elements of `A^T m A` of the tile at an index [n, th, tw, o]."""
+    matrix, size = TRANSFORMS[m].output, m + KERNEL - 1
+
+    def at(row: int, col: int) -> Element:
+        def element(body: Body, index: Sequence[Index]) -> Scalar:
+            def cell(i: int, j: int) -> Scalar:
+                return products(body, [AffineExpr.constant(i * size + j), *index])
+
+            return transformed(body, "products", matrix, cell, row, col)
+
+        return element
+
+    return [at(row, col) for row, col in product(range(m), repeat=2)]

@@ -22,6 +22,7 @@ from .split_reduction import SPLIT_REDUCTION
 from .texel_shared import TEXEL_SHARED
 from .texel_tile import TEXEL_TILE
 from .texels import TEXELS
+from .winograd_tiles import WINOGRAD_TILES
 
 RULES: tuple[Rule[Any], ...] = (
     # Kernels without a reduction: one rule for each kind of device and memory.
@@ -39,6 +40,8 @@ RULES: tuple[Rule[Any], ...] = (
     TEXEL_TILE,
     # Whatever else has texels; the rules below know plain memory only.
     TEXEL_SHARED,
+    # Products between transforms, which no other rule keeps in the caches.
+    WINOGRAD_TILES,
     # Before the tiles in plain memory: they would put a row of channels into vectors.
     CHANNEL_BLOCKS,
     # Before rows: a tile uses each load several times. It leaves reductions along memory, of which

@@ -82,6 +82,11 @@ CASES: list[tuple[Build, list[Attribute], list[Attribute]]] = [
         [_t(2, 4, 18, 21)],
     ),
     (nn.MatmulOp, [_t(5, 1, 2, 3), _t(4, 3, 7)], [_t(5, 4, 2, 7)]),
+    (
+        lambda x, w, b: nn.WinogradConvOp(x, w, b, 4, (1, 1, 1, 1)),
+        [_t(2, 3, 7, 6), _t(36, 5, 3), _t(5)],
+        [_t(2, 5, 7, 6)],
+    ),
     (lambda x: nn.WinogradInputOp(x, 4, (1, 1, 1, 1)), [_t(2, 3, 7, 6)], [_t(36, 3, 8)]),
     (lambda m: nn.WinogradOutputOp(m, 2, (1, 5, 4)), [_t(16, 3, 6)], [_t(1, 3, 5, 4)]),
     (

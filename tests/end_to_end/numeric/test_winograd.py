@@ -48,9 +48,18 @@ def _exact(x: np.ndarray, w: np.ndarray, b: np.ndarray, pads: tuple[int, ...]) -
     return np.maximum(np.moveaxis(y, 3, 1) + b.astype(np.float64)[:, None, None], 0)
 
 
-@pytest.mark.parametrize(("precision", "tolerance"), [("f32", 1e-4), ("f16-storage", 1e-2)])
-@pytest.mark.parametrize("case", CASES)
-def test_hard_cases(case: tuple, precision: str, tolerance: float, device: str) -> None:
+# The same with channels that fill blocks of sixteen: rests of strips, uneven pads, a batch.
+CASES_IN_BLOCKS = [
+    (1, 256, 14, 14, 256, (1, 1, 1, 1)),
+    (1, 64, 35, 35, 16, (1, 1, 1, 1)),
+    (1, 32, 13, 6, 48, (0, 2, 1, 0)),
+    (3, 16, 10, 18, 32, (1, 1, 1, 1)),
+]
+
+
+def _check(
+    case: tuple, precision: str, tolerance: float, device: str, kernel: str, **facts: str
+) -> None:
     """Activations as behind a ReLU and weights by He et al., as a ResNet has them."""
     n, c, h, w, o, pads = case
     rng = np.random.default_rng(h)
@@ -58,8 +67,20 @@ def test_hard_cases(case: tuple, precision: str, tolerance: float, device: str) 
     weights = (rng.standard_normal((o, c, 3, 3)) * (2 / (9 * c)) ** 0.5).astype(np.float32)
     bias = rng.standard_normal(o).astype(np.float32)
     model = _model(x, weights, bias, pads)
-    compiled = clopt.compile(model, device=device, precision=precision, winograd="prefer")
-    assert "winograd_output" in compiled.source
+    compiled = clopt.compile(model, device=device, precision=precision, winograd="prefer", **facts)
+    assert kernel in compiled.source
     (y,) = compiled.run([x])
     expected = _exact(x, weights, bias, pads)
     assert np.abs(y - expected).max() <= tolerance * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("f32", 1e-4), ("f16-storage", 1e-2)])
+@pytest.mark.parametrize("case", CASES)
+def test_hard_cases(case: tuple, precision: str, tolerance: float, device: str) -> None:
+    _check(case, precision, tolerance, device, "winograd_output", blocks="off")
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("f32", 1e-4), ("f16-storage", 1e-2)])
+@pytest.mark.parametrize("case", CASES_IN_BLOCKS)
+def test_tiles_in_blocks(case: tuple, precision: str, tolerance: float, device: str) -> None:
+    _check(case, precision, tolerance, device, "winograd_conv", blocks="prefer")

@@ -51,6 +51,21 @@ def test_transforms_around_a_product(case: tuple, tile: int) -> None:
 
 
 @pytest.mark.parametrize("tile", [2, 4])
+@pytest.mark.parametrize("case", CASES)
+def test_convolution_in_one_kernel(case: tuple, tile: int) -> None:
+    n, c, h, w, o, pads = case
+    x, bias = rng.standard_normal((n, c, h, w)), rng.standard_normal(o)
+    weights = rng.standard_normal((o, c, 3, 3))
+    operands = [x, transformed_weights(weights, tile), bias]
+    expected = _convolved(x, weights, pads) + bias[:, None, None]
+    (y,) = harness.evaluate(lambda *v: nn.WinogradConvOp(*v, tile, pads), *operands)
+    np.testing.assert_allclose(y, expected, atol=1e-11)
+    block = Block(arg_types=[nn.array_type(v) for v in operands])
+    (defined,) = evaluate(nn.WinogradConvOp(*block.args, tile, pads), operands) or ()
+    np.testing.assert_allclose(defined, expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("tile", [2, 4])
 def test_epilogue_and_placement(tile: int) -> None:
     """Bias, activation and the border of the next convolution are part of the output transform."""
     m = rng.standard_normal(((tile + 2) ** 2, 3, -(-6 // tile) * -(-5 // tile)))

@@ -1,0 +1,326 @@
+"""Convolutions by Winograd's transforms on a CPU, a strip of tiles at a time.
+
+A work-item transforms the tiles of a strip, multiplies them by the weights of some blocks of
+channels, and transforms the products back, block by block. Nothing but the strip lies between the
+transforms, in memory of the work-item that its caches hold. Channels are the lanes: each addition
+of a transform is one of vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+from xdsl.ir.affine import AffineExpr
+
+from ....dialects import cl, tir
+from ....dialects.nn.winograd import KERNEL
+from ..schedule import Schedule
+from ..schedule.analysis import accesses, memref_of, written
+from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
+from .naive_kernel import NaiveKernel
+from .rule import Kernels, Rule
+from .space import Choice, Misfit, Parameter, Params, Range, Space
+from .stages import Stage
+
+_MOST_ACCUMULATORS = 16
+"""More than that, and compilers spill some of them."""
+_OTHER_REGISTERS = 4
+"""Vector registers that hold operands while the others accumulate."""
+_WIDTHS = (2, 4, 8, 16)
+"""The vectors of OpenCL that blocks of channels can be."""
+_ADDITIONS = 4
+"""Additions and moves of vectors for each element of a tile that a transform reads or writes."""
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """The stages of a kernel and their extents."""
+
+    tiles: Stage
+    products: Stage
+    results: Stage
+    output: Stage
+    tile: int
+    """The m of F(m x m, 3 x 3)."""
+
+    @staticmethod
+    def of(kernel: NaiveKernel) -> _Shape | Misfit:
+        reason = Misfit("it is no product between two transforms of tiles")
+        kinds = [bool(stage.reduce) for stage in kernel.producers]
+        if kinds != [False, True, False] or len(kernel.main.loops) != 4:
+            return reason
+        tiles, products, results = kernel.producers
+        (found,) = written(results.block)
+        squares = {(m + KERNEL - 1) ** 2: m for m in (2, 4)}
+        (sums,) = written(products.block)
+        tile = squares.get(memref_of(sums).get_shape()[0])
+        if tile is None or memref_of(found).get_shape()[0] != tile**2:
+            return reason
+        if [len(stage.loops) for stage in kernel.producers] != [4, 6, 4]:
+            return reason
+        shape = _Shape(tiles, products, results, kernel.main, tile)
+        return shape if shape._reads_tiles(found) else reason
+
+    def _reads_tiles(self, results: object) -> bool:
+        """Whether the output reads the results at its own position."""
+        n, o, h, w = (AffineExpr.dimension(i) for i in range(4))
+        expected = (n, h // self.tile, w // self.tile, o)
+        for buffer in written(self.results.block):
+            shape = memref_of(buffer).get_shape()[1:]
+            for _, (_, *index) in accesses(self.output.block, buffer):
+                pairs = zip(index, expected, shape, strict=True)
+                if any(size != 1 and found != wanted for found, wanted, size in pairs):
+                    return False
+        return True
+
+    @cached_property
+    def grid(self) -> tuple[int, int, int]:
+        """Images, and rows and columns of their tiles."""
+        n, rows, cols, _ = self.tiles.block.iter_extents
+        return n, rows, cols
+
+    @property
+    def inputs(self) -> int:
+        """Channels of the operand."""
+        return self.tiles.block.iter_extents[3]
+
+    @property
+    def outputs(self) -> int:
+        """Channels of the result."""
+        return self.results.block.iter_extents[3]
+
+    @property
+    def elements(self) -> int:
+        """Elements of a tile."""
+        return (self.tile + KERNEL - 1) ** 2
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The vectors that divide the channels of both sides."""
+        return tuple(w for w in _WIDTHS if self.inputs % w == 0 == self.outputs % w)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The sizes of a work-item."""
+
+    lanes: int
+    rows: int
+    cols: int
+    blocks: int
+    parts: int
+    tile_rows: int
+    tile_cols: int
+
+    @staticmethod
+    def of(params: Params) -> _Choice:
+        names = ("lanes", "rows", "cols", "blocks", "parts", "tile_rows", "tile_cols")
+        return _Choice(*(params.number(name) for name in names))
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """The choice of the strips."""
+
+    shape: _Shape
+    target: cl.Target
+
+    @property
+    def most(self) -> int:
+        """Accumulators of a tile."""
+        return max(1, min(self.target.vector_registers - _OTHER_REGISTERS, _MOST_ACCUMULATORS))
+
+    def most_tiles(self) -> int:
+        """Tiles of a strip that the second cache holds."""
+        return max(1, self.target.l2_cache_bytes // self._bytes(1))
+
+    def _bytes(self, tiles: int) -> int:
+        """The memory of so many transformed tiles of the operand."""
+        return 4 * tiles * self.shape.elements * self.shape.inputs
+
+    def cols(self, rows: int) -> tuple[int, ...]:
+        """The tiles of a row that a strip of so many rows may have."""
+        found = _divisors(self.shape.grid[2])
+        return tuple(n for n in found if n == 1 or n * rows <= self.most_tiles())
+
+    def blocks(self, lanes: int) -> tuple[int, ...]:
+        """Blocks of channels of a tile."""
+        return tuple(n for n in _divisors(self.shape.outputs // lanes) if n <= self.most)
+
+    def parts(self, lanes: int, blocks: int) -> tuple[int, ...]:
+        """Work-items that share the channels of a strip."""
+        return _divisors(self.shape.outputs // lanes // blocks)
+
+    @cached_property
+    def best(self) -> _Choice:
+        """The cheapest choice."""
+        return min(self._candidates(), key=self.cost)
+
+    def cost(self, choice: _Choice) -> float:
+        """Cycles until the last core is done, whatever else the cores do."""
+        shape, target = self.shape, self.target
+        n, rows, cols = shape.grid
+        strips = n * (rows // choice.rows) * (cols // choice.cols)
+        items, tiles = strips * choice.parts, choice.rows * choice.cols
+        vectors = tiles * (shape.inputs + shape.outputs / choice.parts) / choice.lanes
+        transforms = shape.elements * vectors * _ADDITIONS
+        groups = shape.outputs / choice.lanes / choice.blocks / choice.parts
+        products = shape.elements * groups * self._products(choice)
+        # The last work-item starts when all others run or are done.
+        turns = (items + target.compute_units - 1) / target.compute_units
+        return turns * (transforms + products + target.item_cycles)
+
+    def _products(self, choice: _Choice) -> float:
+        """Cycles of the products of a strip with one matrix of weights."""
+        shape, target = self.shape, self.target
+        points = choice.tile_rows * choice.tile_cols
+        sums = points * choice.blocks
+        step = max(
+            sums / target.mads_per_cycle,
+            (points + choice.blocks) / target.loads_per_cycle,
+            4 * choice.blocks * choice.lanes / target.l2_bytes_per_cycle,
+            target.mad_cycles,
+        )
+        tiles = -(-choice.rows // choice.tile_rows) * -(-choice.cols // choice.tile_cols)
+        strip = self._bytes(choice.rows * choice.cols)
+        weights = self._bytes(shape.outputs)
+        group = weights * choice.blocks * choice.lanes / shape.outputs
+        # The weights come again for each strip, and the strip for each group of channels.
+        read = group / self._rate(weights + strip) + strip / self._rate(strip + group)
+        return max(tiles * (shape.inputs * step + target.tile_cycles), read / shape.elements)
+
+    def _rate(self, size: float) -> float:
+        """Bytes in a cycle of what is read again after so many others."""
+        target = self.target
+        is_near = size <= target.l2_cache_bytes
+        return target.l2_bytes_per_cycle if is_near else target.memory_bytes_per_cycle
+
+    def _candidates(self) -> Iterator[_Choice]:
+        lanes = max(w for w in self.shape.widths if w <= max(self.target.vector_width, 2))
+        for rows, blocks in product(_divisors(self.shape.grid[1]), self.blocks(lanes)):
+            if rows > max(self.most_tiles(), 1):
+                continue
+            for cols, parts in product(self.cols(rows), self.parts(lanes, blocks)):
+                for tile_rows in range(1, min(rows, self.most // blocks) + 1):
+                    most = min(cols, self.most // (blocks * tile_rows))
+                    for tile_cols in range(1, most + 1):
+                        yield _Choice(lanes, rows, cols, blocks, parts, tile_rows, tile_cols)
+
+
+def _divisors(number: int) -> tuple[int, ...]:
+    return tuple(n for n in range(1, number + 1) if number % n == 0)
+
+
+def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
+    shape = _Shape.of(kernel)
+    if isinstance(shape, Misfit):
+        return shape
+    if not shape.widths:
+        return Misfit("no vector divides its channels")
+    problem = _Problem(shape, target)
+
+    def cols(params: Params) -> Choice:
+        return Choice(problem.cols(params.number("rows")))
+
+    def blocks(params: Params) -> Choice:
+        return Choice(problem.blocks(params.number("lanes")))
+
+    def parts(params: Params) -> Choice:
+        return Choice(problem.parts(params.number("lanes"), params.number("blocks")))
+
+    def tile_rows(params: Params) -> Range:
+        return Range(1, min(params.number("rows"), problem.most // params.number("blocks")))
+
+    def tile_cols(params: Params) -> Range:
+        used = params.number("blocks") * params.number("tile_rows")
+        return Range(1, min(params.number("cols"), problem.most // used))
+
+    parameters = (
+        local_size_parameter(target),
+        Parameter("lanes", "channels of a vector", Choice(shape.widths)),
+        Parameter("rows", "rows of tiles of a strip", Choice(_divisors(shape.grid[1]))),
+        Parameter("cols", "tiles of such a row", cols),
+        Parameter("blocks", "vectors of channels of a register tile", blocks),
+        Parameter("parts", "work-items that share the channels of a strip", parts),
+        Parameter("tile_rows", "rows of tiles of a register tile", tile_rows),
+        Parameter("tile_cols", "tiles of such a row", tile_cols),
+    )
+    return Space(parameters, problem)
+
+
+def _default(space: Space[_Problem]) -> Params:
+    best = space.facts.best
+    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, **vars(best)})
+
+
+def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
+    shape, choice = _Shape.of(kernel), _Choice.of(params)
+    assert isinstance(shape, _Shape), "the rule fits"
+    schedule.local_size(*params.numbers(LOCAL_SIZE))
+    copy = schedule.cache_write(shape.products.block, tir.Scope.Private)
+    n, o, h, w = shape.output.loops
+    o, lanes = schedule.split(o, choice.lanes)
+    o, block = schedule.split(o, choice.blocks)
+    part, group = schedule.split(o, o.size // choice.parts)
+    strip, h = schedule.split(h, shape.tile * choice.rows)
+    row, i = schedule.split(h, shape.tile)
+    column, w = schedule.split(w, shape.tile * choice.cols)
+    col, j = schedule.split(w, shape.tile)
+    grid = [n, part, strip, column]
+    schedule.reorder(*grid, group, row, col, block, i, j, lanes)
+    bind_grid(schedule, grid)
+    item = tir.enclosing_loops(shape.output.block)[len(grid) - 1]
+    _transform(schedule, shape.results, block, choice)
+    _multiply(schedule, shape, copy, group, choice)
+    _transform(schedule, shape.tiles, item, choice)
+    for loop in (i, j):
+        schedule.unroll(loop)
+    schedule.vectorize(lanes)
+    for each in (shape.tiles.block, copy, shape.results.block):
+        schedule.keep_private(each)
+    join_grid(schedule, kernel.borders, shape.output)
+
+
+def _transform(schedule: Schedule, stage: Stage, loop: tir.ForOp, choice: _Choice) -> None:
+    """Whole tiles of a vector of channels at a time."""
+    *places, channels = schedule.compute_at(stage.block, loop)
+    channels, lanes = schedule.split(channels, choice.lanes)
+    schedule.reorder(*places, channels, lanes)
+    schedule.vectorize(lanes)
+
+
+def _multiply(
+    schedule: Schedule, shape: _Shape, copy: tir.BlockOp, loop: tir.ForOp, choice: _Choice
+) -> None:
+    """Register tiles: some tiles of the strip by some vectors of channels."""
+    at, n, row, col, channels = schedule.compute_at(copy, loop)
+    blocks, lanes = schedule.split(channels, choice.lanes)
+    rows, row = schedule.split(row, choice.tile_rows, overlap=True)
+    cols, col = schedule.split(col, choice.tile_cols, overlap=True)
+    schedule.reorder(at, n, rows, cols, row, col, blocks, lanes)
+    loops = schedule.compute_at(shape.products.block, cols)
+    for each in (row, col, blocks):
+        schedule.unroll(each)
+    schedule.vectorize(lanes)
+    at, n, row, col, channels, term = loops
+    blocks, lanes = schedule.split(channels, choice.lanes)
+    terms, term = schedule.split(term, choice.lanes)
+    schedule.reorder(at, n, terms, term, row, col, blocks, lanes)
+    for each in (row, col, blocks):
+        schedule.unroll(each)
+    schedule.vectorize(lanes)
+
+
+WINOGRAD_TILES = Rule(
+    "winograd-tiles",
+    1,
+    Kernels(device="cpu", texels=False, reductions=True),
+    _fit,
+    _default,
+    _apply,
+    lambda space, params: space.facts.cost(_Choice.of(params)),
+)
+"""A strip has whole rows of tiles, or equal parts of one row, so that none is a rest."""
