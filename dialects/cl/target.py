@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
@@ -390,9 +391,11 @@ _MOST, _MOST_ALIGNMENT = 1 << 48, 1 << 20
 def _checked(key: str, value: Any) -> Fact:
     expected = FACT_TYPES.get(key)
     if expected is None:
-        raise ValueError(
-            f'"{printable(key)}" is no fact of a target; facts: {", ".join(FACT_TYPES)}'
+        close = get_close_matches(key, FACT_TYPES, n=3)
+        remedy = (
+            f"do you mean {' or '.join(close)}?" if close else "docs/targets.md lists the facts"
         )
+        raise ValueError(f'"{printable(key)}" is no fact of a target; {remedy}')
     if expected is float and type(value) is int:
         return float(value)
     if type(value) is not expected:

@@ -163,7 +163,7 @@ BAD_OPTIONS = {
     "-p dce{{": "this is not a pipeline",
     "--print-ir-after=cse -p dce": "--print-ir-after=cse: this pass is not in the pipeline",
     "--target nonsense": 'There is no target "nonsense"',
-    "--target pocl speed=high": '"speed" is no fact of a target; facts: ',
+    "--target pocl speed=high": '"speed" is no fact of a target; docs/targets.md lists the facts',
     "--target texture=prefer": "texture=prefer needs a device with images, and generic has none",
     "--target=pocl,texture=yes": 'texture is "off" or "auto" or "prefer", not "yes"',
     "--weights no.safetensors": "the weights file no.safetensors",

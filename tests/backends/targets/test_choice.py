@@ -60,7 +60,7 @@ def test_facts_alone_change_the_target_at_hand() -> None:
         ("", 'There is no target ""; use one of '),
         ("pocl intel-cpu", '"pocl intel-cpu" is no target: write one name, '),
         ("texture=off pocl", '"texture=off pocl" is no target: write one name, '),
-        ("pocl textures=off", '"textures" is no fact of a target; facts: device_type, '),
+        ("pocl textures=off", '"textures" is no fact of a target; do you mean texture?'),
         ("pocl texture=yes", 'texture is "off" or "auto" or "prefer", not "yes"'),
         ("pocl vector_width=8.5", "vector_width is a whole number, not '8.5'"),
         ("pocl vector_width=0", "vector_width is at least 1, not 0"),

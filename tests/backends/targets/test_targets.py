@@ -41,7 +41,7 @@ def test_unknown_target() -> None:
     [
         ("vector width = 8", "this is no TOML file: Expected '=' after a key"),
         ("name = '\xff'", "this is no TOML file: 'utf-8' codec can't decode byte 0xff"),
-        ("lanes = 4", '"lanes" is no fact of a target; facts: device_type, '),
+        ("lanes = 4", '"lanes" is no fact of a target; do you mean lane_cycles?'),
         ("vector_width = 0", "vector_width is at least 1, not 0."),
         ("base = 'mine'", "base is one of adreno, .*, not 'mine'."),
         ("base = ['pocl']", r"base is one of adreno, .*, not \['pocl'\]."),
