@@ -33,7 +33,7 @@ class Classifier(nn.Module):
     def __init__(self, features: nn.Module, channels: int, classes: int = 1000) -> None:
         super().__init__()
         self.features = features
-        self.head = nn.Linear(channels, classes)
+        self.head: nn.Module = nn.Linear(channels, classes)
 
     def forward(self, x: Tensor) -> Tensor:
         x = F.adaptive_avg_pool2d(self.features(x), 1)
@@ -95,6 +95,77 @@ def mobilenet_v2() -> nn.Module:
             (6, 320, 1, 1, 3),
         ]
     )
+
+
+class SqueezeExcite(nn.Module):
+    """Scales each channel by a gate that two 1x1 convolutions compute from the channels' means."""
+
+    def __init__(self, channels: int, hidden: int) -> None:
+        super().__init__()
+        self.squeeze = nn.Conv2d(channels, hidden, 1)
+        self.excite = nn.Conv2d(hidden, channels, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        gate = F.relu(self.squeeze(F.adaptive_avg_pool2d(x, 1)))
+        return x * F.hardsigmoid(self.excite(gate))
+
+
+class GatedResidual(nn.Module):
+    """MobileNetV3's inverted residual: an activation of its own, and squeeze-and-excite or not."""
+
+    def __init__(
+        self,
+        cin: int,
+        hidden: int,
+        cout: int,
+        kernel: int,
+        stride: int,
+        gated: bool,
+        act: type[nn.Module],
+    ) -> None:
+        super().__init__()
+        self.residual = stride == 1 and cin == cout
+        layers: list[nn.Module] = []
+        if hidden != cin:
+            layers.append(conv_bn(cin, hidden, 1, act=act))
+        layers.append(conv_bn(hidden, hidden, kernel, stride, groups=hidden, act=act))
+        if gated:
+            # A quarter of the channels, rounded to whole eights, never down by more than a tenth.
+            squeezed = max(8, (hidden // 4 + 4) // 8 * 8)
+            squeezed += 8 * (squeezed < 0.9 * hidden / 4)
+            layers.append(SqueezeExcite(hidden, squeezed))
+        layers.append(conv_bn(hidden, cout, 1, act=None))
+        self.body = nn.Sequential(*layers)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.body(x) if self.residual else self.body(x)
+
+
+def mobilenet_v3_small() -> nn.Module:
+    """MobileNetV3-Small, width 1.0 (arXiv 1905.02244, table 2)."""
+    relu, swish = nn.ReLU, nn.Hardswish
+    rows: list[tuple[int, int, int, bool, type[nn.Module], int]] = [
+        (3, 16, 16, True, relu, 2),
+        (3, 72, 24, False, relu, 2),
+        (3, 88, 24, False, relu, 1),
+        (5, 96, 40, True, swish, 2),
+        (5, 240, 40, True, swish, 1),
+        (5, 240, 40, True, swish, 1),
+        (5, 120, 48, True, swish, 1),
+        (5, 144, 48, True, swish, 1),
+        (5, 288, 96, True, swish, 2),
+        (5, 576, 96, True, swish, 1),
+        (5, 576, 96, True, swish, 1),
+    ]
+    layers: list[nn.Module] = [conv_bn(3, 16, 3, 2, act=swish)]
+    cin = 16
+    for kernel, hidden, cout, gated, act, stride in rows:
+        layers.append(GatedResidual(cin, hidden, cout, kernel, stride, gated, act))
+        cin = cout
+    layers.append(conv_bn(cin, 576, 1, act=swish))
+    classifier = Classifier(nn.Sequential(*layers), 576)
+    classifier.head = nn.Sequential(nn.Linear(576, 1024), swish(), nn.Linear(1024, 1000))
+    return classifier
 
 
 def efficientnet_lite0() -> nn.Module:

@@ -19,6 +19,7 @@ CACHE = Path(__file__).resolve().parent / ".models"
 NAMES = (
     "mobilenet_v1",
     "mobilenet_v2",
+    "mobilenet_v3_small",
     "resnet18",
     "resnet50",
     "squeezenet1_1",

@@ -218,6 +218,7 @@ class Network:
 NETWORKS: dict[str, Network] = {
     "mobilenet_v1": Network(lambda _: classifiers.mobilenet_v1()),
     "mobilenet_v2": Network(lambda _: classifiers.mobilenet_v2()),
+    "mobilenet_v3_small": Network(lambda _: classifiers.mobilenet_v3_small()),
     "resnet18": Network(lambda _: classifiers.resnet((2, 2, 2, 2), bottleneck=False)),
     "resnet50": Network(lambda _: classifiers.resnet((3, 4, 6, 3), bottleneck=True)),
     "squeezenet1_1": Network(lambda _: classifiers.squeezenet1_1()),
