@@ -183,6 +183,77 @@ def efficientnet_lite0() -> nn.Module:
     )
 
 
+class SqueezeExcite(nn.Module):
+    """Scales each channel by a factor that two 1x1 convolutions compute from all means."""
+
+    def __init__(self, channels: int, squeezed: int) -> None:
+        super().__init__()
+        self.gates = nn.Sequential(
+            nn.AdaptiveAvgPool2d(1),
+            nn.Conv2d(channels, squeezed, 1),
+            nn.ReLU(),
+            nn.Conv2d(squeezed, channels, 1),
+            nn.Hardsigmoid(),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.gates(x)
+
+
+class GatedResidual(nn.Module):
+    """MobileNetV3's block: an inverted residual, with squeeze-and-excite where `gated`."""
+
+    def __init__(
+        self,
+        cin: int,
+        hidden: int,
+        cout: int,
+        kernel: int,
+        stride: int,
+        gated: bool,
+        act: type[nn.Module],
+    ) -> None:
+        super().__init__()
+        self.residual = stride == 1 and cin == cout
+        layers: list[nn.Module] = []
+        if hidden != cin:
+            layers.append(conv_bn(cin, hidden, 1, act=act))
+        layers.append(conv_bn(hidden, hidden, kernel, stride, groups=hidden, act=act))
+        if gated:
+            layers.append(SqueezeExcite(hidden, -(-hidden // 32) * 8))
+        layers.append(conv_bn(hidden, cout, 1, act=None))
+        self.body = nn.Sequential(*layers)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.body(x) if self.residual else self.body(x)
+
+
+def mobilenet_v3_small() -> nn.Module:
+    """MobileNetV3-small, width 1.0 (arXiv 1905.02244, table 2)."""
+    relu, swish = nn.ReLU, nn.Hardswish
+    rows: list[tuple[int, int, int, int, bool, type[nn.Module]]] = [
+        (16, 16, 3, 2, True, relu),
+        (72, 24, 3, 2, False, relu),
+        (88, 24, 3, 1, False, relu),
+        (96, 40, 5, 2, True, swish),
+        (240, 40, 5, 1, True, swish),
+        (240, 40, 5, 1, True, swish),
+        (120, 48, 5, 1, True, swish),
+        (144, 48, 5, 1, True, swish),
+        (288, 96, 5, 2, True, swish),
+        (576, 96, 5, 1, True, swish),
+        (576, 96, 5, 1, True, swish),
+    ]
+    layers: list[nn.Module] = [conv_bn(3, 16, 3, 2, act=swish)]
+    cin = 16
+    for hidden, cout, kernel, stride, gated, act in rows:
+        layers.append(GatedResidual(cin, hidden, cout, kernel, stride, gated, act))
+        cin = cout
+    layers += [conv_bn(cin, 576, 1, act=swish), nn.AdaptiveAvgPool2d(1), nn.Flatten(1)]
+    layers += [nn.Linear(576, 1024), nn.Hardswish(), nn.Linear(1024, 1000)]
+    return nn.Sequential(*layers)
+
+
 class ResidualBlock(nn.Module):
     """A basic (two 3x3) or bottleneck (1x1, 3x3, 1x1) residual block."""
 
@@ -216,6 +287,20 @@ def resnet(repeats: tuple[int, int, int, int], bottleneck: bool) -> nn.Module:
             layers.append(ResidualBlock(cin, 64 << stage, stride, bottleneck))
             cin = (64 << stage) * (4 if bottleneck else 1)
     return Classifier(nn.Sequential(*layers), cin)
+
+
+def vgg19(size: int) -> nn.Module:
+    """VGG-19 (arXiv 1409.1556, table 1, column E), for images of `size` x `size`."""
+    layers: list[nn.Module] = []
+    cin = 3
+    for cout, repeats in ((64, 2), (128, 2), (256, 4), (512, 4), (512, 4)):
+        for _ in range(repeats):
+            layers += [nn.Conv2d(cin, cout, 3, padding=1), nn.ReLU()]
+            cin = cout
+        layers.append(nn.MaxPool2d(2))
+    layers += [nn.Flatten(1), nn.Linear(cin * (size // 32) ** 2, 4096), nn.ReLU()]
+    layers += [nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, 1000)]
+    return nn.Sequential(*layers)
 
 
 class Fire(nn.Module):

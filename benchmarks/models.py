@@ -22,6 +22,7 @@ NAMES = (
     "mobilenet_v3_small",
     "resnet18",
     "resnet50",
+    "vgg19",
     "squeezenet1_1",
     "efficientnet_lite0",
     "vit_tiny",

@@ -221,6 +221,7 @@ NETWORKS: dict[str, Network] = {
     "mobilenet_v3_small": Network(lambda _: classifiers.mobilenet_v3_small()),
     "resnet18": Network(lambda _: classifiers.resnet((2, 2, 2, 2), bottleneck=False)),
     "resnet50": Network(lambda _: classifiers.resnet((3, 4, 6, 3), bottleneck=True)),
+    "vgg19": Network(classifiers.vgg19),
     "squeezenet1_1": Network(lambda _: classifiers.squeezenet1_1()),
     "efficientnet_lite0": Network(lambda _: classifiers.efficientnet_lite0()),
     "vit_tiny": Network(VisionTransformer),
