@@ -155,7 +155,18 @@ class CostModel:
             waste *= _padded(inner, self.lanes) / inner
         if layout is not None or result is not None:
             waste *= _padded(outer, self.lanes) / outer
+        if self._takes_blocks_apart(layout, result, outer):
+            waste = self.lanes
         return terms * waste / self.rate
+
+    def _takes_blocks_apart(
+        self, layout: LayoutAttr | None, result: LayoutAttr | None, outer: int
+    ) -> bool:
+        """Whether a CPU's contraction multiplies one element at a time: it reads blocks, and those
+        of its plain result have a tail, which no vector may store.
+        """
+        mixed = layout is not None and result is None
+        return mixed and not self.target.uses_textures and outer % self.lanes != 0
 
 
 def bytes_of(type_: nn.Tensor, layout: LayoutAttr | None) -> int:

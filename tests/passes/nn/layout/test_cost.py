@@ -54,6 +54,20 @@ def test_packing_pays_for_convolutions_and_tails_are_not_free():
     assert per_channel(255) > per_channel(256)
 
 
+@pytest.mark.parametrize("depthwise", [False, True])
+def test_blocks_are_taken_apart_in_whole_vectors_or_not_at_all(depthwise: bool):
+    """A depthwise convolution to 72 plain channels once took 20 times as long as in blocks."""
+    model, blocks = CostModel(load_target("pocl")), LayoutAttr([(1, 8)])
+
+    def apart(channels: int) -> float:
+        graph = Graph((1, channels, 56, 56))
+        work = work_of(graph, graph.conv(graph.x, channels, groups=channels if depthwise else 1))
+        costs = [model.read(work, graph.x, blocks, result) for result in (None, blocks)]
+        return costs[0] / costs[1]
+
+    assert apart(76) > 2 * apart(80)
+
+
 def test_gathering_lanes_costs_four_loads():
     model = CostModel(replace(AUTO, image_cost=1.0))
     graph = Graph((1, 16, 32, 32))
