@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects import nn, tir
 from ...dialects.cl.target import Target
 from ...errors import CloptError
+from .functions import definition
 from .printer import KernelPrinter
-from .rounding import definition
 
 _EXTENSIONS = {"double": "cl_khr_fp64", "half": "cl_khr_fp16"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .builtins import RESERVED
-from .rounding import NAMES
+from .functions import NAMES
 
 _NOT_A_WORD = re.compile(r"\W", re.ASCII)
 _TYPE = re.compile(

@@ -25,6 +25,7 @@ from .builtins import (
     Function,
     Sign,
 )
+from .exponential import EXP
 from .expressions import Expressions
 from .rounding import DIVIDE, SQRT, exact_reciprocal, must_round
 from .types import BOOL, CType, mask_type, value_type
@@ -46,6 +47,7 @@ class Operations:
             "arith.bitcast": self._bitcast,
             "arith.divf": self._quotient,
             "math.sqrt": self._root,
+            "math.exp": self._exponential,
             "arith.index_cast": lambda op, x: self.ex.convert(x[0], self._type(op)),
             "arith.floordivsi": self._floor_division,
             "arith.ceildivsi": self._ceiling_division,
@@ -175,6 +177,11 @@ class Operations:
     def _root(self, op: Operation, operands: Sequence[Node]) -> Node:
         is_native = self.target.correctly_rounded_division or not must_round(op, self.target)
         return self.ex.call("sqrt" if is_native else SQRT, operands[0].ctype, operands)
+
+    def _exponential(self, op: Operation, operands: Sequence[Node]) -> Node:
+        (operand,) = operands
+        is_ours = self.target.device_type == "cpu" and operand.ctype.base == "float"
+        return self.ex.call(EXP if is_ours else "exp", operand.ctype, operands)
 
     def _bitcast(self, op: Operation, operands: Sequence[Node]) -> Node:
         (operand,) = operands

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from .builtins import WIDEST_CALL
+from .functions import widest_call
 from .values import Block, Graph, Node, Statement, Storage
 
 Point = tuple[Block, int]
@@ -134,7 +134,7 @@ class Placement:
 
 def _by_parts(node: Node) -> tuple[Node, ...]:
     """The operands of which the text takes single lanes."""
-    if node.kind == "call" and node.ctype.width > WIDEST_CALL:
+    if node.kind == "call" and node.ctype.width > widest_call(node.payload):
         return tuple(operand for operand in node.operands if operand.kind != "register")
     if node.kind not in ("lane", "swizzle") or node.operands[0].kind in ("register", "load"):
         return ()

@@ -13,10 +13,10 @@ from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
 from .build import Builder
-from .builtins import WIDEST_CALL
+from .functions import is_function, widest_call
 from .names import Names, is_identifier
 from .placement import Placement
-from .rounding import is_function, remark
+from .rounding import remark
 from .storage import sizes_of
 from .text import WIDE_BYTES, Texts
 from .values import (
@@ -111,9 +111,9 @@ class KernelPrinter:
         return frozenset(arrays | {node.ctype.base for node in self.placement.used()})
 
     def functions(self) -> frozenset[tuple[str, int]]:
-        """The functions of `rounding` that the kernel calls, each for vectors of a width."""
+        """The functions of ours that the kernel calls, each for vectors of a width."""
         return frozenset(
-            (node.payload, min(node.ctype.width, WIDEST_CALL))
+            (node.payload, min(node.ctype.width, widest_call(node.payload)))
             for node in self.placement.used()
             if node.kind == "call" and is_function(node.payload)
         )

@@ -27,7 +27,7 @@ SQRT = "rounded_sqrt"
 # The scales keep residuals of small operands above the subnormal numbers. What has no residual that
 # tells anything is returned as the device computed it: zeros, infinities, NaN, and quotients beyond
 # 2^127 or of a tiny dividend and a large divisor.
-_FUNCTIONS = {
+FUNCTIONS = {
     DIVIDE: """\
 // a / b, rounded correctly.
 static {type} {name}(const {type} a, const {type} b) {{
@@ -54,24 +54,6 @@ static {type} {name}(const {type} x) {{
 }}
 """,
 }
-NAMES = frozenset(name + width for name in _FUNCTIONS for width in ("", "2", "3", "4", "8", "16"))
-"""All names that these functions may have."""
-
-
-def is_function(name: str) -> bool:
-    """Whether a call is one of a function of this module."""
-    return name in _FUNCTIONS
-
-
-def function_name(name: str, width: int) -> str:
-    """The name of the function for vectors of this width."""
-    return name if width == 1 else f"{name}{width}"
-
-
-def definition(name: str, width: int) -> str:
-    """The text of a function for vectors of this width."""
-    ctype = "float" if width == 1 else f"float{width}"
-    return _FUNCTIONS[name].format(type=ctype, name=function_name(name, width))
 
 
 def must_round(op: Operation, target: Target) -> bool:

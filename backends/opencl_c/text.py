@@ -10,8 +10,8 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr
 
 from ...dialects.tir.affine import Linear
 from .builtins import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY, WIDEST_CALL
+from .functions import function_name, is_function, widest_call
 from .index import IndexSpace, divisor_of
-from .rounding import function_name, is_function
 from .types import CType, float_literal, int_literal
 from .values import Array, Node, Texture, Variable
 
@@ -228,10 +228,10 @@ class Texts:
         return atom(text, precedence)
 
     def _call(self, node: Node) -> Text:
-        name, width = node.payload, min(node.ctype.width, WIDEST_CALL)
+        name, widest = node.payload, widest_call(node.payload)
         if is_function(name):
-            name = function_name(name, width)
-        if node.ctype.width > WIDEST_CALL:
+            name = function_name(name, min(node.ctype.width, widest))
+        if node.ctype.width > widest:
             half = [
                 f"{name}({', '.join(f'{self.postfix(o)}.{part}' for o in node.operands)})"
                 for part in ("lo", "hi")

@@ -114,7 +114,7 @@ tir.func @lanes(%x: memref<5x4xf32>, %y: memref<4xf32>) attributes {outputs = ar
 // CHECK-NEXT:     }
 // CHECK-NEXT:     float4 sum = (float4)(0.0f);
 // CHECK-NEXT:     for (int k = 0; k < 5; k++) {
-// CHECK-NEXT:         sum += exp(all0[k] - best);
+// CHECK-NEXT:         sum += vector_exp4(all0[k] - best);
 // CHECK-NEXT:     }
 // CHECK-NEXT:     vstore4(sum, 0, y);
 // CHECK-NEXT: }

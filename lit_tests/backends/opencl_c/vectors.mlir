@@ -88,14 +88,14 @@ tir.func @uniform(%x: memref<8xf32>, %s: memref<1xf32>, %y: memref<8xf32>)
 tir.func @wide(%x: memref<16xf32>, %y: memref<16xf32>) attributes {outputs = array<i64: 1>} {
   tir.for vectorized %j = 0 to 16 {
     %v = memref.load %x[%j] : memref<16xf32>
-    %e = math.exp %v : f32
+    %e = math.exp2 %v : f32
     memref.store %e, %y[%j] : memref<16xf32>
   }
 }
 
 // CHECK: __kernel void wide(__global const float *restrict x, __global float *restrict y) {
 // CHECK-NEXT:     const float16 v = vload16(0, x);
-// CHECK-NEXT:     vstore16((float16)(exp(v.lo), exp(v.hi)), 0, y);
+// CHECK-NEXT:     vstore16((float16)(exp2(v.lo), exp2(v.hi)), 0, y);
 // CHECK-NEXT: }
 
 // Without half arithmetic, half is only a storage format.

@@ -9,7 +9,8 @@ import pyopencl as cl
 import pytest
 from numpy.typing import NDArray
 
-from clopt.backends.opencl_c.rounding import DIVIDE, SQRT, definition, function_name
+from clopt.backends.opencl_c.functions import definition, function_name
+from clopt.backends.opencl_c.rounding import DIVIDE, SQRT
 from clopt.backends.pyopencl_runtime import Device, find_device
 from clopt.backends.pyopencl_runtime.compiler import from_source
 

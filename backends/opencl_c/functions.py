@@ -1,0 +1,48 @@
+"""Functions of our own that kernels call, printed once in a program for each width of vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import exponential, rounding
+from .builtins import WIDEST_CALL
+
+
+@dataclass(frozen=True)
+class _Function:
+    text: str
+    """The definition, with places for the name and the types of the arguments."""
+    widest: int
+    """The widest vector that it takes."""
+
+
+# The functions of `rounding` call builtins, those of `exponential` nothing.
+_FUNCTIONS = {
+    **{name: _Function(text, WIDEST_CALL) for name, text in rounding.FUNCTIONS.items()},
+    **{name: _Function(text, 16) for name, text in exponential.FUNCTIONS.items()},
+}
+NAMES = frozenset(name + width for name in _FUNCTIONS for width in ("", "2", "3", "4", "8", "16"))
+"""All names that these functions may have."""
+
+
+def is_function(name: str) -> bool:
+    """Whether a call is one of a function of ours."""
+    return name in _FUNCTIONS
+
+
+def widest_call(name: str) -> int:
+    """The widest vector on which a function, ours or a builtin, is called."""
+    return _FUNCTIONS[name].widest if name in _FUNCTIONS else WIDEST_CALL
+
+
+def function_name(name: str, width: int) -> str:
+    """The name of a function of ours for vectors of this width."""
+    return name if width == 1 else f"{name}{width}"
+
+
+def definition(name: str, width: int) -> str:
+    """The text of a function for vectors of this width."""
+    suffix = "" if width == 1 else str(width)
+    return _FUNCTIONS[name].text.format(
+        type=f"float{suffix}", itype=f"int{suffix}", name=function_name(name, width)
+    )
