@@ -156,5 +156,6 @@ class ConvByTransforms(RewritePattern):
 def transformed_weights(w: Array, tile: int) -> Array:
     """`G g G^T` of every filter g of w [O, C, 3, 3]: [T * T, O, C], computed in double."""
     g = np.array(TRANSFORMS[tile].weight, np.float64)
-    changed = np.einsum("ik,ockl,jl->ijoc", g, w.astype(np.float64), g)
+    filters = w.reshape(-1, 9).astype(np.float64)
+    changed = np.kron(g, g) @ filters.T  # numpy's einsum of all three takes ten times as long
     return changed.reshape(-1, *w.shape[:2]).astype(w.dtype)
