@@ -43,6 +43,7 @@ from .dialects.cl.target import FACT_TYPES, Fact
 from .errors import CloptError
 from .messages.arguments import check_keywords, check_type, checked_dims
 from .messages.source import Source, SourceModule
+from .passes.garbage import collected_rarely
 from .tensor_info import TensorInfo
 from .weights import Weights
 
@@ -61,6 +62,7 @@ __all__ = [
 ]
 
 
+@collected_rarely()
 def compile(
     model: str | Path | bytes | ModelProto | ModuleOp,
     target: str | Path | Target | None = None,
@@ -150,6 +152,7 @@ def compile(
     return compiled
 
 
+@collected_rarely()
 def load(
     folder: str | Path,
     device: str | int | Device | None = None,

@@ -25,6 +25,7 @@ from .dialects.cl import ArenaOp, target_of
 from .dialects.cl.commands import uses_ml_ops
 from .errors import CloptError, UnavailableError
 from .messages.arguments import check_type
+from .passes.garbage import collected_rarely
 from .tensor_info import TensorInfo
 from .weights import Weights
 
@@ -103,7 +104,8 @@ class CompiledModel:
             return self._source
         from .backends.opencl_c import emit
 
-        return emit(self.module, target_of(self.module))
+        with collected_rarely():
+            return emit(self.module, target_of(self.module))
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -1,0 +1,59 @@
+"""Reference cycles are collected rarely while clopt compiles, and as before afterwards."""
+
+import gc
+from collections.abc import Generator
+from contextlib import ExitStack
+from threading import Event, Thread
+
+import pytest
+
+from clopt.passes.garbage import collected_rarely
+
+
+@pytest.fixture(autouse=True)
+def _thresholds() -> Generator[None]:
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
+
+
+def test_the_thresholds_are_back_after_an_error() -> None:
+    @collected_rarely()
+    def fail() -> None:
+        assert all(now > 10 for now in gc.get_threshold())
+        raise ValueError("inside")
+
+    with pytest.raises(ValueError, match="inside"):
+        fail()
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+def test_threads_may_overlap() -> None:
+    entered, leave = Event(), Event()
+
+    def compile_elsewhere() -> None:
+        with collected_rarely():
+            entered.set()
+            leave.wait(60)
+
+    other = Thread(target=compile_elsewhere)
+    with ExitStack() as ours:
+        ours.enter_context(collected_rarely())
+        other.start()
+        entered.wait(60)
+        rarely = gc.get_threshold()
+    assert gc.get_threshold() == rarely, "the other thread is still inside"
+    leave.set()
+    other.join()
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+@pytest.mark.parametrize("chosen", [(0, 10, 10), (1_000_000, 1_000, 1_000)])
+def test_a_process_that_collects_more_rarely_keeps_to_it(chosen: tuple[int, int, int]) -> None:
+    gc.set_threshold(*chosen)
+    with collected_rarely():
+        within = gc.get_threshold()
+    assert all(now >= wanted for now, wanted in zip(within, chosen, strict=True))
+    assert within[0] == chosen[0]
+    assert gc.get_threshold() == chosen
