@@ -3,28 +3,34 @@
 Measured with 24 register-tiled kernels on two cores:
 - Threads gain nothing: pyopencl and Intel's compiler serve one caller at a time.
 - Intel's compiler takes as long for 24 programs of one kernel as for one program of 24. So each
-  kernel is a program of its own, cached on its own, and large models are compiled by helper
-  processes.
+  kernel is a program of its own, cached on its own, and helper processes share the kernels of large
+  models.
 - PoCL compiles a kernel at its first launch, for that local size, and keeps the result in a cache
   of its own; asking it for binaries compiles everything once more, and slower code. So its kernels
-  are one program, which we do not cache.
+  are one program, which we do not cache: a program for each takes six times as long, as PoCL links
+  its library with every one. Helpers launch the kernels of large models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyopencl as cl
 
+from ...dialects.cl.kernels import Kernel
 from ..kernel_source import split_kernels
 from .cache import BinaryCache
 from .compiler import binary_of, build_options, from_binary, from_source
-from .devices import Device
-from .workers import compile_in_processes
+from .devices import Device, find_device
+from .first_launch import compile_by_launching
+from .workers import answer_jobs, share_work
 
 _OWN_CACHE = ("Portable Computing Language",)
 _KERNEL_BY_KERNEL = ("Intel(R) OpenCL",)
+
+# What our cache has for a source whose kernels the driver compiled and keeps.
+_IN_OWN_CACHE = b"launched"
 
 
 @dataclass(frozen=True)
@@ -37,13 +43,26 @@ class Build:
 
 
 def build_kernels(
-    context: cl.Context, device: Device, source: str, names: Sequence[str], cache: BinaryCache
+    context: cl.Context,
+    device: Device,
+    source: str,
+    names: Sequence[str],
+    cache: BinaryCache,
+    launched: Iterable[Kernel] = (),
 ) -> Build:
-    """Programs for the kernels `names` of `source`."""
-    if keeps_own_binaries(device):
-        cache = BinaryCache(None)
+    """Programs for the kernels `names` of `source`.
+
+    Drivers that compile at the first launch compile those in `launched` now, where that saves time.
+    """
     options = build_options(device, source)
     facts = (*device_facts(device), options)
+    if keeps_own_binaries(device):
+        program = from_source(context, device, source, options)
+        is_done = cache.get((*facts, source)) is not None
+        if not is_done and compile_by_launching(device, program, source, options, launched):
+            cache.put((*facts, source), _IN_OWN_CACHE)
+            cache.trim()
+        return Build(dict.fromkeys(names, program), from_cache=False)
     parts = {"": source}
     if device.platform in _KERNEL_BY_KERNEL:
         kernels = split_kernels(source)
@@ -69,17 +88,41 @@ def build_kernels(
 def _compile(
     context: cl.Context, device: Device, sources: Mapping[str, str], options: str
 ) -> dict[str, cl.Program]:
-    """Compile each source, in helper processes if that is faster."""
+    """Compile each source, together with helper processes if that is faster."""
     programs: dict[str, cl.Program] = {}
-    if device.platform in _KERNEL_BY_KERNEL:
-        for key, binary in compile_in_processes(device, sources, options).items():
+
+    def compile_here(key: str) -> None:
+        programs[key] = from_source(context, device, sources[key], options)
+
+    if device.platform in _KERNEL_BY_KERNEL and device.index >= 0:
+        binaries = share_work(
+            sources,
+            f"from {__name__} import help_compiling; help_compiling({device.index}, {options!r})",
+            compile_here,
+            lambda key: sources[key].encode(),
+        )
+        for key, binary in binaries.items():
             program = from_binary(context, device, binary, options)
             if program is not None:
                 programs[key] = program
-    for key, source in sources.items():
+    for key in sources:
         if key not in programs:
-            programs[key] = from_source(context, device, source, options)
+            compile_here(key)
     return programs
+
+
+def help_compiling(index: int, options: str) -> None:
+    """The work of a helper process: sources are its jobs, binaries its answers."""
+    device = find_device(index)
+    context = cl.Context([device.handle])
+
+    def compile_source(source: bytes) -> bytes:
+        return binary_of(from_source(context, device, source.decode(), options), device)
+
+    def prepare(_: bytes) -> Callable[[bytes], bytes]:
+        return compile_source
+
+    answer_jobs(prepare)
 
 
 def keeps_own_binaries(device: Device) -> bool:

@@ -67,7 +67,9 @@ class Executable(Runnable):
         check_requirements(self.device, self.source)
         kernels = kernels_of(module)
         cache = kernel_cache(cache_folder, use_cache)
-        built = build_kernels(self.context, self.device, self.source, list(kernels), cache)
+        built = build_kernels(
+            self.context, self.device, self.source, list(kernels), cache, kernels.values()
+        )
         self.built_from_cache = built.from_cache
         wishes = Wishes(arena, image_views)
         storage = make_storage(program, weights, self._images, cache, wishes)

@@ -1,8 +1,8 @@
-"""Helper processes that compile kernels side by side.
+"""Helper processes that share the work of compiling kernels with this process.
 
-A helper reads sources from stdin and answers with binaries on stdout, each preceded by its length
-in eight bytes; length 0 means failure. The caller compiles failed sources again, to get the error
-message.
+A helper reads a message from stdin, says by an empty one on stdout that it is ready, then reads
+jobs and answers each. Every message is preceded by its length in eight bytes. An empty answer means
+failure. Jobs that no helper did are left to the caller, who gets the error message by trying again.
 """
 
 from __future__ import annotations
@@ -11,78 +11,94 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import IO
 
-import pyopencl as cl
-
-from .compiler import binary_of, from_source
-from .devices import Device, find_device
-
 # Starting a helper takes half a second, which is the time to compile about this much source.
-_BYTES_PER_HELPER = 50_000
+_BYTES_PER_WORKER = 50_000
 
 _LENGTH = struct.Struct("<Q")
 
 
-def compile_in_processes(
-    device: Device, sources: Mapping[str, str], options: str
+def share_work(
+    sources: Mapping[str, str],
+    helper: str,
+    here: Callable[[str], object],
+    job: Callable[[str], bytes],
+    start: bytes = b"",
 ) -> dict[str, bytes]:
-    """The binaries of those `sources` that helpers could compile; none for small models."""
-    size = sum(map(len, sources.values()))
-    count = min(_cores(), size // _BYTES_PER_HELPER, len(sources))
-    if count < 2 or device.index < 0:
+    """The answers of helpers for a part of `sources`, by their keys.
+
+    `here` does the job of a key in this process, meanwhile. `helper` is the Python of a helper,
+    which calls `answer_jobs`; `job` is the message for a key, `start` one before all jobs. Small
+    models are left to the caller.
+    """
+    count = min(_cores(), sum(map(len, sources.values())) // _BYTES_PER_WORKER, len(sources))
+    if count < 2:
         return {}
     waiting: SimpleQueue[str] = SimpleQueue()
-    # Largest first, so that no helper starts a large one at the end.
+    # Largest first, so that no worker starts a large one at the end.
     for key in sorted(sources, key=lambda key: -len(sources[key])):
         waiting.put(key)
-    binaries: dict[str, bytes] = {}
+    answers: dict[str, bytes] = {}
+    starting: set[subprocess.Popen[bytes]] = set()
 
     def serve() -> None:
-        program = f"from {__name__} import main; main({device.index}, {options!r})"
-        with subprocess.Popen(
-            [sys.executable, "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        ) as helper:
-            assert helper.stdin is not None
-            assert helper.stdout is not None
-            try:
-                while True:
-                    key = waiting.get_nowait()
-                    _send(helper.stdin, sources[key].encode())
-                    binary = _receive(helper.stdout)
-                    if binary:
-                        binaries[key] = binary
-            except (Empty, OSError, EOFError):
-                return
+        with _started(helper) as process, suppress(Empty, OSError, EOFError):
+            starting.add(process)
+            assert process.stdin is not None
+            assert process.stdout is not None
+            _send(process.stdin, start)
+            _receive(process.stdout)
+            starting.discard(process)
+            while True:
+                key = waiting.get_nowait()
+                _send(process.stdin, job(key))
+                if answer := _receive(process.stdout):
+                    answers[key] = answer
 
-    with ThreadPoolExecutor(count) as threads:
-        for _ in range(count):
+    with ThreadPoolExecutor(count - 1) as threads:
+        for _ in range(count - 1):
             threads.submit(serve)
-    return binaries
+        with suppress(Empty):
+            while True:
+                here(waiting.get_nowait())
+        for process in list(starting):
+            process.kill()
+    return answers
 
 
-def main(index: int, options: str) -> None:
-    """Compile each source that comes on stdin for the device `index`, until stdin ends."""
+def answer_jobs(prepare: Callable[[bytes], Callable[[bytes], bytes]]) -> None:
+    """Answer each job that comes on stdin, until stdin ends.
+
+    `prepare` gets the first message and returns the function that answers; its RuntimeError means
+    failure.
+    """
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # compilers chat on stdout
-    device = find_device(index)
-    context = cl.Context([device.handle])
+    answer = prepare(_receive(sys.stdin.buffer))
+    _send(answers, b"")
     while True:
         try:
-            source = _receive(sys.stdin.buffer).decode()
+            job = _receive(sys.stdin.buffer)
         except EOFError:
             return
         try:
-            binary = binary_of(from_source(context, device, source, options), device)
+            _send(answers, answer(job))
         except RuntimeError:
-            binary = b""
-        _send(answers, binary)
+            _send(answers, b"")
+
+
+def _started(helper: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", helper],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def _send(stream: IO[bytes], content: bytes) -> None:

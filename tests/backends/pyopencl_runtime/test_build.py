@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from threading import Event
+
+import numpy as np
 import pyopencl as cl
 import pytest
+from xdsl.dialects.builtin import MemRefType, f32
 
 from clopt.backends.kernel_source import ROUNDING_OPTION, split_kernels
-from clopt.backends.pyopencl_runtime import find_device, workers
+from clopt.backends.pyopencl_runtime import build, find_device, workers
 from clopt.backends.pyopencl_runtime.build import build_kernels
 from clopt.backends.pyopencl_runtime.cache import BinaryCache
-from clopt.backends.pyopencl_runtime.compiler import from_binary
+from clopt.backends.pyopencl_runtime.compiler import build_options, from_binary, from_source
+from clopt.backends.pyopencl_runtime.first_launch import compile_by_launching
+from clopt.dialects.cl.kernels import Kernel
 
 ONE = "// first\n__kernel void one(__global float *y) {\n    if (true) {\n    }\n}\n"
 TWO = "// second\n__kernel void two(__global float *y) {\n    y[0] = 2;\n}\n"
@@ -50,13 +56,32 @@ def test_every_kernel_gets_its_program(device: str, source: str) -> None:
         assert cl.Kernel(built.programs[name], name).num_args == 1
 
 
-def test_helpers_compile_what_they_can(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_BYTES_PER_HELPER", 1)
+@pytest.fixture
+def helpers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two workers for any source."""
+    monkeypatch.setattr(workers, "_BYTES_PER_WORKER", 1)
     monkeypatch.setattr(workers, "_cores", lambda: 2)
+
+
+@pytest.mark.usefixtures("helpers")
+def test_helpers_compile_what_this_process_leaves(device: str) -> None:
     chosen = find_device(device)
     sources = {**split_kernels(SOURCE), "wrong": "kernel void wrong() { unknown(); }"}
-    binaries = workers.compile_in_processes(chosen, sources, OPTIONS)
-    assert sorted(binaries) == ["one", "two"]
+    done = Event()
+
+    def wait_here(key: str) -> None:
+        if key == "wrong":
+            done.wait(60)
+
+    def job(key: str) -> bytes:
+        if key == "two":
+            done.set()
+        return sources[key].encode()
+
+    sources["wrong"] += " " * 1000  # the longest is the first, and ours
+    helper = f"from {build.__name__} import help_compiling; help_compiling({chosen.index}, '')"
+    binaries = workers.share_work(sources, helper, wait_here, job)
+    assert "two" in binaries
     context = cl.Context([chosen.handle])
     for name, binary in binaries.items():
         program = from_binary(context, chosen, binary, OPTIONS)
@@ -64,8 +89,46 @@ def test_helpers_compile_what_they_can(device: str, monkeypatch: pytest.MonkeyPa
         assert cl.Kernel(program, name).num_args == 1
 
 
-def test_small_sources_need_no_helpers(device: str) -> None:
-    assert workers.compile_in_processes(find_device(device), split_kernels(SOURCE), OPTIONS) == {}
+def test_small_sources_need_no_helpers() -> None:
+    assert workers.share_work(split_kernels(SOURCE), "", pytest.fail, pytest.fail) == {}
+
+
+def test_small_programs_are_compiled_at_their_first_launch(device: str) -> None:
+    chosen = find_device(device)
+    program = from_source(cl.Context([chosen.handle]), chosen, SOURCE, OPTIONS)
+    kernel = Kernel("two", (MemRefType(f32, [64]),), frozenset({0}), (64,), (1,))
+    assert not compile_by_launching(chosen, program, SOURCE, OPTIONS, [kernel])
+
+
+@pytest.mark.usefixtures("helpers")
+def test_jobs_of_a_helper_that_fails_are_left_to_the_caller() -> None:
+    here: list[str] = []
+    answers = workers.share_work(split_kernels(SOURCE), "raise SystemExit", here.append, str.encode)
+    assert not answers
+    assert sorted(here) == ["one", "two"]
+
+
+@pytest.mark.usefixtures("helpers")
+@pytest.mark.parametrize("local_size", [(1, 1, 1), (4, 2, 1)])
+def test_kernels_are_compiled_for_their_launch(device: str, local_size: tuple[int, ...]) -> None:
+    """They run over zeros of our own; a model's memory is not touched, and results are right."""
+    chosen = find_device(device)
+    context = cl.Context([chosen.handle])
+    element = MemRefType(f32, [64])
+    kernels = [
+        Kernel(name, (element,), frozenset({0}), (64, 2, 1), local_size) for name in ("one", "two")
+    ]
+    options = build_options(chosen, SOURCE)
+    program = from_source(context, chosen, SOURCE, options)
+    assert compile_by_launching(chosen, program, SOURCE, options, kernels)
+    queue = cl.CommandQueue(context)
+    result = np.zeros(64, np.float32)
+    buffer = cl.Buffer(context, cl.mem_flags.COPY_HOST_PTR, hostbuf=result)
+    kernel = cl.Kernel(program, "two")
+    kernel.set_arg(0, buffer)
+    cl.enqueue_nd_range_kernel(queue, kernel, (64, 2, 1), local_size)
+    cl.enqueue_copy(queue, result, buffer)
+    assert result[0] == 2
 
 
 @pytest.mark.parametrize("asks", [True, False])
