@@ -262,8 +262,9 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     schedule.reorder(*grid, *chunk, *columns, blocks, lanes)
     bind_grid(schedule, grid)
     block = shape.contraction.stage.block
-    around = tir.enclosing_loops(shape.contraction.output.block)[: len(grid) + len(chunk)]
-    _reduce(schedule, shape, schedule.compute_at(block, around[-1]), params)
+    around = (*columns, blocks)[0].parent_op()
+    assert isinstance(around, tir.ForOp), "the variables are loops around the tile"
+    _reduce(schedule, shape, schedule.compute_at(block, around), params)
     for loop in (*columns, blocks):
         schedule.unroll(loop)
     schedule.vectorize(lanes)

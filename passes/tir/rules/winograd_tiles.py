@@ -272,7 +272,8 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     grid = [n, part, strip, column]
     schedule.reorder(*grid, group, row, col, block, i, j, lanes)
     bind_grid(schedule, grid)
-    item = tir.enclosing_loops(shape.output.block)[len(grid) - 1]
+    item = group.parent_op()
+    assert isinstance(item, tir.ForOp), "the variables are loops around the group"
     _transform(schedule, shape.results, block, choice)
     _multiply(schedule, shape, copy, group, choice)
     _transform(schedule, shape.tiles, item, choice)
