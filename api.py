@@ -35,7 +35,7 @@ from .backends.pyopencl_runtime import calibrate as calibrate_device
 from .backends.saved_model import Plan, load_model
 from .backends.targets import TargetChoice, change_facts
 from .compiled_model import CompiledModel, make_model
-from .context import CloptContext, explaining
+from .context import CloptContext, collected_rarely, explaining
 from .dialects import nn
 from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .dialects.cl.commands import uses_ml_ops
@@ -43,7 +43,6 @@ from .dialects.cl.target import FACT_TYPES, Fact
 from .errors import CloptError
 from .messages.arguments import check_keywords, check_type, checked_dims
 from .messages.source import Source, SourceModule
-from .passes.garbage import collected_rarely
 from .tensor_info import TensorInfo
 from .weights import Weights
 

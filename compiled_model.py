@@ -20,12 +20,11 @@ from .backends.pyopencl_runtime import (
     Runnable,
 )
 from .backends.saved_model import Plan, save_model
-from .context import CloptContext
+from .context import CloptContext, collected_rarely
 from .dialects.cl import ArenaOp, target_of
 from .dialects.cl.commands import uses_ml_ops
 from .errors import CloptError, UnavailableError
 from .messages.arguments import check_type
-from .passes.garbage import collected_rarely
 from .tensor_info import TensorInfo
 from .weights import Weights
 
