@@ -29,6 +29,7 @@ from .tir.apply_plan import TIRApplyPlanPass
 from .tir.choose_plan import TIRChoosePlanPass
 from .tir.expand_erf import TIRExpandErfPass
 from .tir.hoist_guards import TIRHoistGuardsPass
+from .tir.join_kernels import TIRJoinKernelsPass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
 from .tir.mark_in_place import TIRMarkInPlacePass
@@ -114,6 +115,8 @@ SCHEDULE: tuple[ModulePass, ...] = (
     TIRWidenF16AccumulatorsPass(),
     # Last, since it needs final layouts and indices: accesses to packed values become texels.
     TIRLowerTexturesPass(),
+    # The work of each kernel is final, and so are its loops, which joint kernels put together.
+    TIRJoinKernelsPass(),
     VerifyPass(),
 )
 

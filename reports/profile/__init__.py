@@ -5,7 +5,7 @@ from __future__ import annotations
 from .count import Timed, profile_of
 from .trace import trace_text
 from .values import CLML, COPY, KERNEL, Group, Profile, Roof, Row, Span
-from .work import Work, kernel_work
+from .work import Work
 
 __all__ = [
     "CLML",
@@ -18,7 +18,6 @@ __all__ = [
     "Span",
     "Timed",
     "Work",
-    "kernel_work",
     "profile_of",
     "trace_text",
 ]

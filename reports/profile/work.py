@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
-
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, MemRefType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import cl, tir
 from ...dialects.cl.ops import byte_count
 from ...dialects.clml import MLOp
 from ...passes.nn.clml.cost import load_of
-
-_ARITHMETIC = (
-    arith.FloatingPointLikeBinaryOperation,
-    arith.NegfOp,
-    math.FloatingPointLikeUnaryMathOperation,
-    math.FloatingPointLikeBinaryMathOperation,
-    math.FmaOp,
-    tir.CallOp,
-)
+from ...passes.tir.work import kernel_work
 
 
 @dataclass(frozen=True)
@@ -40,7 +27,7 @@ def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[Work]:
     module = program.parent_block()
     assert module, "a program is part of a module"
     functions = (op for op in module.ops if isinstance(op, tir.FuncOp))
-    kernels = {function.sym_name.data: kernel_work(function) for function in functions}
+    kernels = {function.sym_name.data: _of_kernel(function) for function in functions}
     graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
     works: list[Work] = []
     for op in ops:
@@ -58,47 +45,6 @@ def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[Work]:
     return works
 
 
-def kernel_work(kernel: tir.FuncOp) -> Work:
-    """The work of one launch, counted in the kernel's loops."""
-    count = _Count(dict.fromkeys(kernel.params, 0))
-    count.block(kernel.body.block, 1)
-    size = sum(_bytes(param.type, times) for param, times in count.accesses.items())
-    return Work(count.multiply_adds, size)
-
-
-@dataclass
-class _Count:
-    accesses: dict[SSAValue, int]
-    """The elements that are loaded and stored, for each parameter of the kernel."""
-    multiply_adds: int = 0
-
-    def block(self, block: Block, times: int) -> None:
-        """Count a block that runs so many times."""
-        for op in block.ops:
-            inner = times * op.size if isinstance(op, tir.ForOp) else times
-            for region in op.regions:
-                for child in region.blocks:
-                    self.block(child, inner)
-            for operand in op.operands:
-                if operand in self.accesses:
-                    self.accesses[operand] += times
-            if _counts(op):
-                self.multiply_adds += times
-
-
-def _counts(op: Operation) -> bool:
-    if not isinstance(op, _ARITHMETIC) or not isinstance(op.results[0].type, AnyFloat):
-        return False
-    return not (
-        isinstance(op, arith.AddfOp | arith.SubfOp) and any(map(_is_only_its_product, op.operands))
-    )
-
-
-def _is_only_its_product(operand: SSAValue) -> bool:
-    return isinstance(operand.owner, arith.MulfOp) and operand.has_one_use()
-
-
-def _bytes(type_: Attribute, accesses: int) -> int:
-    size = byte_count(type_)
-    elements = cast("MemRefType[Attribute]", type_).element_count()
-    return min(size, accesses * size // elements) if elements else 0
+def _of_kernel(function: tir.FuncOp) -> Work:
+    work = kernel_work(function)
+    return Work(work.multiply_adds, work.bytes)

@@ -6,10 +6,10 @@ from xdsl.parser import Parser
 
 from clopt.context import CloptContext
 from clopt.dialects import tir
-from clopt.reports.profile import Work, kernel_work
+from clopt.passes.tir.work import KernelWork, kernel_work
 
 
-def work(body: str) -> Work:
+def work(body: str) -> KernelWork:
     """The work of a kernel with the parameters %x and %y, 8 floats each, and %table, 1000."""
     params = "%x: memref<8xf32>, %table: memref<1000xf32>, %y: memref<8xf32>"
     text = f"tir.func @k({params}) attributes {{outputs = array<i64: 2>}} {{\n{body}\n}}"
@@ -31,7 +31,7 @@ def test_loops_multiply_and_a_product_joins_its_sum() -> None:
       }
     """)
     # 12 loads and stores of 8 floats each are 8.
-    assert counted == Work(multiply_adds=4 * 3, bytes=2 * 32)
+    assert counted == KernelWork(multiply_adds=4 * 3, bytes=2 * 32)
 
 
 def test_a_sum_of_two_products_is_a_product_and_a_multiply_add() -> None:
@@ -69,4 +69,22 @@ def test_what_is_not_accessed_is_not_moved() -> None:
         memref.store %v, %y[%i] : memref<8xf32>
       }
     """)
-    assert counted == Work(multiply_adds=0, bytes=4 * (6 + 6))
+    assert counted == KernelWork(multiply_adds=0, bytes=4 * (6 + 6))
+
+
+def test_a_part_of_a_joint_kernel_counts_as_often_as_it_runs() -> None:
+    counted = work("""
+      tir.for global_x %i = 0 to 8 {
+        %a = affine.apply affine_map<(d0) -> ((d0 * 3 + 7) floordiv 8)> (%i)
+        %b = affine.apply affine_map<(d0) -> ((d0 * 3 + 10) floordiv 8)> (%i)
+        %is_one = arith.cmpi slt, %a, %b : index
+        scf.if %is_one {
+          tir.for serial %j = 0 to 5 {
+            %v = memref.load %x[%a] : memref<8xf32>
+            %w = arith.negf %v : f32
+            memref.store %w, %y[%a] : memref<8xf32>
+          }
+        }
+      }
+    """)
+    assert counted.multiply_adds == 3 * 5

@@ -1,0 +1,129 @@
+"""The launches of a program that may share a kernel: their work, and the memory they use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import ceil
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import NoneAttr
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects import cl, tir
+from ....dialects.cl.ops import byte_count
+from ....dialects.cl.placement import Extent, extent
+from ..schedule.analysis import memref_of
+from ..work import kernel_work
+from .bodies import items_of
+
+_SLOWER = 2.0
+"""Kernels this small take longer than their multiply-adds at the rate of large ones."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The time of a kernel by the facts of the target."""
+
+    microseconds: float
+    """On one core."""
+    items: int
+
+    def elapsed(self, cores: int) -> float:
+        """Microseconds from the first work-item to the last."""
+        return self.microseconds * ceil(self.items / cores) / max(self.items, 1)
+
+
+def cost_of(kernel: tir.FuncOp, target: cl.Target) -> Cost:
+    """The cost of a lowered kernel."""
+    work = kernel_work(kernel)
+    arithmetic = _SLOWER * work.multiply_adds / (1e3 * target.mads_per_nanosecond)
+    return Cost(arithmetic + work.bytes / (1e3 * target.bandwidth), items_of(kernel))
+
+
+def is_eligible(kernel: tir.FuncOp) -> bool:
+    """Whether the work-items of a kernel know nothing of each other and access buffers alone."""
+    if kernel.global_size is None or kernel.local_size is None:
+        return False
+    if any(size != 1 for size in kernel.local_size.iter_values()):
+        return False
+    for op in kernel.body.walk():
+        if isinstance(op, tir.BarrierOp):
+            return False
+        if isinstance(op, tir.ForOp) and op.kind.data in (tir.LoopKind.Rolled, *_GROUPED):
+            return False
+    return all(map(_is_plain, kernel.params))
+
+
+_GROUPED = tuple(kind for kind in tir.LoopKind if kind.value.startswith(("group", "local")))
+
+
+def _is_plain(param: SSAValue) -> bool:
+    """Whether a parameter is a buffer of elements that are loaded and stored one by one."""
+    type_ = memref_of(param)
+    return type_.memory_space == NoneAttr() == type_.layout and all(
+        isinstance(use.operation, memref.LoadOp | memref.StoreOp) for use in param.uses
+    )
+
+
+@dataclass
+class Launches:
+    """The commands of a program, in order, with the memory that they use."""
+
+    program: cl.ProgramOp
+    kernels: Mapping[str, cl.Kernel]
+
+    def __post_init__(self) -> None:
+        self.commands = cl.commands(self.program)
+        self._parts = cl.parts(self.program)
+        self._constants = {
+            op.result for op in self.program.body.block.ops if isinstance(op, cl.ConstantOp)
+        }
+        self._lives = cl.lifetimes(self.program)
+        self._live = self._live_bytes()
+
+    def place(self, value: SSAValue) -> Extent:
+        """The bytes of a value."""
+        return extent(value, self._parts[value])
+
+    def is_constant(self, value: SSAValue) -> bool:
+        """Whether nobody writes a value."""
+        return value in self._constants
+
+    def conflict(self, first: cl.Command, second: cl.Command) -> bool:
+        """Whether one of two commands writes what the other accesses."""
+        a, b = (cl.access(op, self.kernels) for op in (first, second))
+        written, read = self._places(first, a.writes), self._places(first, a.reads)
+        writes, reads = self._places(second, b.writes), self._places(second, b.reads)
+        return _overlap(written, [*writes, *reads]) or _overlap(read, writes)
+
+    def _places(self, op: Operation, operands: Iterable[int]) -> list[Extent]:
+        return [self.place(op.operands[i]) for i in operands]
+
+    def has_room(self, time: int, later: int) -> bool:
+        """Whether the launch at `later` may run at `time` and no more bytes are ever live."""
+        op = self.commands[later]
+        fresh = {self._parts[value].root for value in op.operands}
+        new = sum(
+            _bytes(root)
+            for root in fresh
+            if root in self._lives and self._lives[root].first == later
+        )
+        return max(self._live[time:later]) + new <= max(self._live)
+
+    def _live_bytes(self) -> list[int]:
+        """The bytes of intermediates that are live at each command."""
+        change = [0] * (len(self.commands) + 1)
+        for root, life in self._lives.items():
+            change[life.first] += _bytes(root)
+            change[life.last + 1] -= _bytes(root)
+        return list(accumulate(change[:-1]))
+
+
+def _bytes(root: SSAValue) -> int:
+    return byte_count(root.type)
+
+
+def _overlap(some: Sequence[Extent], others: Sequence[Extent]) -> bool:
+    return any(a.overlaps(b) for a in some for b in others)

@@ -1,0 +1,269 @@
+"""`tir-join-kernels`: small kernels share a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, count
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import cl, tir
+from .join.bodies import Member, Signature, in_sequence, side_by_side
+from .join.launches import Cost, Launches, cost_of, is_eligible
+from .schedule.analysis import memref_of
+
+_MOST_MICROSECONDS = 40.0
+"""Of one core, for kernels one after the other in one work-item."""
+_LEAST_GAIN = 0.03
+"""The share of the time of kernels side by side that a launch must be."""
+_REACH = 6
+"""Commands that a launch may overtake to run beside another."""
+
+_Form = Callable[[Sequence[Member], Signature], tir.FuncOp]
+
+
+@dataclass(frozen=True)
+class TIRJoinKernelsPass(ModulePass):
+    """Join launches on CPUs, where starting the cores takes as long as small kernels do.
+
+    A kernel of one work-item and its neighbours in the queue become one work-item that computes
+    them in sequence, if that saves more than it loses by leaving the other cores idle. Launches
+    that are independent of each other run side by side, if their memory is no more than that of the
+    rest of the program.
+    """
+
+    name: ClassVar[str] = "tir-join-kernels"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = cl.target_of(op)
+        if target.device_type != "cpu":
+            return
+        joiner = _Joiner(op, target)
+        for program in op.ops:
+            if isinstance(program, cl.ProgramOp):
+                _join_sequences(program, joiner)
+                _join_neighbours(program, joiner)
+        joiner.erase_unused()
+
+
+class _Joiner:
+    """The kernels of a module, and the joint ones."""
+
+    def __init__(self, module: ModuleOp, target: cl.Target) -> None:
+        self.module, self.target = module, target
+        self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
+        self._kernels = cl.kernels_of(module)
+        self._costs: dict[str, Cost | None] = {}
+        self._made: dict[object, str] = {}
+        self._members: set[str] = set()
+
+    def cost(self, op: Operation) -> Cost | None:
+        """The cost of a launch that can be joined; None for other commands."""
+        if not isinstance(op, cl.EnqueueKernelOp) or op.kernel_name not in self.functions:
+            return None
+        name = op.kernel_name
+        if name not in self._costs:
+            kernel = self.functions[name]
+            self._costs[name] = cost_of(kernel, self.target) if is_eligible(kernel) else None
+        return self._costs[name]
+
+    def launches(self, program: cl.ProgramOp) -> Launches:
+        """The launches of a program as it is now."""
+        return Launches(program, self._kernels)
+
+    def join(
+        self, ops: Sequence[cl.EnqueueKernelOp], binding: _Binding, form: _Form, word: str
+    ) -> cl.EnqueueKernelOp:
+        """A launch of the joint kernel of `ops`; equal ones share it."""
+        members = [
+            Member(self.functions[op.kernel_name], places)
+            for op, places in zip(ops, binding.places, strict=True)
+        ]
+        names = tuple(op.kernel_name for op in ops)
+        types = tuple(value.type for value in binding.values)
+        key = (form, names, tuple(binding.places), types)
+        if key not in self._made:
+            self._made[key] = self._make(members, names, types, form, word)
+            self._members |= set(names)
+        launch = cl.EnqueueKernelOp(self._made[key], binding.values)
+        launch.location = ops[-1].location
+        return launch
+
+    def _make(
+        self,
+        members: Sequence[Member],
+        names: Sequence[str],
+        types: Sequence[Attribute],
+        form: _Form,
+        word: str,
+    ) -> str:
+        stem = f"{names[0]}_{word}_{names[-1]}"
+        free = chain([stem], (f"{stem}_{i}" for i in count(1)))
+        name = next(name for name in free if name not in self.functions)
+        outputs = {m.places[i] for m in members for i in m.kernel.output_indices}
+        constants = {m.places[i] for m in members for i in m.kernel.constant_indices}
+        function = form(members, Signature(name, types, sorted(outputs), sorted(constants)))
+        Rewriter.insert_op(function, InsertPoint.before(members[0].kernel))
+        self.functions[name], self._kernels[name] = function, cl.Kernel.of(function)
+        return name
+
+    def erase_unused(self) -> None:
+        """Erase the members that no launch is left of."""
+        used = {op.kernel_name for op in self.module.walk() if isinstance(op, cl.EnqueueKernelOp)}
+        for name in self._members - used:
+            Rewriter.erase_op(self.functions.pop(name))
+
+
+@dataclass
+class _Binding:
+    """The arguments of a joint launch, and their places for each member."""
+
+    values: list[SSAValue] = field(default_factory=list[SSAValue])
+    places: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
+
+
+def _bind(ops: Sequence[cl.EnqueueKernelOp], launches: Launches) -> _Binding | None:
+    """The arguments of a joint launch: each memory once, since its pointers are `restrict`.
+
+    None if some argument that is written overlaps another one, but is not the same bytes.
+    """
+    binding, written = _Binding(), set[int]()
+    for op in ops:
+        places: list[int] = []
+        writes = set(cl.access(op, launches.kernels).writes)
+        for i, value in enumerate(op.args):
+            place = _find(binding.values, value, launches)
+            if place is None:
+                place = len(binding.values)
+                binding.values.append(value)
+            if i in writes:
+                written.add(place)
+            places.append(place)
+        binding.places.append(tuple(places))
+    extents = [launches.place(value) for value in binding.values]
+    for a in written:
+        if any(a != b and extents[a].overlaps(other) for b, other in enumerate(extents)):
+            return None
+    return binding
+
+
+def _find(values: Sequence[SSAValue], value: SSAValue, launches: Launches) -> int | None:
+    """The argument with the same bytes as numbers of the same type."""
+    place = launches.place(value)
+    for i, other in enumerate(values):
+        if other is value:
+            return i
+        same = memref_of(other).element_type == memref_of(value).element_type
+        if same and not launches.is_constant(value) and launches.place(other) == place:
+            return i
+    return None
+
+
+def _join_sequences(program: cl.ProgramOp, joiner: _Joiner) -> None:
+    """Join runs of small launches, at least one of each two with a single work-item."""
+    launches = joiner.launches(program)
+    run: list[cl.EnqueueKernelOp] = []
+    cost: Cost | None = None
+
+    def finish() -> None:
+        if len(run) > 1 and (binding := _bind(run, launches)) is not None:
+            launch = joiner.join(run, binding, in_sequence, "to")
+            Rewriter.insert_op(launch, InsertPoint.before(run[-1]))
+            for op in run:
+                Rewriter.erase_op(op)
+        run.clear()
+
+    for op in launches.commands:
+        own = joiner.cost(op)
+        if own is None or not isinstance(op, cl.EnqueueKernelOp):
+            finish()
+            cost = None
+            continue
+        if cost is not None and _pays_in_sequence(cost, own, joiner.target):
+            if _bind([*run, op], launches) is not None:
+                run.append(op)
+                cost = Cost(cost.microseconds + own.microseconds, 1)
+                continue
+        finish()
+        run.append(op)
+        cost = own
+    finish()
+
+
+def _pays_in_sequence(first: Cost, second: Cost, target: cl.Target) -> bool:
+    both = Cost(first.microseconds + second.microseconds, 1)
+    apart = first.elapsed(target.compute_units) + second.elapsed(target.compute_units)
+    return (
+        1 in (first.items, second.items)
+        and both.microseconds <= _MOST_MICROSECONDS
+        and both.microseconds - apart <= target.launch_microseconds
+    )
+
+
+def _join_neighbours(program: cl.ProgramOp, joiner: _Joiner) -> None:
+    """Let launches run beside later ones that need nothing of them and what is between."""
+    launches, time = joiner.launches(program), 0
+    while time < len(launches.commands):
+        found = _partner(launches, time, joiner)
+        if found is None:
+            time += 1
+            continue
+        first, second, binding = found
+        for op in _needed_before(first, second):
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(first))
+        launch = joiner.join([first, second], binding, side_by_side, "beside")
+        Rewriter.insert_op(launch, InsertPoint.before(first))
+        Rewriter.erase_op(first)
+        Rewriter.erase_op(second)
+        launches = joiner.launches(program)
+
+
+def _partner(
+    launches: Launches, time: int, joiner: _Joiner
+) -> tuple[cl.EnqueueKernelOp, cl.EnqueueKernelOp, _Binding] | None:
+    """The launch at `time` and one that may run beside it, with their arguments."""
+    first = launches.commands[time]
+    cost = joiner.cost(first)
+    if cost is None:
+        return None
+    assert isinstance(first, cl.EnqueueKernelOp)
+    for later in range(time + 1, min(time + 1 + _REACH, len(launches.commands))):
+        second = launches.commands[later]
+        own = joiner.cost(second)
+        if own is None or not _pays_beside(cost, own, joiner.target):
+            continue
+        assert isinstance(second, cl.EnqueueKernelOp)
+        if any(launches.conflict(op, second) for op in launches.commands[time:later]):
+            continue
+        binding = _bind([first, second], launches)
+        if binding is not None and launches.has_room(time, later):
+            return first, second, binding
+    return None
+
+
+def _pays_beside(first: Cost, second: Cost, target: cl.Target) -> bool:
+    both = (first.microseconds + second.microseconds) / target.compute_units
+    return target.launch_microseconds >= _LEAST_GAIN * both
+
+
+def _needed_before(first: Operation, second: Operation) -> list[Operation]:
+    """The operations after `first` that make the arguments of `second`, in order."""
+    block = first.parent_block()
+    assert block is not None
+    found: set[Operation] = set()
+    pending = [second]
+    while pending:
+        for operand in pending.pop().operands:
+            owner = operand.owner
+            if isinstance(owner, Operation) and owner not in found:
+                found.add(owner)
+                pending.append(owner)
+    ops = list(block.ops)
+    return [op for op in ops[ops.index(first) + 1 :] if op in found]

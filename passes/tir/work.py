@@ -1,0 +1,107 @@
+"""The work of a kernel: multiply-adds, and bytes between memory and the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeGuard, cast
+
+from xdsl.dialects import affine, arith, math, scf
+from xdsl.dialects.builtin import AnyFloat, MemRefType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.cl.ops import byte_count
+
+_ARITHMETIC = (
+    arith.FloatingPointLikeBinaryOperation,
+    arith.NegfOp,
+    math.FloatingPointLikeUnaryMathOperation,
+    math.FloatingPointLikeBinaryMathOperation,
+    math.FmaOp,
+    tir.CallOp,
+)
+
+_BELOW = 2
+"""The predicate `slt` of `arith.cmpi`."""
+
+
+@dataclass(frozen=True)
+class KernelWork:
+    """What a launch computes and moves."""
+
+    multiply_adds: int
+    """Operations on floats, of which a sum and the product that only it uses are one; both sides of
+    a condition count, unless it only says which work-items compute a part of a joint kernel."""
+    bytes: int
+    """Each argument once, but no more than its kernel accesses."""
+
+
+def kernel_work(kernel: tir.FuncOp) -> KernelWork:
+    """The work of one launch, counted in the kernel's loops."""
+    count = _Count(dict.fromkeys(kernel.params, 0))
+    count.block(kernel.body.block, 1)
+    size = sum(_bytes(param.type, times) for param, times in count.accesses.items())
+    return KernelWork(count.multiply_adds, size)
+
+
+@dataclass
+class _Count:
+    accesses: dict[SSAValue, int]
+    """The elements that are loaded and stored, for each parameter of the kernel."""
+    multiply_adds: int = 0
+
+    def block(self, block: Block, times: int) -> None:
+        """Count a block that runs so many times."""
+        for op in block.ops:
+            inner = times * op.size if isinstance(op, tir.ForOp) else times
+            if isinstance(op, scf.IfOp):
+                inner = int(times * _share(op))
+            for region in op.regions:
+                for child in region.blocks:
+                    self.block(child, inner)
+            for operand in op.operands:
+                if operand in self.accesses:
+                    self.accesses[operand] += times
+            if _counts(op):
+                self.multiply_adds += times
+
+
+def _share(op: scf.IfOp) -> Fraction:
+    """How often a function of one loop variable is below another one; 1 for other conditions."""
+    compare = op.cond.owner
+    if not isinstance(compare, arith.CmpiOp) or compare.predicate.value.data != _BELOW:
+        return Fraction(1)
+    sides = [side for side in (compare.lhs.owner, compare.rhs.owner) if _is_function(side)]
+    variables = {value for side in sides for value in side.operands}
+    if len(sides) < 2 or len(variables) > 1:
+        return Fraction(1)
+    loop = next(iter(variables)).owner
+    loop = loop.parent_op() if isinstance(loop, Block) else None
+    if not isinstance(loop, tir.ForOp) or not loop.size:
+        return Fraction(1)
+    low, high = (side.map.data for side in sides)
+    held = sum(low.eval([i], []) < high.eval([i], []) for i in range(loop.size))
+    return Fraction(held, loop.size)
+
+
+def _is_function(op: Operation | Block) -> TypeGuard[affine.ApplyOp]:
+    return isinstance(op, affine.ApplyOp) and len(op.operands) == 1
+
+
+def _counts(op: Operation) -> bool:
+    if not isinstance(op, _ARITHMETIC) or not isinstance(op.results[0].type, AnyFloat):
+        return False
+    return not (
+        isinstance(op, arith.AddfOp | arith.SubfOp) and any(map(_is_only_its_product, op.operands))
+    )
+
+
+def _is_only_its_product(operand: SSAValue) -> bool:
+    return isinstance(operand.owner, arith.MulfOp) and operand.has_one_use()
+
+
+def _bytes(type_: Attribute, accesses: int) -> int:
+    size = byte_count(type_)
+    elements = cast("MemRefType[Attribute]", type_).element_count()
+    return min(size, accesses * size // elements) if elements else 0
