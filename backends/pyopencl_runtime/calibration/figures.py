@@ -46,10 +46,12 @@ def figures_of(readings: Readings, unmeasured: Target) -> dict[str, Figure]:
         "bandwidth": Figure(
             _rate(min(readings.copies)), "a copy of 64 MiB, bytes read and written"
         ),
-        "launch_microseconds": Figure(
-            _rounded(1e6 * min(readings.launches)), "one of many small kernels in a queue"
-        ),
     }
+    if readings.launches:
+        figures["launch_microseconds"] = Figure(
+            _rounded(1e6 * min(readings.launches)),
+            "added to each of many small kernels",
+        )
     if is_wide:
         figures["vector_registers"] = Figure(AVX512_REGISTERS, "those of 512-bit vectors")
         figures["winograd_transform_cost"] = Figure(

@@ -32,7 +32,7 @@ class Tile:
     @property
     def name(self) -> str:
         """The name of the kernel."""
-        return f"tile_{self.width}"
+        return f"tile_{self.width}_{self.rounds}"
 
     @property
     def columns(self) -> int:

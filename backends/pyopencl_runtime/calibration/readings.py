@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,13 +26,17 @@ _ITEMS_EACH = 4
 """Work-items of a tile for each compute unit."""
 _ITEM_MADS = 4_000_000
 """Multiply-adds of such a work-item: some 50 microseconds."""
+_SHORT_ITEM_MADS = 400_000
+"""Multiply-adds of a work-item of a small kernel: some 10 microseconds; all cores start in that."""
 _PART_VECTORS = 256
-"""Vectors that a work-item copies: enough to hide its start, too few to be seen in a launch."""
+"""Vectors that a work-item copies: enough to hide its start."""
 _COPIED_BYTES = 64 << 20
 """Of each of two buffers: together more than the caches of most processors."""
 
 _ROUNDS = 25
 _COPIES = 9
+_SHARED = 1.25
+"""Seconds of processors in a second of the wall, where several work."""
 _BATCHES = 25
 _LAUNCHES = 40
 
@@ -47,7 +52,8 @@ class Readings:
     wall or, where that is less, the processor's. Several cores are faster together, and a core that
     a neighbour took away has not copied."""
     launches: Sequence[float]
-    """The time of a launch among many small ones, for each series of them."""
+    """The time that a launch adds to the work of small kernels, for each series of them. Each waits
+    for the one before it on all cores, as those of a network do. Empty if only one core worked."""
 
 
 def read(device: Device) -> Readings:
@@ -58,11 +64,12 @@ def read(device: Device) -> Readings:
     context = cl.Context([device.handle])
     bench = _Bench(context, cl.CommandQueue(context, device.handle))
     units = device.compute_units
-    tiles = [_tile(width, units * _ITEMS_EACH) for width in WIDTHS]
+    tiles = [_tile(width, units * _ITEMS_EACH, _ITEM_MADS) for width in WIDTHS]
     part = _PART_VECTORS * 64
     most = min(_COPIED_BYTES, device.handle.max_mem_alloc_size)
     copy = Copy(max(units, most // part), _PART_VECTORS)
-    kernels = [*tiles, copy]
+    small = _tile(WIDTHS[0], units * _LAUNCHES, _SHORT_ITEM_MADS)
+    kernels = [*tiles, copy, small]
     names = [kernel.name for kernel in kernels]
     # No cache on disk: calibration is rare, and its kernels change with the number of cores.
     programs = build_kernels(context, device, source_of(kernels), names, BinaryCache(None)).programs
@@ -71,14 +78,30 @@ def read(device: Device) -> Readings:
     return Readings(
         [[bench.time(t.name, t.items).processor / t.mads for t in tiles] for _ in range(_ROUNDS)],
         [min(bench.time(copy.name, copy.items)) / (2 * copy.items * part) for _ in range(_COPIES)],
-        [bench.time(copy.name, units, _LAUNCHES).wall / _LAUNCHES for _ in range(_BATCHES)],
+        _launches(bench, small, units),
     )
 
 
-def _tile(width: int, items: int) -> Tile:
+def _launches(bench: _Bench, small: Tile, units: int) -> list[float]:
+    """Seconds that each launch adds, in series of launches with one work-item for each core.
+
+    None where a busy machine leaves all work to one core, which then never waits for others.
+    """
+
+    def shared(launches: int, items: int) -> list[float]:
+        times = (bench.time(small.name, items, launches) for _ in range(_BATCHES))
+        return [t.wall for t in times if units == 1 or t.processor > _SHARED * t.wall]
+
+    series, whole = shared(_LAUNCHES, units), shared(1, units * _LAUNCHES)
+    # One launch of all the work, undisturbed; it has a start of its own.
+    least = min(whole, default=math.inf)
+    return [max(0.0, time - least) / (_LAUNCHES - 1) for time in series if whole]
+
+
+def _tile(width: int, items: int, mads: int) -> Tile:
     rows, vectors = _TILE_SHAPES[width]
     once = Tile(width, rows, vectors, items=1, rounds=1).mads
-    return Tile(width, rows, vectors, items, rounds=_ITEM_MADS // once)
+    return Tile(width, rows, vectors, items, rounds=mads // once)
 
 
 class Seconds(NamedTuple):

@@ -58,6 +58,11 @@ def test_a_busy_neighbour_changes_little(gain: float, width: int) -> None:
     assert (found["bandwidth"], found["launch_microseconds"]) == (50.0, 3.0)
 
 
+def test_a_machine_that_lets_one_core_work_says_nothing_of_launches() -> None:
+    found = values(Readings(QUIET.tiles, QUIET.copies, []))
+    assert found == {k: v for k, v in values(QUIET).items() if k != "launch_microseconds"}
+
+
 def test_figures_have_two_digits() -> None:
     odd = Readings([[20 * PS, 9.6543 * PS]], [0.0163e-9], [2.3456e-6])
     found = values(odd)
