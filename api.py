@@ -78,6 +78,7 @@ def compile(
     precision: str = "f32",
     explain: bool = False,
     plans: str | Path | None = None,
+    memory_limit: int | None = None,
     **facts: Fact,
 ) -> CompiledModel:
     """Compile an ONNX model (a path, its bytes, a ModelProto) or a module (a `.mlir` path, an op).
@@ -98,6 +99,10 @@ def compile(
     `plans` is a file of plans for kernels, as `clopt -t plans` writes it. Other kernels get their
     default.
 
+    `memory_limit` is the most bytes that intermediate results may take, those of the arenas and
+    any outside of them. Within it the plan is the fastest by the target's model;
+    `CompiledModel.remarks` says what takes longer for it.
+
     `arena` is a list of buffers of the context for the intermediate results, each of at least
     `executable.arena_bytes`. Models on one queue may share them.
 
@@ -117,6 +122,7 @@ def compile(
     _check_types(target, device, context, queue, arena)
     check_type("weights", weights, (Weights,), "a clopt.weights.Weights")
     check_type("plans", plans, (str, PathLike), "the path of a file of plans")
+    check_type("memory_limit", memory_limit, (int,), "a number of bytes")
     check_keywords(facts, FACT_TYPES, signature(compile).parameters)
     dims = checked_dims(dims)
     if precision not in PRECISIONS:
@@ -127,11 +133,11 @@ def compile(
     set_target(module, change_facts(chosen, facts))
     kernels = module.clone() if fallback else None
     kept = None if plans is None else str(plans)
-    _lower(module, ctx, precision, explain, kept)
+    _lower(module, ctx, precision, explain, kept, memory_limit)
     alternatives = [Plan(module)]
     if kernels is not None and uses_ml_ops(program_of(module)):
         set_target(kernels, change_facts(target_of(kernels), {"clml": "off"}))
-        _lower(kernels, ctx, precision, False, kept)
+        _lower(kernels, ctx, precision, False, kept, memory_limit)
         alternatives.append(Plan(kernels))
     # Passes leave arrays behind that nothing reads: those they folded or arranged in other ways.
     keys = {key for each in alternatives for key in weights_read(each.module)}
@@ -265,10 +271,17 @@ def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
 
 
 def _lower(
-    module: ModuleOp, ctx: CloptContext, precision: str, explain: bool, plans: str | None
+    module: ModuleOp,
+    ctx: CloptContext,
+    precision: str,
+    explain: bool,
+    plans: str | None,
+    memory_limit: int | None,
 ) -> None:
     """Lower `module` to one queue program, unless it is one."""
     if any(isinstance(op, ProgramOp) for op in module.body.block.ops):
+        if memory_limit is not None:
+            raise CloptError("memory_limit is for networks; the memory of a program is planned.")
         try:
             module.verify()  # for this target: the module may come from another
         except VerifyException as error:
@@ -282,4 +295,12 @@ def _lower(
     from .passes.pipelines import run_pipeline
 
     with explaining(ctx):
-        run_pipeline(ctx, module, "opencl", precision=precision, explain=explain, plans=plans)
+        run_pipeline(
+            ctx,
+            module,
+            "opencl",
+            precision=precision,
+            explain=explain,
+            plans=plans,
+            memory_limit=memory_limit,
+        )

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.universe import XDSL_UNIVERSE
@@ -15,6 +16,9 @@ from xdsl.universe import XDSL_UNIVERSE
 from .errors import CloptError
 from .universe import CLOPT_UNIVERSE
 from .weights import Array, Weights
+
+if TYPE_CHECKING:
+    from .passes.thrift import Thrift
 
 # A module is many small objects that live until its end, and the collector visits them over and
 # over: with Python's thresholds that is a fifth of compiling. With these, IR that a pass leaves
@@ -36,6 +40,8 @@ class CloptContext(Context):
     weights: Weights = field(default_factory=Weights)
     explanations: list[str] = field(default_factory=list[str])
     """The tables of passes with the option `explain`, in order."""
+    thrift: Thrift | None = None
+    """What a limit on memory asks of the passes; None without one."""
 
     def __post_init__(self) -> None:
         if not self._registered_dialects:
@@ -54,6 +60,7 @@ class CloptContext(Context):
             self._registered_dialects.copy(),
             self.weights,
             self.explanations,
+            self.thrift,
         )
 
 
@@ -97,6 +104,11 @@ def _rarer(usual: int, ours: int) -> int:
 def weights_of(ctx: Context) -> Weights:
     """The weights of `ctx`; for a plain xDSL context, an empty store that takes none."""
     return ctx.weights if isinstance(ctx, CloptContext) else _NoWeights()
+
+
+def thrift_of(ctx: Context) -> Thrift | None:
+    """What a limit on memory asks of the passes; None without one."""
+    return ctx.thrift if isinstance(ctx, CloptContext) else None
 
 
 def explanations_of(ctx: Context) -> list[str]:

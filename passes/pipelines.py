@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass, PassPipeline
+from xdsl.passes import ModulePass, PassPipeline, PassPipelineCallbackType
 
+from ..context import CloptContext
+from ..errors import CloptError
 from .cl.pack_constants import CLPackConstantsPass
 from .cl.plan_memory import CLPlanMemoryPass
 from .cl.reorder import CLReorderPass
+from .memory_limit import lower_within
 from .nn.choose import NNChoosePass
 from .nn.conv_to_matmul import NNConvToMatmulPass
 from .nn.fold_batch_norm import NNFoldBatchNormPass
@@ -146,17 +149,18 @@ def run_pipeline(
     ctx: Context,
     module: ModuleOp,
     name: str,
-    callback: Callable[[ModulePass | None, ModuleOp, ModulePass | None], None] | None = None,
+    callback: PassPipelineCallbackType | None = None,
     *,
     precision: str = "f32",
     explain: bool = False,
     plans: str | None = None,
+    memory_limit: int | None = None,
 ) -> None:
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
 
     `precision` is passed to `nn-mixed-precision`, if the pipeline has it. With
     `explain` passes add the choices of CLML graphs and of layouts to the context's `explanations`.
-    `plans` is the file of plans for `tir-choose-plan`.
+    `plans` is the file of plans for `tir-choose-plan`. `memory_limit` is that of `apply_within`.
     """
 
     def configured(pass_: ModulePass) -> ModulePass:
@@ -171,4 +175,30 @@ def run_pipeline(
                 return pass_
 
     passes = tuple(configured(pass_) for pass_ in PIPELINES[name])
-    PassPipeline(passes, callback).apply(ctx, module)
+    apply_within(ctx, module, passes, memory_limit, callback)
+
+
+def apply_within(
+    ctx: Context,
+    module: ModuleOp,
+    passes: Sequence[ModulePass],
+    memory_limit: int | None = None,
+    callback: PassPipelineCallbackType | None = None,
+) -> None:
+    """Apply passes to `module`, so that its programs need at most `memory_limit` bytes, if given.
+
+    Then the passes from `nn-choose` on run as often as that takes (`memory_limit.lower_within`).
+    """
+    if memory_limit is None:
+        PassPipeline(tuple(passes), callback).apply(ctx, module)
+        return
+    first = next((i for i, each in enumerate(passes) if isinstance(each, NNChoosePass)), None)
+    is_planned = any(isinstance(each, CLPlanMemoryPass) for each in passes)
+    if first is None or not is_planned or not isinstance(ctx, CloptContext):
+        raise CloptError(
+            f"a memory limit is for pipelines from {NNChoosePass.name} to {CLPlanMemoryPass.name}, "
+            "for example opencl."
+        )
+    PassPipeline(tuple(passes[:first]), callback).apply(ctx, module)
+    chosen = PassPipeline(tuple(passes[first:]), callback)
+    lower_within(ctx, module, memory_limit, lambda: chosen.apply(ctx, module))

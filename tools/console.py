@@ -25,8 +25,10 @@ from ..version import VERSION
 
 EXIT_USER_ERROR = 1
 
-Options: TypeAlias = list[tuple[tuple[str, ...], dict[str, Any]]]
-"""Rows of argparse: the flags and the settings of one option."""
+Option: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
+"""A row of argparse: the flags and the settings of one option."""
+
+Options: TypeAlias = list[Option]
 
 MODEL_OPTIONS: Options = [
     (
@@ -50,6 +52,17 @@ MODEL_OPTIONS: Options = [
     ),
 ]
 """Options of every tool that compiles a model."""
+
+MEMORY_LIMIT: Option = (
+    ("--memory-limit",),
+    {
+        "type": int,
+        "metavar": "BYTES",
+        "help": "the most memory that intermediate results may take; the plan is the fastest "
+        "within it",
+    },
+)
+"""The option of the tools that plan memory."""
 
 
 def make_parser(tool: str, purpose: str | None, examples: str, *options: Options) -> ArgumentParser:

@@ -15,6 +15,7 @@ from ..errors import CloptError
 from ..messages.source import Source, SourceModule
 from ..weights import Weights
 from .console import (
+    MEMORY_LIMIT,
     MODEL_OPTIONS,
     STDIN,
     Options,
@@ -53,6 +54,7 @@ COMPILE_OPTIONS: Options = [
             "default",
         },
     ),
+    MEMORY_LIMIT,
     (
         ("--explain",),
         {
@@ -129,6 +131,7 @@ def compile_model(
             clml_library=clml_library,
             explain=options.explain,
             plans=options.plans,
+            memory_limit=options.memory_limit,
             fallback=fallback,
         )
     print_remarks(model.remarks)

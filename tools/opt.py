@@ -27,6 +27,7 @@ from ..passes.remarks import remarks_of
 from ..universe import CLOPT_UNIVERSE
 from ..weights import Weights
 from .console import (
+    MEMORY_LIMIT,
     MODEL_OPTIONS,
     STDIN,
     Options,
@@ -110,6 +111,7 @@ OPTIONS: Options = [
         ("--plans",),
         {"metavar": "FILE", "help": "take plans of kernels from a file that -t plans wrote"},
     ),
+    MEMORY_LIMIT,
     (
         ("--elide-larger-than",),
         {
@@ -281,12 +283,20 @@ class CloptMain(xDSLOptMain):
             source = self._read(piece)
             if not self.args.disable_verify:
                 source.verify()
+        from ..passes.pipelines import apply_within
+
         module = source.module
         known = remarks_of(module)
         self._set_target(module)
         try:
             with explaining(self.context):
-                replace(self.pipeline, callback=piece.instrument).apply(self.ctx, module)
+                apply_within(
+                    self.context,
+                    module,
+                    self.pipeline.passes,
+                    self.args.memory_limit,
+                    piece.instrument,
+                )
             for remark in remarks_of(module)[len(known) :]:
                 shown = f"{piece.source.name}: {remark}"
                 diagnostics.append(Diagnostic("remark", None, remark, shown))

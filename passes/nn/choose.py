@@ -10,7 +10,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...context import explanations_of, weights_of
+from ...context import explanations_of, thrift_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.target import CLML_CHOICES
 from ...errors import CloptError
@@ -28,6 +28,7 @@ from .layout.explain import layouts_table, writers_table
 from .layout.grouping import TEXELS
 from .layout.offload import OffloadProblem
 from .layout.problem import LayoutProblem
+from .layout.savings import offer_savings
 from .layout.solver import Solution
 from .program.layouts import check_plain
 
@@ -129,11 +130,15 @@ class _Choice:
             self._tell(self._without_textures())
             return []
         groups = form_groups(self.function.body.block.ops, TEXELS)
-        problem = LayoutProblem(self.function, groups, self.target)
+        thrift = thrift_of(self.ctx)
+        problem = LayoutProblem(self.function, groups, self.target, thrift)
         solution = problem.solve()
         if self.options.explain:
             self._tell(layouts_table(problem, solution))
-        return kernels_of_layouts(problem, solution)
+        kernels = kernels_of_layouts(problem, solution)
+        if thrift is not None:
+            offer_savings(problem, solution, kernels, thrift)
+        return kernels
 
     def _both(self) -> list[Kernels]:
         """The kernels that the cheapest writers and layouts leave us; the others become graphs."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import inf
+from dataclasses import dataclass
+from math import inf, prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -16,8 +17,11 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from ...dialects import nn
+from ...context import thrift_of
+from ...dialects import cl, nn
 from ...dialects.nn.winograd import KERNEL
+from ..locations import node_name
+from ..thrift import Means, Thrift
 from .rewriting import in_kernel, replace
 
 
@@ -28,13 +32,40 @@ def _pad(x: SSAValue, low: tuple[int, ...], high: tuple[int, ...], value: float)
     return pad
 
 
+@dataclass(frozen=True)
+class _Savings:
+    """Padding that a limit on memory leaves to the loops of a kernel."""
+
+    thrift: Thrift | None
+    target: cl.Target
+
+    def take(self, op: nn.ConvOp | nn.PoolOp, terms: int) -> bool:
+        """Whether an operation with `terms` reads for each result keeps its padding."""
+        if self.thrift is None:
+            return False
+        node, type_ = node_name(op), nn.tensor_type(op.x)
+        if self.thrift.must(Means.BORDER, node):
+            return True
+        size = nn.count(type_.get_shape()) * nn.numpy_dtype(type_.element_type).itemsize
+        reads = nn.count(nn.shape_of(op.result)) * terms
+        rate = 1e3 * self.target.mads_per_nanosecond * self.target.compute_units
+        # A test for each read takes about as long as its multiply-add.
+        self.thrift.offer(Means.BORDER, node, size, reads * self.target.access_cost / rate)
+        return False
+
+
+@dataclass
 class SplitConvPadding(RewritePattern):
     """conv with pads -> pad, conv without."""
+
+    savings: _Savings
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
         pads = nn.ints(op.pads)
         if in_kernel(op) or not any(pads):
+            return
+        if self.savings.take(op, prod(nn.shape_of(op.w)[1:])):
             return
         rank = len(pads) // 2
         pad = _pad(op.x, pads[:rank], pads[rank:], 0)
@@ -66,8 +97,11 @@ class SplitWinogradPadding(RewritePattern):
         replace(rewriter, op, pad, nn.WinogradInputOp(pad.result, tile))
 
 
+@dataclass
 class SplitPoolPadding(RewritePattern):
     """max pool, or average pool that counts its padding, with pads -> pad, pool without."""
+
+    savings: _Savings
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.PoolOp, rewriter: PatternRewriter, /) -> None:
@@ -79,6 +113,8 @@ class SplitPoolPadding(RewritePattern):
         if not nn.is_float(nn.tensor_type(op.x).element_type):
             return
         if not is_max and not (op.kind.data is nn.PoolKind.AVERAGE and counted):
+            return
+        if self.savings.take(op, prod(kernel)):
             return
         rank = len(kernel)
         sizes = zip(
@@ -111,10 +147,11 @@ class NNSplitPaddingPass(ModulePass):
     name = "nn-split-padding"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        savings = _Savings(thrift_of(ctx), cl.target_of(op))
         patterns: list[RewritePattern] = [
-            SplitConvPadding(),
+            SplitConvPadding(savings),
             SplitWinogradPadding(),
-            SplitPoolPadding(),
+            SplitPoolPadding(savings),
         ]
         applier = GreedyRewritePatternApplier(patterns, dce_enabled=False)
         PatternRewriteWalker(applier, apply_recursively=False).rewrite_module(op)

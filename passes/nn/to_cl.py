@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from ...context import weights_of
+from ...context import thrift_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.images import verify_image
 from ...dialects.cl.target import ATTRIBUTE_NAME
@@ -37,7 +37,9 @@ class NNToCLPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if ATTRIBUTE_NAME in op.attributes:
             _check_images(op)
-        module = Surroundings(weights_of(ctx), cl.target_of(op), KernelTable(), cl.graphs_of(op))
+        module = Surroundings(
+            weights_of(ctx), cl.target_of(op), KernelTable(), cl.graphs_of(op), thrift_of(ctx)
+        )
         block, functions = op.body.block, nn.networks_of(op)
         for function in functions:
             block.insert_op_before(_program(function, module), function)

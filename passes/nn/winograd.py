@@ -19,11 +19,14 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
+from ...context import thrift_of
 from ...dialects import cl, nn
 from ...dialects.cl.target import WINOGRAD_CHOICES
 from ...dialects.nn import Array, ints, shape_of
 from ...dialects.nn.winograd import KERNEL, TRANSFORMS, tile_counts
 from ...weights import Weights
+from ..locations import node_name
+from ..thrift import Means, Thrift
 from .rewriting import in_kernel, replace, store_of
 
 # F(4x4, 3x3) adds up terms 100 times as large as the result; half has too few bits for that.
@@ -48,6 +51,13 @@ def cost(op: nn.ConvOp, tile: int, transform_cost: float) -> float:
     tiles, elements = n * rows * cols, (tile + KERNEL - 1) ** 2
     moved = tiles * (outputs + inputs) + outputs * inputs
     return elements * (tiles * outputs * inputs + transform_cost * moved)
+
+
+def tile_elements(op: nn.ConvOp, tile: int) -> int:
+    """The elements of all tiles that transforms read and write."""
+    outputs, inputs = shape_of(op.w)[:2]
+    n, _, *sizes = shape_of(op.result)
+    return n * prod(tile_counts(sizes, tile)) * (outputs + inputs) * (tile + KERNEL - 1) ** 2
 
 
 @dataclass(frozen=True)
@@ -85,8 +95,11 @@ class ConvByTransforms(RewritePattern):
     transform_cost: float
     launches: float
     """What the target's `winograd_microseconds` are in products."""
+    rate: float
+    """Products per microsecond."""
     lanes: int = 0
     """Channels of a block where a kernel transforms a few tiles at a time; 0 for other targets."""
+    thrift: Thrift | None = None
 
     @classmethod
     def on(cls, target: cl.Target, ctx: Context, mode: str = "") -> Self | None:
@@ -95,17 +108,17 @@ class ConvByTransforms(RewritePattern):
         transform_cost = target.winograd_tiles_cost if lanes else target.winograd_transform_cost
         if mode == "off" or (mode == "auto" and not transform_cost):
             return None
+        rate, thrift = 1e3 * target.mads_per_nanosecond * target.compute_units, thrift_of(ctx)
         if mode == "prefer":
-            return cls(store_of(ctx), 0.0, 0.0, lanes)
-        rate = 1e3 * target.mads_per_nanosecond * target.compute_units
+            return cls(store_of(ctx), 0.0, 0.0, rate, lanes, thrift)
         launches = target.winograd_microseconds * rate
-        return cls(store_of(ctx), transform_cost, launches, lanes)
+        return cls(store_of(ctx), transform_cost, launches, rate, lanes, thrift)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
         w = nn.constant_value(op.w, self.weights)
         tile = None if w is None or not self._is_eligible(op) else self._tile(op)
-        if w is None or tile is None or in_kernel(op):
+        if w is None or tile is None or in_kernel(op) or self._must_save(op, tile):
             return
         matrices = nn.ConstantOp.from_array(
             transformed_weights(w, tile), self.weights, nn.hint_of(op.w)
@@ -137,8 +150,22 @@ class ConvByTransforms(RewritePattern):
         best = min(allowed, key=lambda m: cost(op, m, self.transform_cost), default=None)
         if best is None:
             return None
-        gain = direct_cost(op, self.transform_cost) - cost(op, best, self.transform_cost)
-        return best if gain > self.launches else None
+        return best if self._gain(op, best) > self.launches else None
+
+    def _gain(self, op: nn.ConvOp, tile: int) -> float:
+        return direct_cost(op, self.transform_cost) - cost(op, tile, self.transform_cost)
+
+    def _must_save(self, op: nn.ConvOp, tile: int) -> bool:
+        """Whether a limit on memory leaves no room for the results of the transforms."""
+        if self.thrift is None or self.lanes:
+            return False
+        node, moved = node_name(op), tile_elements(op, tile)
+        if self.thrift.must(Means.TRANSFORMS, node):
+            return True
+        size = moved * nn.numpy_dtype(nn.tensor_type(op.x).element_type).itemsize
+        gain = self._gain(op, tile) - self.launches
+        self.thrift.offer(Means.TRANSFORMS, node, size, gain / self.rate)
+        return False
 
     def _bias(self, op: nn.ConvOp, result: nn.WinogradOutputOp) -> Sequence[Operation]:
         if op.b is None:

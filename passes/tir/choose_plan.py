@@ -11,15 +11,18 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...context import explanations_of
+from ...context import explanations_of, thrift_of
 from ...dialects import cl, tir
 from ...errors import CloptError
+from ..locations import node_name
 from ..remarks import add_remarks
+from ..thrift import Means, Thrift
 from .plan_file import PlanFile
 from .rules import RULES
 from .rules.explain import explain_plan
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import default_plan, space_of
+from .rules.split_reduction import SPLIT_REDUCTION
 from .rules.stages import is_naive
 from .schedule.errors import ScheduleError
 
@@ -48,11 +51,26 @@ class TIRChoosePlanPass(ModulePass):
         kernels = [func for func in op.ops if isinstance(func, tir.FuncOp) and _is_open(func)]
         if self.database is not None:
             _take_plans(op, kernels, PlanFile.read(Path(self.database)), target)
+        whole = _kernels_of_whole_sums(op, thrift_of(ctx))
         for func in kernels:
             if func.plan is None:
-                func.plan = default_plan(func, target)
+                without = (SPLIT_REDUCTION.name,) if func.sym_name.data in whole else ()
+                func.plan = default_plan(func, target, without)
             if explanations is not None:
                 explanations.append(explain_plan(func, func.plan.data, target))
+
+
+def _kernels_of_whole_sums(module: ModuleOp, thrift: Thrift | None) -> set[str]:
+    """The kernels of launches that may not keep parts of sums in memory."""
+    if thrift is None:
+        return set()
+    return {
+        launch.kernel_name
+        for program in module.ops
+        if isinstance(program, cl.ProgramOp)
+        for launch in cl.commands(program)
+        if isinstance(launch, cl.EnqueueKernelOp) and thrift.must(Means.SUMS, node_name(launch))
+    }
 
 
 def _is_open(func: tir.FuncOp) -> bool:

@@ -18,7 +18,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...context import thrift_of
 from ...dialects import cl, tir
+from ...dialects.cl.ops import byte_count
+from ..locations import node_name
+from ..thrift import Means, Thrift
 from .schedule.analysis import blocks_in, memref_of, temporary, written
 from .schedule.errors import refuse
 from .straighten import straighten
@@ -40,6 +44,7 @@ class TIRSplitKernelsPass(ModulePass):
     name: ClassVar[str] = "tir-split-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        thrift, target = thrift_of(ctx), cl.target_of(op)
         names = {func.sym_name.data for func in op.ops if isinstance(func, tir.FuncOp)}
         parts: dict[str, Sequence[_Part]] = {}
         for func in list(op.ops):
@@ -51,6 +56,7 @@ class TIRSplitKernelsPass(ModulePass):
             if isinstance(program, cl.ProgramOp):
                 for launch in list(program.body.block.ops):
                     if isinstance(launch, cl.EnqueueKernelOp) and launch.kernel_name in parts:
+                        _offer_whole_sums(launch, parts[launch.kernel_name], thrift, target)
                         _launch_all(launch, parts[launch.kernel_name])
 
 
@@ -215,6 +221,17 @@ def _describe(part: tir.FuncOp, func: tir.FuncOp, used: Sequence[SSAValue]) -> N
         part.layouts = DictionaryAttr(kept) if kept else None
     part.local_size, part.comment = func.local_size, func.comment
     part.part_of = StringAttr(func.sym_name.data)
+
+
+def _offer_whole_sums(
+    launch: cl.EnqueueKernelOp, parts: Sequence[_Part], thrift: Thrift | None, target: cl.Target
+) -> None:
+    """Offer to do without the buffers between the parts of a kernel."""
+    if thrift is None:
+        return
+    size = sum(byte_count(type_) for part in parts for type_ in part.buffers.values())
+    # A kernel is split where that saves more than the launches that it adds.
+    thrift.offer(Means.SUMS, node_name(launch), size, len(parts) * target.launch_microseconds)
 
 
 def _launch_all(launch: cl.EnqueueKernelOp, parts: Sequence[_Part]) -> None:

@@ -13,9 +13,9 @@ from ..fuse import form_groups
 from ..layout.explain import table_text
 from ..layout.grouping import TEXELS
 from ..layout.kernels import works_of_group
-from ..layout.offload import FORBIDDEN, OffloadProblem
+from ..layout.offload import OffloadProblem
 from ..layout.problem import LayoutProblem
-from ..layout.solver import Solution
+from ..layout.solver import FORBIDDEN, Solution
 from .cost import CommandCosts
 from .matching import Match
 from .offers import Offers, is_opaque

@@ -11,7 +11,8 @@ from ....dialects import clml, nn
 from ....dialects.clml import Layout, Usage
 from ..layout.cost import bytes_of
 from ..layout.kernels import Work
-from ..layout.offload import FORBIDDEN, Offer
+from ..layout.offload import Offer
+from ..layout.solver import FORBIDDEN
 from .cost import CommandCosts
 from .matching import Match
 

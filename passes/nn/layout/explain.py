@@ -13,9 +13,9 @@ from ....dialects.nn import LayoutAttr
 from ...locations import node_name
 from .candidates import is_texture
 from .cost import bytes_of
-from .offload import FORBIDDEN, OffloadProblem, OffloadVariable, State, Writer
+from .offload import OffloadProblem, OffloadVariable, State, Writer
 from .problem import LayoutProblem
-from .solver import Solution
+from .solver import FORBIDDEN, Solution
 
 
 @dataclass(frozen=True)

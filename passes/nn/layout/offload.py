@@ -20,11 +20,7 @@ from .candidates import PLAIN, Candidate
 from .dead_ends import solve_pruned
 from .kernels import Work
 from .problem import LayoutProblem, Variable
-from .solver import Problem, Solution, Table
-
-# Finite, so that a local search can leave a forbidden choice step by step.
-FORBIDDEN = 1e9
-"""Microseconds charged for an impossible choice."""
+from .solver import FORBIDDEN, Problem, Solution, Table
 
 
 class Writer(Enum):

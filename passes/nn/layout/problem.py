@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from ....dialects import cl, clml, nn
+from ...thrift import Means, Thrift
 from ..fuse import Group
 from .candidates import PLAIN, Candidate
 from .cost import CostModel
 from .kernels import Work, work_lane, works_of_group
-from .solver import Problem, Solution, Table, solve
+from .savings import node_of, smallest
+from .solver import FORBIDDEN, Problem, Solution, Table, solve
 from .tables import CostTables
 
 
@@ -44,6 +47,7 @@ class LayoutProblem:
     function: func.FuncOp
     groups: Sequence[Group]
     target: cl.Target
+    thrift: Thrift | None = None
     variables: dict[SSAValue, Variable] = field(default_factory=dict[SSAValue, Variable])
     works: dict[SSAValue, Work] = field(default_factory=dict[SSAValue, Work])
     problem: Problem = field(default_factory=Problem)
@@ -73,8 +77,8 @@ class LayoutProblem:
         """The cheapest choice of candidates."""
         return solve(self.problem)
 
-    def _add(self, value: SSAValue, possible: list[Candidate]) -> Variable:
-        readable = self.candidates_for(value)
+    def _add(self, value: SSAValue, possible: list[Candidate], must_save: bool = False) -> Variable:
+        readable = possible if must_save else self.candidates_for(value)
         if not all(candidate.is_texture for candidate in readable):
             layouts = {candidate.layout for candidate in possible}
             readable = [*possible, *(c for c in readable if c.layout not in layouts)]
@@ -110,7 +114,10 @@ class LayoutProblem:
         possible = self.candidates_for(value)
         if (value in self.returned or work.is_view) and PLAIN not in possible:
             possible = [*possible, PLAIN]
-        variable = self._add(value, possible)
+        must_save = self._must(Means.LAYOUT, work)
+        if must_save:
+            possible = smallest(type_, possible, self.target)
+        variable = self._add(value, possible, must_save)
         variable.work = self.works[value] = work
         alone = self.problem.costs[variable.number]
         if not work.is_view:
@@ -132,7 +139,13 @@ class LayoutProblem:
         type_ = nn.plain_type(source.value.type)
         transforms = self.tables.transform(type_, source.candidates, readable)
         reads = self.tables.read(work, source.value, readable, results)
+        if self._must(Means.COPY, work):
+            held = [[a.layout != b.layout for b in readable] for a in source.candidates]
+            transforms = transforms + FORBIDDEN * np.array(held)
         return transforms[:, :, None] + reads[None, :, :]
+
+    def _must(self, means: Means, work: Work) -> bool:
+        return self.thrift is not None and self.thrift.must(means, node_of(work))
 
 
 def readable_by(work: Work, source: Variable) -> list[Candidate]:

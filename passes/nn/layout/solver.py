@@ -27,6 +27,10 @@ LARGEST_TABLE = 1 << 16
 _SMALL = 8
 """Up to this many neighbours the fill of an elimination is counted, beyond it bounded."""
 
+# Finite, so that a local search can leave a forbidden choice step by step.
+FORBIDDEN = 1e9
+"""Microseconds charged for an impossible choice."""
+
 _TRIALS = 256
 """The most times that the rest is solved again to improve fixed variables."""
 

@@ -14,6 +14,7 @@ from ....dialects.cl.ops import byte_count
 from ....errors import CloptError
 from ....weights import Weights
 from ...locations import node_name
+from ...thrift import Thrift
 from .calls import call_commands
 from .constants import packed_constant, plain_constant, source_constant
 from .homes import find_homes
@@ -30,6 +31,7 @@ class Surroundings:
     kernels: KernelTable
     graphs: dict[str, clml.GraphOp]
     """The CLML graphs that nothing calls yet."""
+    thrift: Thrift | None = None
 
     def graph(self, call: clml.CallOp) -> clml.GraphOp:
         """The graph of a call; a graph has its tensors once, so it serves only one call."""
@@ -59,7 +61,7 @@ class ProgramBody:
             self.buffers[value] = param
         params = self.block.args[program.input_count :]
         self.returned = list(zip(returned_values(function), params, strict=True))
-        self.homes = find_homes(function, self.returned, module.target)
+        self.homes = find_homes(function, self.returned, module.target, module.thrift)
 
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""

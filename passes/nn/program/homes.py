@@ -20,6 +20,8 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from ....dialects import cl, clml, nn
 from ....dialects.cl.ops import byte_count
+from ...locations import node_name
+from ...thrift import Means, Thrift
 from .layouts import is_packed_view
 
 Step: TypeAlias = nn.FusedOp | clml.CallOp
@@ -116,7 +118,10 @@ def source_of(value: SSAValue) -> SSAValue:
 
 
 def find_homes(
-    function: func.FuncOp, results: Sequence[tuple[SSAValue, SSAValue]], target: cl.Target
+    function: func.FuncOp,
+    results: Sequence[tuple[SSAValue, SSAValue]],
+    target: cl.Target,
+    thrift: Thrift | None = None,
 ) -> Homes:
     """The homes of the results of a function's regions and calls.
 
@@ -129,6 +134,8 @@ def find_homes(
         return _place([], results, alignment, sizes)
     steps = [op for op in function.body.block.ops if isinstance(op, Step)]
     regions = [op for op in steps if isinstance(op, nn.FusedOp)]
+    if thrift is not None:
+        regions = [op for op in regions if not thrift.must(Means.PLACE, node_name(op))]
     apart = _place([], results, alignment, sizes)
     limit = _MOST_GROWTH * max(live_bytes(steps, results, apart)[0])
     kept = regions
@@ -137,7 +144,7 @@ def find_homes(
         totals, lives = live_bytes(steps, results, homes)
         least = _excess(totals, limit)
         if not least:
-            return homes
+            break
         time = next(i for i, total in enumerate(totals) if total > limit)
         before = kept
         for fused in kept:
@@ -151,7 +158,29 @@ def find_homes(
                 if (excess := _excess(without, limit)) < least:
                     least, kept = excess, rest
         if kept is before:
-            return homes
+            break
+    if thrift is not None:
+        _offer_places(kept, steps, results, homes, target, thrift)
+    return homes
+
+
+def _offer_places(
+    regions: Sequence[nn.FusedOp],
+    steps: Sequence[Step],
+    results: Sequence[tuple[SSAValue, SSAValue]],
+    homes: Homes,
+    target: cl.Target,
+    thrift: Thrift,
+) -> None:
+    """Offer to make kernels of the regions whose parts raise the most live bytes."""
+    most = max(live_bytes(steps, results, homes)[0])
+    for fused in (*homes.slices, *homes.joins):
+        rest = [op for op in regions if op is not fused]
+        apart = _place(rest, results, target.image_base_alignment_bytes, homes.sizes)
+        saved = most - max(live_bytes(steps, results, apart)[0])
+        moved = 2 * homes.sizes[fused.outputs[0]]
+        time = target.launch_microseconds + moved / (1e3 * target.bandwidth)
+        thrift.offer(Means.PLACE, node_name(fused), saved, time)
 
 
 def _excess(totals: Iterable[int], limit: float) -> float:

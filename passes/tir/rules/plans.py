@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,19 +23,24 @@ class Fit:
     space: Space[Any]
 
 
-def first_fit(func: tir.FuncOp, target: cl.Target) -> Fit:
-    """The rule that a naive kernel gets: the first that fits and has no objection."""
+def first_fit(func: tir.FuncOp, target: cl.Target, without: Container[str] = ()) -> Fit:
+    """The rule that a naive kernel gets: the first that fits and has no objection.
+
+    The rules named in `without` do not count.
+    """
     kernel = NaiveKernel(func)
     for rule in RULES:
+        if rule.name in without:
+            continue
         found = rule.space(kernel, target)
         if isinstance(found, Space) and rule.objection_to(found) is None:
             return Fit(rule, found)
     raise refuse(func, "no rule fits it")
 
 
-def default_plan(func: tir.FuncOp, target: cl.Target) -> tir.PlanAttr:
-    """The default of the rule that a naive kernel gets."""
-    fit = first_fit(func, target)
+def default_plan(func: tir.FuncOp, target: cl.Target, without: Container[str] = ()) -> tir.PlanAttr:
+    """The default of the rule that a naive kernel gets, of those not in `without`."""
+    fit = first_fit(func, target, without)
     return plan_of(fit.rule, fit.rule.default(fit.space))
 
 

@@ -1,0 +1,27 @@
+// RUN: clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl \
+// RUN:   | filecheck %s --check-prefix=FAST
+// RUN: clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit 130000 2>&1 \
+// RUN:   | filecheck %s
+// RUN: clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit 130000 \
+// RUN:   | filecheck %s --check-prefix=ARENA
+// RUN: not clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit 30000 2>&1 \
+// RUN:   | filecheck %s --check-prefix=IMPOSSIBLE
+// RUN: not clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit -1 2>&1 \
+// RUN:   | filecheck %s --check-prefix=NEGATIVE
+// RUN: not clopt %s -p simplify --memory-limit 30000 2>&1 | filecheck %s --check-prefix=PIPELINE
+
+// The transforms of a convolution have results for a whole map, which the direct form does not need.
+// FAST: cl.arena : memref<165888xi8>
+// CHECK: remark: for at most 130,000 bytes of intermediate results, these take less memory and, by
+// CHECK-SAME: the model, {{[0-9]+}} us longer: nn.conv {{[0-9]}} (no Winograd)
+// ARENA: cl.arena : memref<86528xi8>
+// IMPOSSIBLE: the memory limit of 30,000 bytes is too low: intermediate results need at least
+// IMPOSSIBLE-SAME: bytes, at nn.conv {{[0-9]}}; raise the limit
+// NEGATIVE: a memory limit is a number of bytes, not -1.
+// PIPELINE: a memory limit is for pipelines from nn-choose to cl-plan-memory, for example opencl.
+func.func @main(%x: tensor<1x16x24x24xf32>) -> tensor<1x16x24x24xf32> {
+  %w = nn.constant dense<0.5> : tensor<16x16x3x3xf32>
+  %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x16x24x24xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x24x24xf32>
+  %z = nn.conv %y, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x16x24x24xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x24x24xf32>
+  func.return %z : tensor<1x16x24x24xf32>
+}

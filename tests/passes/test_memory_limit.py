@@ -1,0 +1,185 @@
+"""A limit on memory: the plan stays within it, is right, and gives up no more than it must."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import clopt
+from clopt.passes.memory_limit import cheapest
+from clopt.passes.thrift import Means, Saving
+from support.onnx import builders
+
+SEED = 7
+
+
+def graph(
+    nodes: list[onnx.NodeProto], x: list[int], y: list[int], **weights: tuple[int, ...]
+) -> onnx.ModelProto:
+    """A model from `x` to `y` with random weights."""
+    rng = np.random.default_rng(SEED)
+    arrays = [
+        numpy_helper.from_array(rng.standard_normal(shape, dtype=np.float32) / 8, name)
+        for name, shape in weights.items()
+    ]
+    ports = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", x), ("y", y))
+    ]
+    made = helper.make_graph(nodes, "network", ports[:1], ports[1:], arrays)
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def convolutions(*channels: int) -> onnx.ModelProto:
+    """3x3 convolutions, one after the other."""
+    nodes: list[onnx.NodeProto] = []
+    weights: dict[str, tuple[int, ...]] = {}
+    names = ["x", *(f"t{i}" for i in range(len(channels) - 2)), "y"]
+    for i, (cin, cout) in enumerate(pairwise(channels)):
+        inputs = [names[i], f"w{i}"]
+        nodes.append(
+            helper.make_node("Conv", inputs, [names[i + 1]], name=f"conv{i}", pads=[1, 1, 1, 1])
+        )
+        weights[f"w{i}"] = (cout, cin, 3, 3)
+    shapes = ([1, channels[i], 24, 24] for i in (0, -1))
+    return graph(nodes, *shapes, **weights)
+
+
+def products() -> onnx.ModelProto:
+    """A deep product with few results, and a function of them."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "v"], ["t"], name="deep"),
+        helper.make_node("Softmax", ["t"], ["u"], name="softmax"),
+        helper.make_node("MatMul", ["u", "w"], ["y"], name="last"),
+    ]
+    return graph(nodes, [64, 8192], [64, 64], v=(8192, 64), w=(64, 64))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model whose fastest plan takes memory, and the choice that does without."""
+
+    means: Means
+    target: str
+    model: Callable[[], onnx.ModelProto]
+
+
+CASES = {
+    "transforms": Case(
+        Means.TRANSFORMS,
+        "adreno-740 texture=prefer winograd=prefer",
+        lambda: convolutions(16, 16, 16, 8),
+    ),
+    "tails of blocks": Case(
+        Means.LAYOUT,
+        "pocl blocks=prefer winograd=off vector_width=16",
+        lambda: convolutions(16, 24, 24, 16),
+    ),
+    "borders": Case(
+        Means.BORDER, "pocl blocks=off winograd=off", lambda: convolutions(4, 16, 16, 4)
+    ),
+    "parts of sums": Case(Means.SUMS, "nvidia texture=off", products),
+}
+
+
+def run(model: onnx.ModelProto, compiled: clopt.CompiledModel) -> None:
+    """Compare a compiled model with onnxruntime."""
+    inputs = builders.inputs_for(model)
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    for found, expected in zip(compiled.run(inputs), session.run(None, inputs), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_plan_one_byte_smaller_gives_up_what_takes_memory(name: str) -> None:
+    case = CASES[name]
+    fastest = clopt.compile(case.model(), case.target).memory
+    most = fastest.arena_bytes + fastest.separate_bytes
+    limited = clopt.compile(case.model(), case.target, memory_limit=most - 1)
+    assert limited.memory.arena_bytes + limited.memory.separate_bytes < most
+    (remark,) = (text for text in limited.remarks if "less memory" in text)
+    assert case.means.value in remark
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_given_up_changes_no_result(name: str, devices: dict[str, str]) -> None:
+    case = CASES[name]
+    with pytest.raises(clopt.CloptError) as refusal:
+        clopt.compile(case.model(), case.target, memory_limit=1)
+    least = least_of(refusal.value)
+    for device in devices.values():
+        run(
+            case.model(),
+            clopt.compile(case.model(), case.target, device=device, memory_limit=least),
+        )
+
+
+def least_of(error: clopt.CloptError) -> int:
+    (digits,) = re.findall(r"need at least ([\d,]+) bytes, at ", str(error))
+    return int(digits.replace(",", ""))
+
+
+NETWORKS = {
+    "unet": "adreno-740 texture=prefer winograd=prefer",
+    "mobilenet_v1": "pocl vector_width=16",
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_least_of_the_error_is_possible(name: str) -> None:
+    model, target = builders.NETWORKS[name](), NETWORKS[name]
+    with pytest.raises(clopt.CloptError) as refusal:
+        clopt.compile(model, target, memory_limit=0)
+    least = least_of(refusal.value)
+    memory = clopt.compile(model, target, memory_limit=least).memory
+    assert memory.arena_bytes + memory.separate_bytes == least
+    with pytest.raises(clopt.CloptError, match=f"need at least {least:,} bytes, at "):
+        clopt.compile(model, target, memory_limit=least - 1)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_limit_above_the_fastest_plan_changes_nothing(name: str) -> None:
+    model, target = builders.NETWORKS[name](), NETWORKS[name]
+    fastest = clopt.compile(model, target)
+    memory = fastest.memory.arena_bytes + fastest.memory.separate_bytes
+    limited = clopt.compile(model, target, memory_limit=memory)
+    assert str(limited.module) == str(fastest.module)
+    assert limited.remarks == fastest.remarks
+
+
+def test_one_of_several_transforms_is_given_up_where_that_is_enough() -> None:
+    model, target = convolutions(16, 16, 16, 24, 8), CASES["transforms"].target
+    fastest = clopt.compile(model, target).memory
+    limited = clopt.compile(model, target, memory_limit=fastest.arena_bytes - 1)
+    (remark,) = (text for text in limited.remarks if "less memory" in text)
+    assert remark.count(Means.TRANSFORMS.value) == 1
+
+
+def saving(node: str, size: int, time: float) -> Saving:
+    return Saving(Means.LAYOUT, node, size, time)
+
+
+def test_cheapest_takes_the_least_time_for_the_bytes() -> None:
+    small, large, dear = saving("a", 10, 1.0), saving("b", 100, 20.0), saving("c", 100, 30.0)
+    offers = [dear, large, small]
+    assert cheapest(offers, 10) == {small}
+    # The small one came first, and is not needed beside the large one.
+    assert cheapest(offers, 100) == {large}
+    assert cheapest(offers, 105) == {small, large}
+    assert cheapest(offers, 1000) == {*offers}
+
+
+def test_a_program_takes_no_limit() -> None:
+    program = clopt.compile(convolutions(4, 4, 4), "pocl").module
+    with pytest.raises(clopt.CloptError, match="the memory of a program is planned"):
+        clopt.compile(program, memory_limit=1000)
