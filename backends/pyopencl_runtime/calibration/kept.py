@@ -18,7 +18,7 @@ from ..build import device_facts
 from ..devices import Device
 from .figures import Figure
 
-_FORMAT = "1"
+_FORMAT = "2"
 """Another one for other kernels: their facts are measured again."""
 
 
