@@ -14,31 +14,18 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
-import json
 import statistics
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
-import pyopencl as cl
+from alternating import Arrays, Rival, Rows, by_clopt, by_onnxruntime, measure, ratios, show, write
 from onnx import TensorProto, helper, numpy_helper
-from provenance import measured
 from rich.console import Console
-from rich.table import Table
-
-import clopt
-from clopt.backends.pyopencl_runtime import find_device, target_for
-from clopt.backends.targets import TargetChoice
 
 RESULTS = Path(__file__).resolve().parent / "results" / "products"
-SECONDS = 0.02
-"""A sample repeats its product for at least so long."""
-
-Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -115,86 +102,12 @@ PRODUCTS: dict[str, Product] = dict(_squares()) | {
 }
 
 
-@dataclass(frozen=True)
-class Rival:
-    """A way to compute a product: `run` does it once."""
-
-    name: str
-    run: Callable[[], object]
-
-
 def by_openblas(product: Product, arrays: Arrays, expected: np.ndarray) -> Rival:
     """numpy's product, which calls OpenBLAS."""
     a = arrays["a"].swapaxes(-1, -2) if product.left else arrays["a"]
     b = arrays["b"].swapaxes(-1, -2) if product.right else arrays["b"]
     y = np.empty_like(expected)
     return Rival("OpenBLAS", lambda: np.matmul(a, b, out=y))
-
-
-def by_onnxruntime(product: Product, arrays: Arrays, expected: np.ndarray) -> Rival:
-    """onnxruntime's product, its inputs and its output in place."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    model = product.model(arrays).SerializeToString()
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    binding = session.io_binding()
-    names = [value.name for value in session.get_inputs()]
-    held = [onnxruntime.OrtValue.ortvalue_from_numpy(arrays[name]) for name in names]
-    for name, value in zip(names, held, strict=True):
-        binding.bind_ortvalue_input(name, value)
-    result = onnxruntime.OrtValue.ortvalue_from_numpy(np.empty_like(expected))
-    binding.bind_ortvalue_output("y", result)
-    return Rival("onnxruntime", lambda: session.run_with_iobinding(binding))
-
-
-def by_clopt(
-    device: str, facts: str, product: Product, arrays: Arrays, expected: np.ndarray
-) -> Rival:
-    """The launches of the compiled product."""
-    chosen = find_device(device)
-    context = cl.Context([chosen.handle])
-    queue = cl.CommandQueue(context, chosen.handle)
-    target = TargetChoice.parse(facts).change(target_for(chosen))
-    compiled = clopt.compile(product.model(arrays), target, context=context, queue=queue)
-    inputs = {key: arrays[key] for key in ("a", "b") if key == "a" or not product.constant}
-    (found,) = compiled.run(inputs)
-    error = np.abs(found - expected).max() / np.abs(expected).max()
-    if error > 1e-4:
-        raise RuntimeError(f"{device} {facts}: off by {error:.1e} of the largest result")
-
-    def run() -> None:
-        # Asked for here: the executable holds the buffers.
-        for launch in compiled.executable.launches:
-            cl.enqueue_nd_range_kernel(queue, launch.kernel, launch.global_size, launch.local_size)
-        queue.finish()
-
-    return Rival(f"clopt {device} {facts}".strip(), run)
-
-
-def measure(rivals: Sequence[Rival], rounds: int) -> list[list[float]]:
-    """Seconds of CPU time of one product, for each rival and round."""
-    counts: list[int] = []
-    for rival in rivals:
-        rival.run()
-        start = time.process_time()
-        rival.run()
-        counts.append(max(1, round(SECONDS / max(time.process_time() - start, 1e-6))))
-    samples: list[list[float]] = [[] for _ in rivals]
-    for _ in range(rounds):
-        for rival, count, seconds in zip(rivals, counts, samples, strict=True):
-            start = time.process_time()
-            for _ in range(count):
-                rival.run()
-            seconds.append((time.process_time() - start) / count)
-    return samples
-
-
-def ratios(samples: list[list[float]]) -> list[float]:
-    """The median over rounds of CPU time relative to the first rival's in the same round."""
-    return [
-        statistics.median(s / base for s, base in zip(seconds, samples[0], strict=True))
-        for seconds in samples
-    ]
 
 
 def main() -> None:
@@ -208,59 +121,31 @@ def main() -> None:
     args = parser.parse_args()
     forms = [(d, f) for d in args.device or ("pocl", "intel") for f in args.facts or ("",)]
     console = Console(width=None if os.isatty(1) else 160)
-    rows: dict[str, dict[str, float]] = {}
+    rows: Rows = {}
     for name in args.names or PRODUCTS:
         product = PRODUCTS[name]
         arrays = product.arrays()
         a = arrays["a"].swapaxes(-1, -2) if product.left else arrays["a"]
         b = arrays["b"].swapaxes(-1, -2) if product.right else arrays["b"]
         expected = a @ b
+        model = product.model(arrays)
+        inputs = {key: arrays[key] for key in ("a", "b") if key == "a" or not product.constant}
         rivals = [
             by_openblas(product, arrays, expected),
-            by_onnxruntime(product, arrays, expected),
-            *(by_clopt(device, facts, product, arrays, expected) for device, facts in forms),
+            by_onnxruntime(model, inputs, expected, threads=1),
+            *(by_clopt(device, facts, model, inputs, expected) for device, facts in forms),
         ]
         samples = measure(rivals, args.rounds)
         found = ratios(samples)
-        rows[name] = {r.name: value for r, value in zip(rivals, found, strict=True)}
+        rows[name] = {r.name: value for r, value in zip(rivals[1:], found[1:], strict=True)}
         flops = 2e-9 * product.batch * product.m * product.k * product.n
         rows[name]["OpenBLAS GFLOP/s"] = flops / statistics.median(samples[0])
-        line = "  ".join(f"{key} {value:.2f}" for key, value in list(rows[name].items())[1:])
+        line = "  ".join(f"{key} {value:.2f}" for key, value in rows[name].items())
         console.print(f"{name}: {line}", style="dim", highlight=False)
-    show(rows, console)
+    show("product", rows, console)
     if args.write:
-        write(rows)
-
-
-def _headings(rows: dict[str, dict[str, float]]) -> list[str]:
-    return [key for key in next(iter(rows.values())) if key != "OpenBLAS"]
-
-
-def show(rows: dict[str, dict[str, float]], console: Console) -> None:
-    """Print the table."""
-    headings = _headings(rows)
-    table = Table("product", *headings)
-    for name, row in rows.items():
-        table.add_row(name, *(f"{row[heading]:.2f}" for heading in headings))
-    console.print(table)
-
-
-def write(rows: dict[str, dict[str, float]]) -> None:
-    """The report."""
-    headings = _headings(rows)
-    lines = [
-        "# Matrix products",
-        "",
-        f"{measured()}.",
-        "CPU time relative to OpenBLAS's on one thread; less is better.",
-        "",
-        f"| product (m x k x n) | {' | '.join(headings)} |",
-        f"|---|{'---|' * len(headings)}",
-    ]
-    for name, row in rows.items():
-        lines.append(f"| {name} | {' | '.join(f'{row[h]:.2f}' for h in headings)} |")
-    RESULTS.with_suffix(".md").write_text("\n".join(lines) + "\n")
-    RESULTS.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+        about = "CPU time relative to OpenBLAS's on one thread; less is better."
+        write(RESULTS, "Matrix products", about, "product (m x k x n)", rows)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,147 @@
+"""Ways to compute one operator, timed by CPU time in turns, so that all see the same machine."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pyopencl as cl
+from provenance import measured
+from rich.console import Console
+from rich.table import Table
+
+import clopt
+from clopt.backends.pyopencl_runtime import find_device, target_for
+from clopt.backends.targets import TargetChoice
+
+SECONDS = 0.02
+"""A sample repeats its run for at least so long."""
+
+QUIET = 0.002
+"""Seconds without CPU time after which the workers of other rivals sleep."""
+
+Arrays = dict[str, np.ndarray]
+Rows = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A way to compute an operator: `run` does it once."""
+
+    name: str
+    run: Callable[[], object]
+
+
+def by_onnxruntime(
+    model: onnx.ModelProto, inputs: Arrays, expected: np.ndarray, threads: int
+) -> Rival:
+    """onnxruntime on threads that do not spin, its inputs and its one output in place."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    binding = session.io_binding()
+    names = [value.name for value in session.get_inputs()]
+    held = [onnxruntime.OrtValue.ortvalue_from_numpy(inputs[name]) for name in names]
+    for name, value in zip(names, held, strict=True):
+        binding.bind_ortvalue_input(name, value)
+    result = onnxruntime.OrtValue.ortvalue_from_numpy(np.empty_like(expected))
+    binding.bind_ortvalue_output(session.get_outputs()[0].name, result)
+    return Rival("onnxruntime", lambda: session.run_with_iobinding(binding))
+
+
+def by_clopt(
+    device: str, facts: str, model: onnx.ModelProto, inputs: Arrays, expected: np.ndarray
+) -> Rival:
+    """The launches of the compiled model, until the queue is empty."""
+    chosen = find_device(device)
+    context = cl.Context([chosen.handle])
+    queue = cl.CommandQueue(context, chosen.handle)
+    target = TargetChoice.parse(facts).change(target_for(chosen))
+    compiled = clopt.compile(model, target, context=context, queue=queue)
+    (found,) = compiled.run(inputs)
+    error = np.abs(found - expected).max() / np.abs(expected).max()
+    if error > 1e-4:
+        raise RuntimeError(f"{device} {facts}: off by {error:.1e} of the largest result")
+
+    def run() -> None:
+        # Asked for here: the executable holds the buffers.
+        for launch in compiled.executable.launches:
+            cl.enqueue_nd_range_kernel(queue, launch.kernel, launch.global_size, launch.local_size)
+        queue.finish()
+
+    return Rival(f"clopt {device} {facts}".strip(), run)
+
+
+def settle() -> None:
+    """Wait until no thread of the process computes: Intel's workers spin for a while."""
+    deadline = time.perf_counter() + 1.0
+    while time.perf_counter() < deadline:
+        before = time.process_time()
+        time.sleep(QUIET)
+        if time.process_time() - before < QUIET / 10:
+            return
+
+
+def measure(rivals: Sequence[Rival], rounds: int) -> list[list[float]]:
+    """Seconds of CPU time of one run, for each rival and round."""
+    counts: list[int] = []
+    for rival in rivals:
+        rival.run()
+        settle()
+        start = time.process_time()
+        rival.run()
+        counts.append(max(1, round(SECONDS / max(time.process_time() - start, 1e-6))))
+    samples: list[list[float]] = [[] for _ in rivals]
+    for _ in range(rounds):
+        for rival, count, seconds in zip(rivals, counts, samples, strict=True):
+            settle()
+            start = time.process_time()
+            for _ in range(count):
+                rival.run()
+            seconds.append((time.process_time() - start) / count)
+    return samples
+
+
+def ratios(samples: list[list[float]]) -> list[float]:
+    """The median over rounds of CPU time relative to the first rival's in the same round."""
+    return [
+        statistics.median(s / base for s, base in zip(seconds, samples[0], strict=True))
+        for seconds in samples
+    ]
+
+
+def show(subject: str, rows: Rows, console: Console) -> None:
+    """Print the table."""
+    headings = list(next(iter(rows.values())))
+    table = Table(subject, *headings)
+    for name, row in rows.items():
+        table.add_row(name, *(f"{row[heading]:.2f}" for heading in headings))
+    console.print(table)
+
+
+def write(path: Path, title: str, about: str, subject: str, rows: Rows) -> None:
+    """The report, `path` with the suffixes .md and .json."""
+    headings = list(next(iter(rows.values())))
+    lines = [
+        f"# {title}",
+        "",
+        f"{measured()}.",
+        about,
+        "",
+        f"| {subject} | {' | '.join(headings)} |",
+        f"|---|{'---:|' * len(headings)}",
+    ]
+    for name, row in rows.items():
+        lines.append(f"| {name} | {' | '.join(f'{row[h]:.2f}' for h in headings)} |")
+    path.with_suffix(".md").write_text("\n".join(lines) + "\n")
+    path.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
