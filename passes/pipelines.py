@@ -21,6 +21,7 @@ from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
 from .nn.fold_relayouts import NNFoldRelayoutsPass
 from .nn.fuse import NNFusePass
+from .nn.join_attention import NNJoinAttentionPass
 from .nn.mixed_precision import NNMixedPrecisionPass
 from .nn.sink_reshapes import NNSinkReshapesPass
 from .nn.split_padding import NNSplitPaddingPass
@@ -75,6 +76,8 @@ FUSE: tuple[ModulePass, ...] = (
     NNFoldRelayoutsPass(),
     # A 1x1 convolution is a matrix product and gets the schedules of one.
     NNConvToMatmulPass(),
+    # Before the passes that form kernels one product at a time.
+    NNJoinAttentionPass(),
     # Attention multiplies by a transposed operand; its rows should be contiguous.
     NNSplitTransposesPass(),
     # Vector loads want the border of a convolution's input in memory.

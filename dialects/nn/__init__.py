@@ -22,6 +22,7 @@ from ..properties import (
     real,
 )
 from ..windows import extent
+from .attention import AttentionOp, AttentionScoresOp
 from .attributes import (
     ATTRIBUTES,
     ArgReduceKind,
@@ -168,6 +169,8 @@ NN = Dialect(
     "nn",
     [
         ArgReduceOp,
+        AttentionOp,
+        AttentionScoresOp,
         BatchNormOp,
         BinaryOp,
         CastOp,
@@ -229,6 +232,8 @@ __all__ = [
     "ArgReduceKindAttr",
     "ArgReduceOp",
     "Array",
+    "AttentionOp",
+    "AttentionScoresOp",
     "BatchNormOp",
     "BinaryKind",
     "BinaryKindAttr",

@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ... import nn
 from .. import Array
 from . import (
+    attention,
     elementwise,
     indexing,
     movement,
@@ -29,6 +30,7 @@ Evaluator = Callable[[Any, Sequence[Array]], Array | tuple[Array, ...]]
 """Computes the results of an operation from its operands' arrays."""
 
 EVALUATORS: dict[type[Operation], Evaluator] = {
+    **attention.EVALUATORS,
     **elementwise.EVALUATORS,
     **indexing.EVALUATORS,
     **movement.EVALUATORS,

@@ -11,6 +11,7 @@ from xdsl.traits import OpTrait
 
 from ....dialects import nn
 from . import (
+    attention,
     constant,
     convolution,
     elementwise,
@@ -38,6 +39,8 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     nn.WhereOp: elementwise.lower_where,
     nn.CastOp: elementwise.lower_cast,
     nn.MatmulOp: linear.lower_matmul,
+    nn.AttentionScoresOp: attention.lower_attention_scores,
+    nn.AttentionOp: attention.lower_attention,
     nn.ConvOp: convolution.lower_conv,
     nn.ConvTransposeOp: convolution.lower_conv_transpose,
     nn.PoolOp: pooling.lower_pool,

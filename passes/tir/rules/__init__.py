@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .attention import ATTENTION
 from .channel_blocks import CHANNEL_BLOCKS
 from .columns import COLUMNS
 from .elementwise import CPU_ELEMENTWISE, GPU_ELEMENTWISE
@@ -40,6 +41,8 @@ RULES: tuple[Rule[Any], ...] = (
     TEXEL_TILE,
     # Whatever else has texels; the rules below know plain memory only.
     TEXEL_SHARED,
+    # Two products, of which the rules below know one.
+    ATTENTION,
     # Products between transforms, which no other rule keeps in the caches.
     WINOGRAD_TILES,
     # Before the tiles in plain memory: they would put a row of channels into vectors.

@@ -24,6 +24,7 @@ from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
 from clopt.passes.nn.fold_batch_norm import NNFoldBatchNormPass
 from clopt.passes.nn.fold_constants import NNFoldConstantsPass
+from clopt.passes.nn.join_attention import NNJoinAttentionPass
 from clopt.weights import Weights
 from support import effort
 from support.drawing import pick
@@ -35,6 +36,7 @@ _CASES: list[tuple[Path, ModulePass]] = [
     (_LIT / "fold_constants.mlir", NNFoldConstantsPass()),
     (_LIT / "fold_batch_norm.mlir", NNFoldBatchNormPass()),
     (_LIT / "conv_to_matmul.mlir", NNConvToMatmulPass()),
+    (_LIT / "join_attention.mlir", NNJoinAttentionPass()),
 ]
 
 

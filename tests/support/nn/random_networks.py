@@ -101,6 +101,21 @@ def large_matmul(net: Network) -> ModuleOp:
     return net.finish(net.maybe(net.add(nn.MatmulOp(a, b)), *AFTER))
 
 
+def attention(net: Network) -> ModuleOp:
+    """Heads may share keys and values; a mask or a bias may follow the product."""
+    queries, keys, depth = net.size(19), net.size(9), net.size(5)
+    heads = net.pick(1, 3)
+    q, k = net.input(2, heads, queries, depth), net.input(1, heads, keys, depth)
+    v = net.input(net.pick(1, 2), net.pick(1, heads), keys, net.size(9))
+    s = net.add(nn.MatmulOp(q, k, transpose_b=True))
+    s = net.add(nn.BinaryOp(s, net.constant(1), "mul"))
+    if net.draw(st.booleans()):
+        s = net.add(nn.BinaryOp(net.operand(net.pick(1, queries), keys), s, "add"))
+    w = net.add(nn.SoftmaxOp(s, 3))
+    y = net.add(nn.MatmulOp(w, v))
+    return net.finish(net.maybe(y, transpose, relu))
+
+
 def pool(net: Network) -> ModuleOp:
     x = net.maybe(net.input(net.size(2), net.size(3), net.size(9) + 2, net.size(11) + 2), *BEFORE)
     kernel = [net.size(3), net.size(3)]
@@ -169,6 +184,7 @@ FAMILIES = [
     convolution,
     transposed_convolution,
     matmul,
+    attention,
     large_matmul,
     pool,
     reduction,

@@ -19,6 +19,7 @@ from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.cl.pack_constants import CLPackConstantsPass
 from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
 from clopt.passes.nn.fuse import NNFusePass
+from clopt.passes.nn.join_attention import NNJoinAttentionPass
 from clopt.passes.nn.sink_reshapes import NNSinkReshapesPass
 from clopt.passes.nn.split_padding import NNSplitPaddingPass
 from clopt.passes.nn.to_cl import NNToCLPass
@@ -44,7 +45,12 @@ def test_scheduled_kernels_compute_what_nn_defines(
     cl.set_target(module, data.draw(TARGETS, label="target"))
     expected = interpret(net.function, net.inputs, net.weights)
     ctx = CloptContext(weights=net.weights)
-    optional = (NNConvToMatmulPass(), NNSplitPaddingPass(), NNSinkReshapesPass())
+    optional = (
+        NNJoinAttentionPass(),
+        NNConvToMatmulPass(),
+        NNSplitPaddingPass(),
+        NNSinkReshapesPass(),
+    )
     chosen = [step for step in optional if data.draw(st.booleans(), label=step.name)]
     stages = (
         [*chosen, NNFusePass(), NNToCLPass(), NNToTIRPass()],

@@ -18,6 +18,7 @@ from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
 from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.fuse import NNFusePass
+from clopt.passes.nn.join_attention import NNJoinAttentionPass
 from clopt.passes.nn.split_padding import NNSplitPaddingPass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
@@ -49,7 +50,7 @@ def test_plain_kernels(family: Callable[[Network], ModuleOp], data: st.DataObjec
     cl.set_target(module, target)
     expected = interpret(net.function, net.inputs, net.weights)
     ctx = CloptContext(weights=net.weights)
-    optional = (NNConvToMatmulPass(), NNSplitPaddingPass())
+    optional = (NNJoinAttentionPass(), NNConvToMatmulPass(), NNSplitPaddingPass())
     chosen = [step for step in optional if data.draw(st.booleans(), label=step.name)]
     for step in (*chosen, NNFusePass(), NNToCLPass(), NNToTIRPass()):
         step.apply(ctx, module)

@@ -1,0 +1,166 @@
+"""Make one kernel of the two products of attention and the softmax between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import cl, nn
+from .fuse import Group, outline
+from .roles import role_of
+
+_FLOAT_BYTES = 4
+_TEMPORARIES = 2
+"""The scores of a few queries, and their exponentials."""
+
+
+@dataclass(frozen=True)
+class NNJoinAttentionPass(ModulePass):
+    """Compute `softmax(f(q k^T)) v` in one kernel on CPUs, so that no scores go to memory.
+
+    f is any chain of elementwise operations: scales, masks and biases of any broadcast shape.
+    Slices of a joint projection become reads, and a transposition behind that keeps rows becomes
+    writes. The kernel keeps the scores of a vector of queries in memory of its own: with so many
+    keys that these leave the second cache, or fewer queries than lanes, the operations stay apart.
+    """
+
+    name: ClassVar[str] = "nn-join-attention"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = cl.target_of(op)
+        if target.device_type != "cpu":
+            return
+        for function in nn.networks_of(op):
+            for each in list(function.body.block.ops):
+                if isinstance(each, nn.SoftmaxOp) and (found := _Attention.of(each)) is not None:
+                    if found.fits(target):
+                        found.join()
+
+
+@dataclass
+class _Attention:
+    """The operations around a softmax that one kernel can compute."""
+
+    product: nn.MatmulOp
+    """The scores."""
+    chain: list[Operation]
+    """The elementwise operations behind it."""
+    softmax: nn.SoftmaxOp
+    weighted: nn.MatmulOp
+    before: list[Operation] = field(default_factory=list[Operation])
+    """The slices and reshapes that only these operations read."""
+    after: list[Operation] = field(default_factory=list[Operation])
+
+    @staticmethod
+    def of(softmax: nn.SoftmaxOp) -> _Attention | None:
+        """The attention around a softmax, if it is one."""
+        rank = len(nn.shape_of(softmax.x))
+        weighted = _only_user(softmax.result)
+        if (
+            softmax.log is not None
+            or softmax.axis.value.data != rank - 1
+            or nn.tensor_type(softmax.x).element_type != f32
+            or not isinstance(weighted, nn.MatmulOp)
+            or weighted.a is not softmax.result
+            or weighted.transpose_a is not None
+            or weighted.transpose_b is not None
+        ):
+            return None
+        chain = _chain(softmax.x, softmax)
+        if chain is None:
+            return None
+        product, *functions = chain
+        assert isinstance(product, nn.MatmulOp)
+        is_float = nn.tensor_type(product.result).element_type == f32
+        if product.transpose_a is not None or not is_float:
+            return None
+        found = _Attention(product, functions, softmax, weighted)
+        for value in dict.fromkeys((product.a, product.b, weighted.b)):
+            found.before += _moves(value)
+        moved = _only_user(weighted.result)
+        if isinstance(moved, nn.TransposeOp) and moved.places_rows():
+            found.after.append(moved)
+        return found
+
+    def fits(self, target: cl.Target) -> bool:
+        """Whether vectors of queries are whole, and their scores fit the second cache."""
+        *_, queries, keys = nn.shape_of(self.product.result)
+        scratch = _TEMPORARIES * _FLOAT_BYTES * keys * target.vector_width
+        width = target.vector_width
+        return 1 < width <= queries and keys > 0 and scratch <= target.l2_cache_bytes
+
+    def join(self) -> None:
+        """Put all into one region."""
+        product, weighted = self.product, self.weighted
+        made: list[Operation] = []
+        keys = product.b
+        if product.transpose_b is None:
+            rank = len(nn.shape_of(keys))
+            turned = nn.TransposeOp(keys, (*range(rank - 2), rank - 1, rank - 2))
+            made.append(turned)
+            keys = turned.result
+        scores = nn.AttentionScoresOp(product.a, keys)
+        made.append(scores)
+        _replace(product, made)
+        result = nn.AttentionOp(self.softmax.x, weighted.b)
+        _replace(weighted, [result])
+        Rewriter.erase_op(self.softmax)
+        last = self.after[-1:] or [result]
+        members = {*self.before, *made, *self.chain, result, *last}
+        block = result.parent_block()
+        assert block is not None
+        outline(Group([op for op in block.ops if op in members]))
+
+
+def _replace(op: nn.MatmulOp, made: list[Operation]) -> None:
+    for new in made:
+        new.location = op.location
+        Rewriter.insert_op(new, InsertPoint.before(op))
+    made[-1].results[0].name_hint = op.result.name_hint
+    op.result.replace_all_uses_with(made[-1].results[0])
+    Rewriter.erase_op(op)
+
+
+def _only_user(value: SSAValue) -> Operation | None:
+    users = {use.operation for use in value.uses}
+    return users.pop() if len(users) == 1 else None
+
+
+def _chain(value: SSAValue, user: Operation) -> list[Operation] | None:
+    """The product of which a value is a function, then the functions, each read by the next alone
+    and the last by `user`; None where there is no such chain.
+    """
+    op = value.owner
+    if _only_user(value) is not user or not isinstance(op, Operation):
+        return None
+    if isinstance(op, nn.MatmulOp):
+        return [op]
+    if role_of(op) is not nn.Role.ELEMENTWISE:
+        return None
+    shape = nn.shape_of(value)
+    operands = (operand for operand in op.operands if nn.shape_of(operand) == shape)
+    chains = (_chain(operand, op) for operand in operands)
+    found = next((chain for chain in chains if chain is not None), None)
+    return None if found is None else [*found, op]
+
+
+def _moves(value: SSAValue) -> Iterator[Operation]:
+    """The reshapes and the slice that make a value for one reader, last one first."""
+    views: list[Operation] = []
+    while _only_user(value) is not None:
+        op = value.owner
+        if isinstance(op, nn.ReshapeOp):
+            views.append(op)
+            value = op.x
+        elif isinstance(op, nn.SliceOp):
+            yield from (*views, op)
+            return
+        else:
+            return
