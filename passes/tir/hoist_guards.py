@@ -3,12 +3,14 @@
 A term that is zero outside of some bounds, as at the border of a convolution, adds nothing there.
 Where a loop adds only such terms, the whole loop stands under the tests that are the same in all of
 its iterations: rows outside of the image are skipped, and the inner loops need no test for them.
+Unrolled loops leave out terms of columns outside of the image.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -20,6 +22,9 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import cl, tir
+
+_COPIES = 8
+"""So many terms under one test are worth a branch."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +144,9 @@ def _conjuncts(value: SSAValue) -> Iterator[SSAValue]:
 
 
 def _outermost(loops: Sequence[tir.ForOp], test: SSAValue) -> tir.ForOp | None:
-    """The outermost of the loops around a test that do not change it; None if no loop is spared."""
+    """The outermost of the loops around a test that do not change it; None if nothing is spared:
+    neither a loop, nor many copies of the test, nor terms in copies in which it is known.
+    """
     if not _tests_indices(test):
         return None
     used = _loops_of(test)
@@ -149,7 +156,14 @@ def _outermost(loops: Sequence[tir.ForOp], test: SSAValue) -> tir.ForOp | None:
             break
         free.append(loop)
     runs = any(loop.kind.data is tir.LoopKind.Serial for loop in free)
-    return free[-1] if runs else None
+    copies = prod(loop.size for loop in free if loop.kind.data is tir.LoopKind.Unrolled)
+    pays = runs or copies >= _COPIES or all(map(_is_unrolled, used))
+    return free[-1] if free and pays else None
+
+
+def _is_unrolled(var: SSAValue) -> bool:
+    loop = var.owner.parent_op() if isinstance(var.owner, Block) else None
+    return isinstance(loop, tir.ForOp) and loop.kind.data is tir.LoopKind.Unrolled
 
 
 def _tests_indices(value: SSAValue) -> bool:

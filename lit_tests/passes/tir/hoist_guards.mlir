@@ -118,3 +118,39 @@ tir.func @two(%x: memref<8x3xf32>, %y: memref<9xf32>, %z: memref<9xf32>) attribu
     }
   }
 }
+
+// -----
+
+// The test of an unrolled column is known in each copy of the body: outside of the image there is
+// no term.
+// CHECK-LABEL: @columns(
+// CHECK:      tir.for serial %k = 0 to 5 {
+// CHECK-NEXT:   tir.for unrolled %w = 0 to 3 {
+// CHECK:          %[[TEST:.*]] = arith.cmpi sge
+// CHECK-NEXT:     scf.if %[[TEST]] {
+// CHECK-NEXT:       tir.for vectorized %o = 0 to 4 {
+// CHECK-NOT:        scf.if
+// CHECK:            arith.addf
+tir.func @columns(%x: memref<5x3xf32>, %v: memref<5x4xf32>, %y: memref<3x4xf32>) attributes {outputs = array<i64: 2>, global_size = array<i64: 1>} {
+  %0 = arith.constant 0 : index
+  tir.for serial %k = 0 to 5 {
+    tir.for unrolled %w = 0 to 3 {
+      tir.for vectorized %o = 0 to 4 {
+        %before = memref.load %y[%w, %o] : memref<3x4xf32>
+        %c = affine.apply affine_map<(d0) -> (d0 + -1)> (%w)
+        %1 = arith.cmpi sge, %c, %0 : index
+        %2 = scf.if %1 -> (f32) {
+          %3 = memref.load %x[%k, %c] : memref<5x3xf32>
+          scf.yield %3 : f32
+        } else {
+          %zero = arith.constant 0.0 : f32
+          scf.yield %zero : f32
+        }
+        %weight = memref.load %v[%k, %o] : memref<5x4xf32>
+        %term = arith.mulf %2, %weight : f32
+        %after = arith.addf %before, %term : f32
+        memref.store %after, %y[%w, %o] : memref<3x4xf32>
+      }
+    }
+  }
+}
