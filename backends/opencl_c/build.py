@@ -186,7 +186,11 @@ class Builder:
     def _load(self, op: memref.LoadOp) -> None:
         source, *indices = op.operands
         (result,) = op.results
-        node = self.memory.load(source, [self.form(i) for i in indices], result.name_hint or "")
+        forms = [self.form(i) for i in indices]
+        ahead = op.attributes.get(tir.AHEAD)
+        if isinstance(ahead, IntegerAttr):
+            self.memory.fetch(source, forms, ahead.value.data)
+        node = self.memory.load(source, forms, result.name_hint or "")
         if node is None:
             self._execute_lanes(op)
         elif isinstance(result.type, IndexType):

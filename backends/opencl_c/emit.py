@@ -8,9 +8,22 @@ from ...dialects import nn, tir
 from ...dialects.cl.target import Target
 from ...errors import CloptError
 from .functions import definition
-from .printer import KernelPrinter
+from .printer import FETCH, KernelPrinter
 
 _EXTENSIONS = {"double": "cl_khr_fp64", "half": "cl_khr_fp16"}
+
+
+_FETCH = f"""\
+// OpenCL's prefetch() does nothing or takes longer than the loads on the CPUs that were tried.
+#ifdef __has_builtin
+#if __has_builtin(__builtin_prefetch)
+#define {FETCH}(pointer) __builtin_prefetch(pointer)
+#endif
+#endif
+#ifndef {FETCH}
+#define {FETCH}(pointer)
+#endif
+"""
 
 
 def emit(module: ModuleOp, target: Target | None = None) -> str:
@@ -26,7 +39,9 @@ def emit(module: ModuleOp, target: Target | None = None) -> str:
     ]
     texts = [kernel.text() for kernel in kernels]
     functions = frozenset[tuple[str, int]]().union(*(kernel.functions() for kernel in kernels))
-    text = "\n".join([*(definition(*function) for function in sorted(functions)), *texts])
+    parts = [_FETCH] if any(kernel.fetches for kernel in kernels) else []
+    parts += [definition(*function) for function in sorted(functions)]
+    text = "\n".join([*parts, *texts])
     types = frozenset[str]().union(*(kernel.types() for kernel in kernels))
     pragmas = [
         f"#pragma OPENCL EXTENSION {name} : enable\n"

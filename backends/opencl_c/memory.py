@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import tir
@@ -19,8 +20,10 @@ from .types import BOOL, CType, storage_type, value_type
 from .values import (
     Array,
     Assign,
+    Block,
     Declare,
     DeclareArray,
+    Fetch,
     Graph,
     Node,
     Register,
@@ -50,6 +53,7 @@ class Memory:
         self.target = target
         self.buffers: dict[SSAValue, Buffer] = {}
         self._strides: dict[SSAValue, tuple[tuple[int, ...], int]] = {}
+        self._fetched: dict[Block, set[object]] = {}
 
     # Declarations
 
@@ -183,6 +187,22 @@ class Memory:
             return self._load_element(buffer, form, hint)
         stride = self.ex.space.lane_stride(form)
         return None if stride is None else self._load_strided(buffer, form, stride, hint)
+
+    def fetch(self, value: SSAValue, indices: Sequence[Linear], distance: int) -> None:
+        """Ask for what lies so many bytes behind an element, once in a block."""
+        array = self._addressed(value)
+        assert isinstance(array, Array), "a parameter is no register"
+        element_bytes = cast(FixedBitwidthType, memref_type(value).element_type).size
+        form = self._flat(value, indices)
+        if self.ex.space.is_varying(form):
+            form = self.ex.at_lane(form, 0)
+        key = array, form_key(form)
+        if key in self._fetched.setdefault(self.graph.block, set()):
+            return
+        self._fetched[self.graph.block].add(key)
+        ahead = form + constant(distance // element_bytes)
+        operands = tuple(self.ex.address(ahead))
+        self.graph.add(Fetch(self.graph.block, operands, frozenset(), array, ahead))
 
     def _load_strided(self, array: Array, form: Linear, stride: int, hint: str) -> Node | None:
         """A vector load that spans the lanes, of which every `stride`-th element is taken.

@@ -27,6 +27,7 @@ from .values import (
     Declare,
     DeclareArray,
     DeclareIndex,
+    Fetch,
     If,
     Loop,
     Node,
@@ -40,6 +41,8 @@ from .values import (
 MAX_ARGUMENTS = 128
 """The most arguments of a kernel: OpenCL guarantees 1024 bytes, which hold 128 pointers."""
 LINE_LENGTH = 100
+FETCH = "FETCH"
+"""The macro that asks the memory for what lies at a pointer."""
 _LONGEST_INLINE = 72
 # In a sum of products the factors get variables, and not the product: C may fuse a product with an
 # addition only within one expression.
@@ -63,6 +66,8 @@ class KernelPrinter:
         self.names = Names()
         self.lines: list[str] = []
         self.indent = 0
+        self.fetches = False
+        """Whether the text so far asks the memory for what it reads later."""
         self._initialised: dict[Statement, Register] = {}
         self._statements: dict[type[Statement], Callable[..., None]] = {
             Store: self._store,
@@ -72,6 +77,7 @@ class KernelPrinter:
             DeclareArray: self._declare_array,
             DeclareIndex: self._declare_index,
             Loop: self._loop,
+            Fetch: self._fetch,
             If: self._if,
             Barrier: self._barrier,
         }
@@ -296,6 +302,11 @@ class KernelPrinter:
         self._block(loop.body)
         self._line("}")
         self.names.close()
+
+    def _fetch(self, fetch: Fetch) -> None:
+        self.fetches = True
+        pointer = self.texts.pointer(fetch.array, fetch.index, fetch.operands)
+        self._line(f"{FETCH}({pointer});")
 
     def _barrier(self, barrier: Barrier) -> None:
         self._line("barrier(CLK_LOCAL_MEM_FENCE);")

@@ -134,6 +134,14 @@ class Store(Statement):
 
 
 @dataclass(eq=False, repr=False)
+class Fetch(Statement):
+    """Asks the memory for an element that is read later; `operands` are the parts of its index."""
+
+    array: Array
+    index: Linear
+
+
+@dataclass(eq=False, repr=False)
 class TexelStore(Statement):
     """Writes a whole texel; `operands` is the vector and the coordinates."""
 

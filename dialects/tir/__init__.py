@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from .attributes import (
+    AHEAD,
     BOUND_AXIS,
     EXPANDED,
     GRID,
@@ -34,6 +35,7 @@ from .texel import TexelReadOp, TexelWriteOp
 from .texture import TEXEL, Image, ImageKind, coordinates, image_of, is_texel_type, is_texture
 
 __all__ = [
+    "AHEAD",
     "BOUND_AXIS",
     "EXPANDED",
     "GRID",

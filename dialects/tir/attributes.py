@@ -13,6 +13,10 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+AHEAD = "tir.ahead"
+"""An attribute of a load on a CPU: how many bytes behind it the memory is asked for what later
+loads read."""
+
 
 class Scope(StrEnum):
     """The memory of a buffer; the names are OpenCL's address spaces, and its images."""

@@ -26,6 +26,7 @@ from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
 from .stages import Stage, blocked_variable, lane_step
+from .streams import AHEAD, AHEAD_PARAMETER, default_ahead, fetch_ahead
 
 _MOST_ACCUMULATORS = 16
 """More than that, and compilers spill some of them: they move loads up."""
@@ -132,6 +133,8 @@ class _Problem:
 
     shape: _Shape
     target: cl.Target
+    ahead: int
+    """The bytes at which constants are fetched ahead of their use."""
 
     @property
     def most(self) -> int:
@@ -196,7 +199,8 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
     shape = _Shape.of(kernel)
     if isinstance(shape, Misfit):
         return shape
-    problem = _Problem(shape, target)
+    block = shape.contraction.stage.block
+    problem = _Problem(shape, target, default_ahead(kernel.func, block, target))
 
     def columns(params: Params) -> Range:
         return Range(1, min(shape.width, problem.most // params.number("blocks")))
@@ -217,6 +221,7 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
         Parameter(
             "order", "the variables as work-items run through them", Order(len(shape.extents))
         ),
+        AHEAD_PARAMETER,
     )
     return Space(parameters, problem)
 
@@ -241,6 +246,7 @@ def _default(space: Space[_Problem]) -> Params:
             "chunk": min(shape.chunks(tile), key=lambda n: abs(n - wanted)),
             "window": window,
             "order": tuple(order),
+            AHEAD: problem.ahead,
         }
     )
 
@@ -269,6 +275,7 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
         schedule.unroll(loop)
     schedule.vectorize(lanes)
     schedule.keep_private(block)
+    fetch_ahead(schedule, block, params)
     join_grid(schedule, kernel.borders, shape.contraction.output)
 
 
@@ -293,7 +300,7 @@ def _reduce(schedule: Schedule, shape: _Shape, loops: list[tir.ForOp], params: P
 
 CHANNEL_BLOCKS = Rule(
     "channel-blocks",
-    1,
+    2,
     Kernels(device="cpu", texels=False, reductions=True),
     _fit,
     _default,

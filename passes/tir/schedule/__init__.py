@@ -13,6 +13,7 @@ from .cache_read import cache_read
 from .cache_write import cache_write
 from .compute_at import compute_at
 from .errors import ScheduleError
+from .fetch_ahead import fetch_ahead
 from .fuse import fuse
 from .names import block_of, buffer_of, loop_named
 from .prefetch import prefetch
@@ -36,6 +37,7 @@ __all__ = [
     "cache_read",
     "cache_write",
     "compute_at",
+    "fetch_ahead",
     "fuse",
     "loop_named",
     "parallel",

@@ -16,6 +16,7 @@ from .cache_read import cache_read as _cache_read
 from .cache_write import cache_write as _cache_write
 from .compute_at import compute_at as _compute_at
 from .errors import refuse
+from .fetch_ahead import fetch_ahead as _fetch_ahead
 from .fuse import fuse as _fuse
 from .names import name_of_buffer, name_of_loop, name_of_loop_around
 from .prefetch import prefetch as _prefetch
@@ -158,6 +159,10 @@ class Schedule:
         made = _prefetch(block, loop, copies)
         self._did("prefetch", name, copies)
         return made
+
+    def fetch_ahead(self, block: BlockOp, buffer: SSAValue, distance: int) -> None:
+        _fetch_ahead(block, buffer, distance)
+        self._did("fetch_ahead", block.label.data, name_of_buffer(self.func, buffer), distance)
 
     def cache_write(self, block: BlockOp, scope: Scope, label: str | None = None) -> BlockOp:
         step = ["cache_write", block.label.data, scope.value]

@@ -220,6 +220,12 @@ STEPS: dict[str, _Step] = {
         _MANY,
         1,
     ),
+    "fetch_ahead": _Step(
+        "fetch_ahead block buffer bytes",
+        lambda call: call.schedule.fetch_ahead(call.block(0), call.buffer(1), call.integer(2)),
+        3,
+        3,
+    ),
     "prefetch": _Step("prefetch block.loop copies", _prefetch, 2, 2),
     "cache_write": _Step(
         "cache_write block scope [-> label]",

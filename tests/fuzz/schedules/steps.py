@@ -76,6 +76,9 @@ class _Draw:
                 order = self.rng.permutation(len(block.iter_vars))
                 some = order[: self.rng.integers(1, len(order) + 1)]
                 return [label, self._one(names), self._scope(), *(f"d{int(i)}" for i in some)]
+            case "fetch_ahead":
+                names = [load.memref.name_hint or "?" for load in block.loads()]
+                return [label, self._one(names), str(64 * self.rng.integers(1, 4))]
             case "prefetch":
                 return [self._one(loops), str(self.rng.integers(1, 4))]
             case "cache_write":
