@@ -97,7 +97,7 @@ def _sizes(x: Tensor, properties: Properties) -> tuple[int, int]:
 
 @irdl_op_definition
 class WinogradConvOp(NNOp):
-    """The convolution of x [N, C, H, W] by transformed 3x3 filters w [T * T, O, C]: [N, O, H, W].
+    """The convolution of x [N, C, H, W] by transformed 3x3 filters w [O, T * T, C]: [N, O, H, W].
 
     It is `A^T [w * (B^T d B)] A` of every tile d of x, summed over channels, plus b [O].
 
@@ -134,12 +134,12 @@ class WinogradConvOp(NNOp):
         sizes = _sizes(x, properties)
         require_same_element(operand_types)
         elements, n = (tile + KERNEL - 1) ** 2, x.get_shape()[0]
-        expected = (elements, *w.get_shape()[1:2], x.get_shape()[1])
+        expected = (*w.get_shape()[:1], elements, x.get_shape()[1])
         if w.get_shape() != expected:
             require(
                 False, f"weights must have shape {list(expected)} but have {list(w.get_shape())}"
             )
-        outputs = expected[1]
+        outputs = expected[0]
         if len(operand_types) > 2:
             bias = operand_types[2].get_shape()
             require(bias == (outputs,), f"bias must have shape [{outputs}] but has {list(bias)}")

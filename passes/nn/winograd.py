@@ -32,25 +32,45 @@ from .rewriting import in_kernel, replace, store_of
 # F(4x4, 3x3) adds up terms 100 times as large as the result; half has too few bits for that.
 TILES: dict[Attribute, tuple[int, ...]] = {f32: (4, 2), f16: (2,)}
 """The m of the allowed F(m x m, 3 x 3), by element type."""
+_WEIGHT_BYTES = 4
 
 
-def direct_cost(op: nn.ConvOp, transform_cost: float) -> float:
-    """The cost of the direct form, in products: its own, and reading its weights once."""
+@dataclass(frozen=True)
+class Costs:
+    """What a convolution costs beside its products, in products."""
+
+    transform: float = 0.0
+    """Each element that a transform reads or writes."""
+    weight: float = 0.0
+    """Each weight."""
+    launches: float = 0.0
+    """What the target's `winograd_microseconds` are."""
+    overlaps: bool = False
+    """Whether weights come from memory while others are multiplied."""
+
+    def total(self, products: float, weights: float) -> float:
+        """The products and reading their weights once."""
+        read = self.weight * weights
+        return max(products, read) if self.overlaps else products + read
+
+
+def direct_cost(op: nn.ConvOp, costs: Costs) -> float:
+    """The cost of the direct form."""
     outputs, inputs = shape_of(op.w)[:2]
     n, _, h, w = shape_of(op.result)
-    return outputs * inputs * KERNEL**2 * (n * h * w + transform_cost)
+    weights = outputs * inputs * KERNEL**2
+    return costs.total(weights * n * h * w, weights)
 
 
-def cost(op: nn.ConvOp, tile: int, transform_cost: float) -> float:
-    """The cost by transforms, in products: those of the tiles, and `transform_cost` for each
-    element that a transform reads or writes and for each transformed weight.
-    """
+def cost(op: nn.ConvOp, tile: int, costs: Costs) -> float:
+    """The cost by transforms: of the tiles and their products."""
     outputs, inputs = shape_of(op.w)[:2]
     n, _, *sizes = shape_of(op.result)
     rows, cols = tile_counts(sizes, tile)
     tiles, elements = n * rows * cols, (tile + KERNEL - 1) ** 2
-    moved = tiles * (outputs + inputs) + outputs * inputs
-    return elements * (tiles * outputs * inputs + transform_cost * moved)
+    weights = elements * outputs * inputs
+    transforms = costs.transform * elements * tiles * (outputs + inputs)
+    return costs.total(tiles * weights, weights) + transforms
 
 
 def tile_elements(op: nn.ConvOp, tile: int) -> int:
@@ -92,9 +112,7 @@ class ConvByTransforms(RewritePattern):
     """
 
     weights: Weights | None
-    transform_cost: float
-    launches: float
-    """What the target's `winograd_microseconds` are in products."""
+    costs: Costs
     rate: float
     """Products per microsecond."""
     lanes: int = 0
@@ -110,9 +128,12 @@ class ConvByTransforms(RewritePattern):
             return None
         rate, thrift = 1e3 * target.mads_per_nanosecond * target.compute_units, thrift_of(ctx)
         if mode == "prefer":
-            return cls(store_of(ctx), 0.0, 0.0, rate, lanes, thrift)
+            return cls(store_of(ctx), Costs(), rate, lanes, thrift)
+        # A matrix product that a launch does by itself reads transformed weights like elements.
+        weight = _WEIGHT_BYTES * rate / (1e3 * target.bandwidth) if lanes else transform_cost
         launches = target.winograd_microseconds * rate
-        return cls(store_of(ctx), transform_cost, launches, rate, lanes, thrift)
+        costs = Costs(transform_cost, weight, launches, overlaps=bool(lanes))
+        return cls(store_of(ctx), costs, rate, lanes, thrift)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
@@ -120,9 +141,10 @@ class ConvByTransforms(RewritePattern):
         tile = None if w is None or not self._is_eligible(op) else self._tile(op)
         if w is None or tile is None or in_kernel(op) or self._must_save(op, tile):
             return
-        matrices = nn.ConstantOp.from_array(
-            transformed_weights(w, tile), self.weights, nn.hint_of(op.w)
-        )
+        changed = transformed_weights(w, tile)
+        if self.lanes:
+            changed = np.ascontiguousarray(changed.transpose(1, 0, 2))
+        matrices = nn.ConstantOp.from_array(changed, self.weights, nn.hint_of(op.w))
         if self.lanes:
             conv = nn.WinogradConvOp(op.x, matrices.result, op.b, tile, ints(op.pads))
             replace(rewriter, op, matrices, conv)
@@ -147,13 +169,13 @@ class ConvByTransforms(RewritePattern):
         sizes = shape_of(op.result)[2:]
         tiles = TILES.get(nn.tensor_type(op.x).element_type, ())
         allowed = [m for m in tiles if prod(tile_counts(sizes, m)) > 1]
-        best = min(allowed, key=lambda m: cost(op, m, self.transform_cost), default=None)
+        best = min(allowed, key=lambda m: cost(op, m, self.costs), default=None)
         if best is None:
             return None
-        return best if self._gain(op, best) > self.launches else None
+        return best if self._gain(op, best) > self.costs.launches else None
 
     def _gain(self, op: nn.ConvOp, tile: int) -> float:
-        return direct_cost(op, self.transform_cost) - cost(op, tile, self.transform_cost)
+        return direct_cost(op, self.costs) - cost(op, tile, self.costs)
 
     def _must_save(self, op: nn.ConvOp, tile: int) -> bool:
         """Whether a limit on memory leaves no room for the results of the transforms."""
@@ -163,7 +185,7 @@ class ConvByTransforms(RewritePattern):
         if self.thrift.must(Means.TRANSFORMS, node):
             return True
         size = moved * nn.numpy_dtype(nn.tensor_type(op.x).element_type).itemsize
-        gain = self._gain(op, tile) - self.launches
+        gain = self._gain(op, tile) - self.costs.launches
         self.thrift.offer(Means.TRANSFORMS, node, size, gain / self.rate)
         return False
 

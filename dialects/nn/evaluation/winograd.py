@@ -47,10 +47,14 @@ def _results(m: int, sizes: Sequence[int], products: Array) -> Array:
     return tiles.reshape(n, tiles.shape[1], rows * m, cols * m)[:, :, :h, :w]
 
 
+def _by_element(w: Array) -> Array:
+    return w.astype(np.float64).transpose(1, 0, 2)
+
+
 def _conv(op: nn.WinogradConvOp, operands: Sequence[Array]) -> Array:
     x, w, *bias = operands
     n, _, *sizes = nn.shape_of(op.result)
-    results = _results(op.tile.value.data, (n, *sizes), w.astype(np.float64) @ _tiles(op, x))
+    results = _results(op.tile.value.data, (n, *sizes), _by_element(w) @ _tiles(op, x))
     return results + bias[0][:, None, None] if bias else results
 
 

@@ -13,8 +13,8 @@ func.func @transforms(%x: tensor<2x3x7x6xf32>, %m: tensor<36x5x8xf32>, %h: tenso
 }
 
 // CHECK-LABEL: @conv
-func.func @conv(%x: tensor<2x3x7x6xf32>, %w: tensor<36x5x3xf32>, %b: tensor<5xf32>) -> tensor<2x5x7x6xf32> {
-  // CHECK-NEXT: nn.winograd_conv %x, %w, %b {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x7x6xf32>, tensor<36x5x3xf32>, tensor<5xf32>) -> tensor<2x5x7x6xf32>
-  %y = nn.winograd_conv %x, %w, %b {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x7x6xf32>, tensor<36x5x3xf32>, tensor<5xf32>) -> tensor<2x5x7x6xf32>
+func.func @conv(%x: tensor<2x3x7x6xf32>, %w: tensor<5x36x3xf32>, %b: tensor<5xf32>) -> tensor<2x5x7x6xf32> {
+  // CHECK-NEXT: nn.winograd_conv %x, %w, %b {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x7x6xf32>, tensor<5x36x3xf32>, tensor<5xf32>) -> tensor<2x5x7x6xf32>
+  %y = nn.winograd_conv %x, %w, %b {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x7x6xf32>, tensor<5x36x3xf32>, tensor<5xf32>) -> tensor<2x5x7x6xf32>
   func.return %y : tensor<2x5x7x6xf32>
 }

@@ -25,7 +25,7 @@ func.func @floats(%x: tensor<1x32x14x13xf32>) -> tensor<1x32x14x13xf32> {
 // CHECK-NEXT: [[b:%.*]] = nn.constant dense<2.000000e+00> : tensor<32x1x1xf32>
 // CHECK-NEXT: nn.binary add [[y]], [[b]]
 // AUTO: nn.winograd_input
-// TILES: [[u:%.*]] = nn.constant {{.*}} : tensor<36x32x32xf32>
+// TILES: [[u:%.*]] = nn.constant {{.*}} : tensor<32x36x32xf32>
 // TILES-NEXT: nn.winograd_conv %x, [[u]], %b {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>}
 
 // -----
@@ -40,6 +40,24 @@ func.func @halves(%x: tensor<1x8x8x8xf16>) -> tensor<1x8x6x6xf16> {
 // CHECK: nn.winograd_input %x {tile = 2 : i64, pads = array<i64: 0, 0, 0, 0>} : {{.*}} -> tensor<16x8x9xf16>
 // CHECK-NEXT: nn.matmul {{.*}} {accumulate = f16} : {{.*}} -> tensor<16x8x9xf16>
 // CHECK-NEXT: nn.winograd_output {{.*}} {tile = 2 : i64, sizes = array<i64: 1, 6, 6>}
+
+// -----
+
+// The weights of large tiles would come from memory for longer than smaller ones are multiplied.
+// TILES-LABEL: @deep
+// TILES: nn.winograd_conv {{.*}} {tile = 2 : i64
+// TILES-LABEL: @wide
+// TILES: nn.winograd_conv {{.*}} {tile = 4 : i64
+func.func @deep(%x: tensor<1x64x7x7xf32>) -> tensor<1x64x7x7xf32> {
+  %w = nn.constant dense<1.0> : tensor<64x64x3x3xf32>
+  %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x64x7x7xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x7x7xf32>
+  func.return %y : tensor<1x64x7x7xf32>
+}
+func.func @wide(%x: tensor<8x64x14x14xf32>) -> tensor<8x64x14x14xf32> {
+  %w = nn.constant dense<1.0> : tensor<64x64x3x3xf32>
+  %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<8x64x14x14xf32>, tensor<64x64x3x3xf32>) -> tensor<8x64x14x14xf32>
+  func.return %y : tensor<8x64x14x14xf32>
+}
 
 // -----
 

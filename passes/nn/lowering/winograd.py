@@ -123,7 +123,7 @@ def lower_winograd_conv(kernel: Kernel, op: nn.WinogradConvOp) -> None:
     """`y[n, o] = A^T [sum over c of w[o, c] * (B^T d B)] A`: the products between two stages that
     compute whole tiles.
     """
-    m, (_, outputs, channels) = op.tile.value.data, nn.shape_of(op.w)
+    m, (outputs, _, channels) = op.tile.value.data, nn.shape_of(op.w)
     batch, _, *sizes = nn.shape_of(op.result)
     rows, cols = tile_counts(sizes, m)
     element_type, size = nn.tensor_type(op.x).element_type, m + KERNEL - 1
@@ -132,7 +132,7 @@ def lower_winograd_conv(kernel: Kernel, op: nn.WinogradConvOp) -> None:
         body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
     ) -> list[Scalar]:
         at, *place, o = index
-        return [sums[0] + tiles(body, [at, *place, *reduce]) * body.read(op.w, [at, o, *reduce])]
+        return [sums[0] + tiles(body, [at, *place, *reduce]) * body.read(op.w, [o, at, *reduce])]
 
     tiles = kernel.computed(
         "tiles", (batch, rows, cols, channels), _inputs(op), element_type, ("n", "th", "tw", "c")

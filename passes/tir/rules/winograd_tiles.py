@@ -24,6 +24,7 @@ from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Range, Space
 from .stages import Stage
+from .streams import AHEAD, AHEAD_PARAMETER, default_ahead, fetch_ahead
 
 _MOST_ACCUMULATORS = 16
 """More than that, and compilers spill some of them."""
@@ -31,8 +32,10 @@ _OTHER_REGISTERS = 4
 """Vector registers that hold operands while the others accumulate."""
 _WIDTHS = (2, 4, 8, 16)
 """The vectors of OpenCL that blocks of channels can be."""
-_ADDITIONS = 4
-"""Additions and moves of vectors for each element of a tile that a transform reads or writes."""
+_ADDITIONS = 8
+"""Cycles of additions and moves for each vector of a tile that a transform reads or writes."""
+_STRIPS = 2
+"""How often a strip may be larger than the second cache: one matrix of it is used at a time."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,8 @@ class _Problem:
 
     shape: _Shape
     target: cl.Target
+    ahead: int
+    """The bytes at which weights are fetched ahead of their use."""
 
     @property
     def most(self) -> int:
@@ -134,8 +139,8 @@ class _Problem:
         return max(1, min(self.target.vector_registers - _OTHER_REGISTERS, _MOST_ACCUMULATORS))
 
     def most_tiles(self) -> int:
-        """Tiles of a strip that the second cache holds."""
-        return max(1, self.target.l2_cache_bytes // self._bytes(1))
+        """Tiles of a strip at the most."""
+        return max(1, _STRIPS * self.target.l2_cache_bytes // self._bytes(1))
 
     def _bytes(self, tiles: int) -> int:
         """The memory of so many transformed tiles of the operand."""
@@ -160,17 +165,19 @@ class _Problem:
         return min(self._candidates(), key=self.cost)
 
     def cost(self, choice: _Choice) -> float:
-        """Cycles until the last core is done, whatever else the cores do."""
+        """Cycles until the last core is done: the mean of idle and busy cores."""
         shape, target = self.shape, self.target
         n, rows, cols = shape.grid
+        units = target.compute_units
         strips = n * (rows // choice.rows) * (cols // choice.cols)
         items, tiles = strips * choice.parts, choice.rows * choice.cols
         vectors = tiles * (shape.inputs + shape.outputs / choice.parts) / choice.lanes
         transforms = shape.elements * vectors * _ADDITIONS
         groups = shape.outputs / choice.lanes / choice.blocks / choice.parts
         products = shape.elements * groups * self._products(choice)
-        # The last work-item starts when all others run or are done.
-        turns = (items + target.compute_units - 1) / target.compute_units
+        # The last work-item starts with others, or at the latest when all others run or are done.
+        idle, busy = -(-items // units), (items + units - 1) / units
+        turns = (idle + busy) / 2
         return turns * (transforms + products + target.item_cycles)
 
     def _products(self, choice: _Choice) -> float:
@@ -178,17 +185,21 @@ class _Problem:
         shape, target = self.shape, self.target
         points = choice.tile_rows * choice.tile_cols
         sums = points * choice.blocks
+        tiles = -(-choice.rows // choice.tile_rows) * -(-choice.cols // choice.tile_cols)
+        vectors = 4 * choice.blocks * choice.lanes
+        # All tiles but the first read the weights again; the second cache is busy with new ones.
+        is_near = tiles == 1 or vectors * shape.inputs <= target.l1_cache_bytes / 2
         step = max(
             sums / target.mads_per_cycle,
-            (points + choice.blocks) / target.loads_per_cycle,
-            4 * choice.blocks * choice.lanes / target.l2_bytes_per_cycle,
+            (points + choice.blocks * (2 if self.ahead else 1)) / target.loads_per_cycle,
+            0 if is_near else 2 * vectors / target.l2_bytes_per_cycle,
             target.mad_cycles,
         )
-        tiles = -(-choice.rows // choice.tile_rows) * -(-choice.cols // choice.tile_cols)
         strip = self._bytes(choice.rows * choice.cols)
         weights = self._bytes(shape.outputs)
         group = weights * choice.blocks * choice.lanes / shape.outputs
-        # The weights come again for each strip, and the strip for each group of channels.
+        # The weights come again for each strip, and the strip for each group of channels; both are
+        # fetched while others are multiplied.
         read = group / self._rate(weights + strip) + strip / self._rate(strip + group)
         return max(tiles * (shape.inputs * step + target.tile_cycles), read / shape.elements)
 
@@ -220,7 +231,7 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
         return shape
     if not shape.widths:
         return Misfit("no vector divides its channels")
-    problem = _Problem(shape, target)
+    problem = _Problem(shape, target, default_ahead(kernel.func, shape.products.block, target))
 
     def cols(params: Params) -> Choice:
         return Choice(problem.cols(params.number("rows")))
@@ -247,13 +258,14 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
         Parameter("parts", "work-items that share the channels of a strip", parts),
         Parameter("tile_rows", "rows of tiles of a register tile", tile_rows),
         Parameter("tile_cols", "tiles of such a row", tile_cols),
+        AHEAD_PARAMETER,
     )
     return Space(parameters, problem)
 
 
 def _default(space: Space[_Problem]) -> Params:
-    best = space.facts.best
-    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, **vars(best)})
+    problem = space.facts
+    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, **vars(problem.best), AHEAD: problem.ahead})
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
@@ -282,6 +294,7 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     schedule.vectorize(lanes)
     for each in (shape.tiles.block, copy, shape.results.block):
         schedule.keep_private(each)
+    fetch_ahead(schedule, shape.products.block, params)
     join_grid(schedule, kernel.borders, shape.output)
 
 
@@ -317,7 +330,7 @@ def _multiply(
 
 WINOGRAD_TILES = Rule(
     "winograd-tiles",
-    1,
+    2,
     Kernels(device="cpu", texels=False, reductions=True),
     _fit,
     _default,

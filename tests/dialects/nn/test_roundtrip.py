@@ -84,7 +84,7 @@ CASES: list[tuple[Build, list[Attribute], list[Attribute]]] = [
     (nn.MatmulOp, [_t(5, 1, 2, 3), _t(4, 3, 7)], [_t(5, 4, 2, 7)]),
     (
         lambda x, w, b: nn.WinogradConvOp(x, w, b, 4, (1, 1, 1, 1)),
-        [_t(2, 3, 7, 6), _t(36, 5, 3), _t(5)],
+        [_t(2, 3, 7, 6), _t(5, 36, 3), _t(5)],
         [_t(2, 5, 7, 6)],
     ),
     (nn.AttentionScoresOp, [_t(2, 9, 5), _t(7, 5)], [_t(2, 9, 7)]),

@@ -37,10 +37,10 @@ def test_conv_along_channels() -> None:
 
 def test_tiles_along_channels() -> None:
     """Each element of a tile of x is read once for each channel of the result, as weights are."""
-    op = nn.WinogradConvOp(tensor(1, 6, 8, 8), tensor(36, 8, 6), None, 4, (1, 1, 1, 1))
+    op = nn.WinogradConvOp(tensor(1, 6, 8, 8), tensor(8, 36, 6), None, 4, (1, 1, 1, 1))
     x, w = accesses(op, 1)
     assert (x.same, x.walked, x.guarded) == (True, frozenset({1}), True)
-    assert w == Access(36 * 4 * 8 * 6 / TILE, axis=1, walked=frozenset({2}))
+    assert w == Access(36 * 4 * 8 * 6 / TILE, axis=0, walked=frozenset({2}))
     (term,) = shared_terms(op, LANES)
     assert (term.axes, term.extent, term.is_whole) == ((1, 2), 6, True)
 

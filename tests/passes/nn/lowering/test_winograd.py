@@ -56,7 +56,7 @@ def test_convolution_in_one_kernel(case: tuple, tile: int) -> None:
     n, c, h, w, o, pads = case
     x, bias = rng.standard_normal((n, c, h, w)), rng.standard_normal(o)
     weights = rng.standard_normal((o, c, 3, 3))
-    operands = [x, transformed_weights(weights, tile), bias]
+    operands = [x, transformed_weights(weights, tile).transpose(1, 0, 2), bias]
     expected = _convolved(x, weights, pads) + bias[:, None, None]
     (y,) = harness.evaluate(lambda *v: nn.WinogradConvOp(*v, tile, pads), *operands)
     np.testing.assert_allclose(y, expected, atol=1e-11)
