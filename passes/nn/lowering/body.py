@@ -175,6 +175,10 @@ class Body:
         moved = [(i, size) for i, size in zip(index, shape, strict=True) if self.runs_over(i)]
         return self._within([i for i, _ in moved], [size for _, size in moved], self.extents)
 
+    def within_memory(self, index: Sequence[Index], extents: Sequence[int]) -> Scalar | None:
+        """Whether memory of these extents has the index despite tails; None if it always has."""
+        return self.within(index, extents)
+
     def _within(
         self, index: Sequence[Index], shape: Sequence[int], extents: Sequence[int | None]
     ) -> Scalar | None:

@@ -29,7 +29,7 @@ class Memory:
 
     def load(self, body: Body, index: Sequence[Index]) -> Scalar:
         """The element at a logical index, 0 where a tail leads out of the buffer."""
-        inside = body.within(index, self.extents)
+        inside = body.within_memory(index, self.extents)
         if inside is None:
             return self._load(body, index)
         return body.where(inside, lambda: self._load(body, index), 0)

@@ -44,6 +44,16 @@ class _Scope:
     body: Body | None = None
 
 
+class _Body(Body):
+    """A body whose reads are noted as the lowering asks for them.
+
+    How memory guards them is of no interest, and would be most of the code.
+    """
+
+    def within_memory(self, index: Sequence[Index], extents: Sequence[int]) -> Scalar | None:
+        return None
+
+
 class _Recorder(Kernel):
     """A kernel of one operation that notes the loads of operands."""
 
@@ -101,7 +111,7 @@ class _Recorder(Kernel):
         return element
 
     def _body(self, block: tir.BlockOp, shape: Sequence[int], half: Attribute = f32) -> Body:
-        body = Body(self, block.body.block, block.iter_vars, block.iter_extents, shape, half)
+        body = _Body(self, block.body.block, block.iter_vars, block.iter_extents, shape, half)
         # The indices hold beyond the extents, where a layout may have a tail.
         body.extents = [None] * len(block.iter_extents)
         self._scopes[body], self._scope.body = self._scope, body
