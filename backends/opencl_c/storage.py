@@ -100,11 +100,15 @@ class Storages:
         """The memrefs to which `op` and the operations in it store."""
         if op not in self._written:
             found: set[SSAValue] = set()
-            for inner in op.walk():
-                if isinstance(inner, memref.StoreOp):
-                    found.add(inner.memref)
-                elif isinstance(inner, tir.TexelWriteOp):
-                    found.add(inner.destination)
+            if isinstance(op, memref.StoreOp):
+                found.add(op.memref)
+            elif isinstance(op, tir.TexelWriteOp):
+                found.add(op.destination)
+            for region in op.regions:
+                for block in region.blocks:
+                    for inner in block.ops:
+                        if inner.regions or not inner.results:
+                            found |= self.written_in(inner)
             self._written[op] = frozenset(found)
         return self._written[op]
 
