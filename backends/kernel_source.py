@@ -38,12 +38,25 @@ class Feature(Enum):
     IMAGES = r"\bimage[123]d_(buffer_|array_)?t\s+\w"
 
 
+# Texts with a feature have one of these. Most have none: looking for words takes a hundredth of the
+# time of the patterns.
+_WORDS = {
+    Feature.FP16: ("fp16", "half", "imageh"),
+    Feature.FP64: ("fp64", "double"),
+    Feature.ROUNDING: (ROUNDING_OPTION,),
+    Feature.IMAGES: ("image",),
+}
+
+
 def features_of(source: str) -> frozenset[Feature]:
     """The features that a device needs to run the kernels of `source`."""
+    likely = [feature for feature, words in _WORDS.items() if any(w in source for w in words)]
+    if not likely:
+        return frozenset()
     code = _COMMENT.sub(" ", source)
     return frozenset(
         feature
-        for feature in Feature
+        for feature in likely
         if re.search(feature.value, source if feature is Feature.ROUNDING else code)
     )
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +65,7 @@ def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Wei
     for (program, kernels), (module, source) in zip(_FILES, plans, strict=False):
         declared = declare_kernels(module)
         keys |= weights_read(declared)
-        files |= {program: str(declared) + "\n", kernels: source}
+        files |= {program: _with_aliases(str(declared)) + "\n", kernels: source}
     description = _describe(plans[0][0])
     description["sha256"] = {name: _digest(content) for name, content in files.items()}
     files[DESCRIPTION] = json.dumps(description, indent=2) + "\n"
@@ -116,6 +118,20 @@ def declare_kernels(module: ModuleOp) -> ModuleOp:
         elif isinstance(op, ProgramOp | KernelOp | clml.GraphOp):
             ops.append(op.clone())
     return ModuleOp(ops, dict(module.attributes))
+
+
+# A string, or the type of a buffer, whose elements may be of a type with angle brackets.
+_BUFFER_TYPES = re.compile(r'"(?:[^"\\]|\\.)*"|memref<[^<>"]*(?:<[^<>"]*>[^<>"]*)*>')
+
+
+def _with_aliases(text: str) -> str:
+    """`text` with a short name for each type of buffers, which the parser then reads once."""
+    found = (match.group() for match in _BUFFER_TYPES.finditer(text))
+    counts = Counter(each for each in found if not each.startswith('"'))
+    repeated = (type_ for type_, count in counts.items() if count > 1)
+    names = {type_: f"!buffer{number}" for number, type_ in enumerate(repeated)}
+    renamed = _BUFFER_TYPES.sub(lambda match: names.get(match.group(), match.group()), text)
+    return "".join(f"{name} = {type_}\n" for type_, name in names.items()) + renamed
 
 
 def _declaration(kernel: tir.FuncOp) -> KernelOp:

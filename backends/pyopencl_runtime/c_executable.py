@@ -17,7 +17,6 @@ from ...dialects.cl.commands import uses_ml_ops
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
-from ..host_c import package_files
 from ..programs import program_of
 from .bindings import DeviceMemory
 from .build import device_facts, keeps_own_binaries
@@ -67,6 +66,8 @@ class CExecutable(Runnable):
         For a device's own CLML, the environment variable CLML_INCLUDE_DIR names the folder above
         the CL/cl_qcom_ml_ops.h of its SDK.
         """
+        from ..host_c import package_files  # most models need no C
+
         program = program_of(module)
         place = choose_place(device, context, queue)
         super().__init__(program, place)

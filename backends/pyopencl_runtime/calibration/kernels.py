@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ....context import CloptContext
 from ....dialects.cl.target import Target
 from ....messages.source import Source, SourceModule
-from ...opencl_c import emit
 
 STEPS = 64
 """Steps of a tile's reduction: what they read fits the first cache of every processor."""
@@ -133,5 +131,9 @@ def _launch(items: int, output: int) -> str:
 
 def source_of(kernels: Iterable[Tile | Copy]) -> str:
     """The OpenCL C of `kernels`."""
+    # Calibration is rare, and these take a tenth of the time of importing clopt.
+    from ....context import CloptContext
+    from ...opencl_c import emit
+
     text = "\n".join(map(str, kernels))
     return emit(SourceModule.parse(CloptContext(), Source("calibration", text)).module, Target())
