@@ -18,6 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import tir
 from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
+from ...dialects.walking import operations_in
 from ...errors import CloptError
 from .builtins import Sign
 from .expressions import Expressions
@@ -254,7 +255,7 @@ class Builder:
 
     def _counted_loop(self, loop: tir.ForOp) -> None:
         written = self.memory.storages_of(self.storages.written_in(loop))
-        if any(isinstance(op, tir.BarrierOp) for op in loop.walk()):
+        if any(isinstance(op, tir.BarrierOp) for op in operations_in(loop.body)):
             written |= self.memory.shared()
         body = Block(self.graph.block, is_loop=True)
         variable = Variable(loop.var.name_hint or "i", body)
@@ -281,7 +282,7 @@ class Builder:
             self.values[loop.var] = form
             self._execute_all(loop.body.block)
             return
-        if any(isinstance(op, tir.BarrierOp) for op in loop.walk()):
+        if any(isinstance(op, tir.BarrierOp) for op in operations_in(loop.body)):
             raise CloptError(
                 f"kernel {self.func.sym_name.data} has a barrier that only {loop.size} of "
                 f"{launched} work-items reach: launch {loop.size} along {loop.kind.data.value}"

@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 
 from ...dialects import tir
 from ...dialects.cl.target import Target
+from ...dialects.walking import operations_in
 from ..kernel_source import ROUNDING_OPTION
 from .types import value_type
 
@@ -66,7 +67,7 @@ def must_round(op: Operation, target: Target) -> bool:
 def remark(func: tir.FuncOp, target: Target) -> str | None:
     """The comment that asks to build a kernel with an option, where it is right only then."""
     if not target.correctly_rounded_division or not any(
-        must_round(op, target) for op in func.walk()
+        must_round(op, target) for op in operations_in(func.body)
     ):
         return None
     return f"// Build with {ROUNDING_OPTION} where the device takes it."

@@ -26,6 +26,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from ...dialects import tir
 from ...dialects.tir.affine import linear
+from ...dialects.walking import operations_in
 from ...errors import CloptError
 from .types import CType
 from .values import Register
@@ -128,7 +129,9 @@ class Storages:
             else:
                 operands = [*op.operands]
                 for region in op.regions:
-                    operands += [operand for inner in region.walk() for operand in inner.operands]
+                    operands += [
+                        operand for inner in operations_in(region) for operand in inner.operands
+                    ]
                 result = frozenset[tir.ForOp]().union(*map(self.depends, operands))
         self._depends[value] = result
         return result
@@ -142,7 +145,9 @@ class Storages:
         if loop.kind.data is not tir.LoopKind.Vectorized or loop.size not in VECTOR_WIDTHS:
             return False
         if loop not in self._expanded:
-            self._expanded[loop] = any(self._needs_expansion(op, loop) for op in loop.body.walk())
+            self._expanded[loop] = any(
+                self._needs_expansion(op, loop) for op in operations_in(loop.body)
+            )
         return not self._expanded[loop]
 
     def _needs_expansion(self, op: Operation, loop: tir.ForOp) -> bool:

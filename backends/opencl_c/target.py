@@ -12,6 +12,7 @@ from xdsl.utils.target import Target
 
 from ...dialects import nn, tir
 from ...dialects.cl.target import target_of
+from ...dialects.walking import operations_in
 from ...errors import CloptError
 from .emit import emit
 
@@ -38,7 +39,9 @@ def _check_lowered(module: ModuleOp) -> None:
                 f"@{op.sym_name.data} is not lowered to kernels: run the pipeline opencl first, "
                 "as in -p opencl -t opencl-c."
             )
-        if isinstance(op, tir.FuncOp) and any(isinstance(o, tir.BlockOp) for o in op.walk()):
+        if isinstance(op, tir.FuncOp) and any(
+            isinstance(o, tir.BlockOp) for o in operations_in(op.body)
+        ):
             raise CloptError(
                 f"the kernel @{op.sym_name.data} has no schedule: run the pipeline schedule first, "
                 "as in -p schedule -t opencl-c."

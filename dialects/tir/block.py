@@ -29,6 +29,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ..walking import operations_in
 from .attributes import IterKind
 from .domain import verify_domain
 
@@ -119,11 +120,11 @@ class BlockOp(IRDLOperation):
 
     def stores(self) -> list[memref.StoreOp]:
         """The stores of the body, in order."""
-        return [op for op in self.body.walk() if isinstance(op, memref.StoreOp)]
+        return [op for op in operations_in(self.body) if isinstance(op, memref.StoreOp)]
 
     def loads(self) -> list[memref.LoadOp]:
         """The loads of the body, in order."""
-        return [op for op in self.body.walk() if isinstance(op, memref.LoadOp)]
+        return [op for op in operations_in(self.body) if isinstance(op, memref.LoadOp)]
 
     def verify_(self) -> None:
         affine_map = self.map.data

@@ -26,6 +26,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 
+from ..walking import operations_in
 from .attributes import LoopKind
 from .in_place import in_place_attribute, in_place_pairs
 from .kernel import (
@@ -157,7 +158,9 @@ class FuncOp(IRDLOperation):
 def rolled_loops(func: FuncOp) -> list[ForOp]:
     """The `rolled` loops, in the order of the text."""
     return [
-        op for op in func.body.walk() if isinstance(op, ForOp) and op.kind.data is LoopKind.Rolled
+        op
+        for op in operations_in(func.body)
+        if isinstance(op, ForOp) and op.kind.data is LoopKind.Rolled
     ]
 
 

@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import cl, tir
+from ...dialects.walking import operations_in
 
 # erf(x) / x = P(x^2) / Q(x^2) up to 3.92; from there on the nearest float is 1. Fitted by weighted
 # least squares on Chebyshev nodes until the largest relative error was least: 1.9e-8. Evaluated in
@@ -52,7 +53,7 @@ class TIRExpandErfPass(ModulePass):
             return
         for func in op.ops:
             if isinstance(func, tir.FuncOp):
-                for inner in list(func.body.walk()):
+                for inner in list(operations_in(func.body)):
                     if isinstance(inner, math.ErfOp) and inner.result.type == f32:
                         _expand(inner)
 

@@ -22,6 +22,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import cl, tir
+from ...dialects.walking import operations_in
 
 _COPIES = 8
 """So many terms under one test are worth a branch."""
@@ -43,7 +44,7 @@ class TIRHoistGuardsPass(ModulePass):
             return
         for func in op.ops:
             if isinstance(func, tir.FuncOp):
-                for inner in list(func.body.walk()):
+                for inner in list(operations_in(func.body)):
                     if isinstance(inner, scf.IfOp) and (term := _term_of(inner)):
                         _hoist(term)
 

@@ -23,6 +23,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import tir
+from ...dialects.walking import operations_in
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class TIRWidenF16AccumulatorsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.ops:
             if isinstance(func, tir.FuncOp):
-                for inner in list(func.body.walk()):
+                for inner in list(operations_in(func.body)):
                     if isinstance(inner, memref.AllocaOp) and (sum_ := _sum_of(inner)):
                         _widen(sum_, self.most)
 

@@ -23,6 +23,7 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.rewriter import Rewriter
 
 from ....dialects import nn, tir
+from ....dialects.walking import operations_in
 from .body import Body, Index
 from .memory import Memory, whole_blocks
 from .scalar import Number, Scalar, compute_type, constant_attr
@@ -220,7 +221,7 @@ class Kernel:
 
     def _erase_unused_widening(self) -> None:
         """Erase the widening of halves that the kernel only moves; `Body.store` left it unused."""
-        for op in list(self.func.walk()):
+        for op in list(operations_in(self.func.body)):
             if isinstance(op, ExtFOp) and op.result.first_use is None:
                 Rewriter.erase_op(op)
 

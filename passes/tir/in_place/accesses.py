@@ -14,6 +14,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects import tir
 from ....dialects.tir.affine import Linear, bounds, linear
+from ....dialects.walking import operations_in
 from ..flat import flat
 from ..lowering.space import COMPARISONS
 from ..schedule.analysis import index_expr, memref_of
@@ -76,7 +77,7 @@ class Accesses:
         self._digits: dict[tuple[int, int, int], Linear] = {}
         self._bounds: dict[tuple[int, AffineExpr], tuple[int, int]] = {}
         self._position = 0
-        for loop in func.walk():
+        for loop in operations_in(func.body):
             if isinstance(loop, tir.ForOp):
                 self._number(loop)
         self.items = self._work_items(func)

@@ -21,6 +21,7 @@ from xdsl.ir.affine import (
 from ....dialects import tir
 from ....dialects.tir import TEXEL
 from ....dialects.tir.affine import linear, simplify
+from ....dialects.walking import operations_in
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, temporary, users, written
 from ..schedule.errors import refuse
@@ -217,7 +218,7 @@ def _accesses(
 ) -> Iterator[tuple[Access, Sequence[int], list[AffineExpr | None]]]:
     """The accesses of a block, each with the shape of its buffer and its indices."""
     buffers: dict[SSAValue, None] = {}
-    for op in block.body.walk():
+    for op in operations_in(block.body):
         if isinstance(op, memref.LoadOp | memref.StoreOp):
             buffers[op.memref] = None
     for buffer in buffers:
