@@ -37,8 +37,9 @@ def pack(array: Array, layout: AffineMap, shape: Sequence[int]) -> Array:
         blocks += sizes
     if len(order) != len(shape) or any(after < 0 for _, after in padding):
         raise refusal
-    padded = np.pad(array, padding).reshape(blocks)
-    return np.ascontiguousarray(padded.transpose(np.argsort(order)))
+    if any(after for _, after in padding):
+        array = np.pad(array, padding)
+    return np.ascontiguousarray(array.reshape(blocks).transpose(np.argsort(order)))
 
 
 def _part(expr: AffineExpr, size: int) -> Part:

@@ -62,8 +62,9 @@ def read_tensor(tensor: TensorProto, folder: Path | None) -> Array:
     if tensor.data_location == TensorProto.EXTERNAL:
         return _map_external(tensor, dtype, shape, folder, what)
     if tensor.HasField("raw_data"):
-        _check_size(len(tensor.raw_data), dtype, shape, what)
-        little_endian = np.frombuffer(tensor.raw_data, dtype.newbyteorder("<"))
+        data = tensor.raw_data  # each look makes a copy
+        _check_size(len(data), dtype, shape, what)
+        little_endian = np.frombuffer(data, dtype.newbyteorder("<"))
         return little_endian.astype(dtype, copy=False).reshape(shape)
     try:
         return numpy_helper.to_array(tensor).reshape(shape)
