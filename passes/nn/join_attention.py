@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -26,7 +25,7 @@ class NNJoinAttentionPass(ModulePass):
     """Compute `softmax(f(q k^T)) v` in one kernel on CPUs, so that no scores go to memory.
 
     f is any chain of elementwise operations: scales, masks and biases of any broadcast shape.
-    Slices of a joint projection become reads, and a transposition behind that keeps rows becomes
+    Parts of a joint projection become reads, and a transposition behind that keeps rows becomes
     writes. The kernel keeps the scores of a vector of queries in memory of its own: with so many
     keys that these leave the second cache, or fewer queries than lanes, the operations stay apart.
     """
@@ -55,7 +54,7 @@ class _Attention:
     softmax: nn.SoftmaxOp
     weighted: nn.MatmulOp
     before: list[Operation] = field(default_factory=list[Operation])
-    """The slices and reshapes that only these operations read."""
+    """The operations that take queries, keys and values out of others, for these alone."""
     after: list[Operation] = field(default_factory=list[Operation])
 
     @staticmethod
@@ -82,8 +81,10 @@ class _Attention:
         if product.transpose_a is not None or not is_float:
             return None
         found = _Attention(product, functions, softmax, weighted)
-        for value in dict.fromkeys((product.a, product.b, weighted.b)):
-            found.before += _moves(value)
+        for value in dict.fromkeys((product.a, product.b)):
+            found.before += _moves(value, rows=False)
+        if weighted.b not in (product.a, product.b):
+            found.before += _moves(weighted.b, rows=True)
         moved = _only_user(weighted.result)
         if isinstance(moved, nn.TransposeOp) and moved.places_rows():
             found.after.append(moved)
@@ -151,16 +152,20 @@ def _chain(value: SSAValue, user: Operation) -> list[Operation] | None:
     return None if found is None else [*found, op]
 
 
-def _moves(value: SSAValue) -> Iterator[Operation]:
-    """The reshapes and the slice that make a value for one reader, last one first."""
-    views: list[Operation] = []
+def _moves(value: SSAValue, rows: bool) -> list[Operation]:
+    """The operations that make a value, for one reader, of a part of another: from its slice on.
+
+    With `rows`, elements that are neighbours in a row of the value are so in memory, too.
+    """
+    found: list[Operation] = []
     while _only_user(value) is not None:
         op = value.owner
-        if isinstance(op, nn.ReshapeOp):
-            views.append(op)
-            value = op.x
-        elif isinstance(op, nn.SliceOp):
-            yield from (*views, op)
-            return
-        else:
-            return
+        if isinstance(op, nn.TransposeOp) and rows and not op.places_rows():
+            return []
+        if not isinstance(op, nn.ReshapeOp | nn.TransposeOp | nn.SliceOp):
+            return []
+        found.append(op)
+        if isinstance(op, nn.SliceOp):
+            return found
+        value = op.x
+    return []

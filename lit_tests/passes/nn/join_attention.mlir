@@ -84,3 +84,29 @@ func.func @others(%q: tensor<9x4xf32>, %k: tensor<9x4xf32>, %v: tensor<9x9xf32>)
   %z = nn.matmul %v, %x : (tensor<9x9xf32>, tensor<9x9xf32>) -> tensor<9x9xf32>
   func.return %y, %z : tensor<9x9xf32>, tensor<9x9xf32>
 }
+
+// -----
+
+// Heads of a part are moved by the reads of the kernel. Values whose rows are no rows in memory are
+// moved before.
+// CHECK-LABEL: @split
+// CHECK: [[v:%.*]] = nn.transpose {{.*}} {perm = array<i64: 1, 2, 0>}
+// CHECK: nn.fused %p, [[v]] :
+// CHECK: nn.slice
+// CHECK: nn.transpose {{.*}} {perm = array<i64: 1, 0, 2>}
+// CHECK: nn.slice
+// CHECK: nn.transpose {{.*}} {perm = array<i64: 1, 2, 0>}
+func.func @split(%p: tensor<9x16xf32>, %x: tensor<4x2x10xf32>) -> tensor<2x9x4xf32> {
+  %0 = nn.slice %p {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>, sizes = array<i64: 9, 8>} : (tensor<9x16xf32>) -> tensor<9x8xf32>
+  %1 = nn.reshape %0 {shape = array<i64: 9, 2, 4>} : (tensor<9x8xf32>) -> tensor<9x2x4xf32>
+  %q = nn.transpose %1 {perm = array<i64: 1, 0, 2>} : (tensor<9x2x4xf32>) -> tensor<2x9x4xf32>
+  %2 = nn.slice %p {starts = array<i64: 0, 8>, steps = array<i64: 1, 1>, sizes = array<i64: 9, 8>} : (tensor<9x16xf32>) -> tensor<9x8xf32>
+  %3 = nn.reshape %2 {shape = array<i64: 9, 2, 4>} : (tensor<9x8xf32>) -> tensor<9x2x4xf32>
+  %k = nn.transpose %3 {perm = array<i64: 1, 2, 0>} : (tensor<9x2x4xf32>) -> tensor<2x4x9xf32>
+  %4 = nn.slice %x {starts = array<i64: 0, 0, 1>, steps = array<i64: 1, 1, 1>, sizes = array<i64: 4, 2, 9>} : (tensor<4x2x10xf32>) -> tensor<4x2x9xf32>
+  %v = nn.transpose %4 {perm = array<i64: 1, 2, 0>} : (tensor<4x2x9xf32>) -> tensor<2x9x4xf32>
+  %s = nn.matmul %q, %k : (tensor<2x9x4xf32>, tensor<2x4x9xf32>) -> tensor<2x9x9xf32>
+  %w = nn.softmax %s {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+  %y = nn.matmul %w, %v : (tensor<2x9x9xf32>, tensor<2x9x4xf32>) -> tensor<2x9x4xf32>
+  func.return %y : tensor<2x9x4xf32>
+}

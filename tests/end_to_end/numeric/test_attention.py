@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -24,11 +24,17 @@ SHAPES = [
 ]
 
 
-def run(device: str, nodes: list[NodeProto], inputs: Mapping[str, Floats], **facts: int) -> Floats:
+def run(
+    device: str,
+    nodes: list[NodeProto],
+    inputs: Mapping[str, Floats],
+    constants: Sequence[TensorProto] = (),
+    **facts: int,
+) -> Floats:
     """The result `y` of the nodes, which one kernel computes."""
     made = [helper.make_tensor_value_info(n, TensorProto.FLOAT, x.shape) for n, x in inputs.items()]
     result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    graph = helper.make_graph(nodes, "attention", made, [result], CONSTANTS)
+    graph = helper.make_graph(nodes, "attention", made, [result], [*CONSTANTS, *constants])
     opset = helper.make_opsetid("", 17)
     model: ModelProto = helper.make_model(graph, opset_imports=[opset], ir_version=9)
     compiled = clopt.compile(model, device=device, **facts)
@@ -143,6 +149,28 @@ def test_parts_of_a_projection(device: str) -> None:
     q, k, v = (part[:, :, 0].transpose(0, 2, 1, 3) for part in np.split(x, 3, axis=2))
     expected = (softmax(product(q, k)) @ v).transpose(0, 2, 1, 3).reshape(2, 19, 32)
     check(found, expected)
+
+
+@pytest.mark.parametrize("keys", [[0, 2, 1, 3], [0, 2, 3, 1]])
+def test_parts_of_rows(device: str, keys: list[int]) -> None:
+    """Queries, keys and values are parts of each row, and the kernel finds their heads there."""
+    (x,) = arrays((2, 19, 3 * 4 * 8))
+    nodes = [
+        helper.make_node("Split", ["x"], ["q1", "k1", "v1"], axis=-1),
+        *(helper.make_node("Reshape", [f"{n}1", "heads"], [f"{n}2"]) for n in "qkv"),
+        helper.make_node("Transpose", ["q2"], ["q"], perm=[0, 2, 1, 3]),
+        helper.make_node("Transpose", ["k2"], ["k"], perm=keys),
+        helper.make_node("Transpose", ["v2"], ["v"], perm=[0, 2, 1, 3]),
+        *([] if keys[-1] == 1 else [turned(4)]),
+        helper.make_node("MatMul", ["q", "k" if keys[-1] == 1 else "kt"], ["s"]),
+        helper.make_node("Softmax", ["s"], ["w"], axis=-1),
+        helper.make_node("MatMul", ["w", "v"], ["y"]),
+    ]
+    heads = [numpy_helper.from_array(np.array([2, 19, 4, 8]), "heads")]
+    found = run(device, nodes, {"x": x}, heads, vector_width=8)
+    parts = [part.reshape(2, 19, 4, 8) for part in np.split(x, 3, axis=-1)]
+    q, k, v = (part.transpose(0, 2, 1, 3) for part in parts)
+    check(found, softmax(product(q, k)) @ v)
 
 
 def test_more_than_the_cache_stays_apart(device: str) -> None:
