@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import clopt
-from clopt.backends.pyopencl_runtime import find_device, target_for
+from clopt.backends.pyopencl_runtime import find_device, live_target
 from clopt.backends.targets import TargetChoice
 
 SECONDS = 0.02
@@ -26,6 +26,9 @@ SECONDS = 0.02
 
 QUIET = 0.002
 """Seconds without CPU time after which the workers of other rivals sleep."""
+
+COPIES = ("relayout", "pad", "depth_to_space")
+"""The names of kernels that only move elements begin so."""
 
 Arrays = dict[str, np.ndarray]
 Rows = dict[str, dict[str, float]]
@@ -61,25 +64,32 @@ def by_onnxruntime(
 
 def by_clopt(
     device: str, facts: str, model: onnx.ModelProto, inputs: Arrays, expected: np.ndarray
-) -> Rival:
-    """The launches of the compiled model, until the queue is empty."""
+) -> Iterator[Rival]:
+    """The launches of the compiled model, until the queue is empty.
+
+    Where some of them only copy, in another layout or with a border, those that compute are a
+    second rival: in a network the kernels before and after keep to the layout.
+    """
     chosen = find_device(device)
     context = cl.Context([chosen.handle])
     queue = cl.CommandQueue(context, chosen.handle)
-    target = TargetChoice.parse(facts).change(target_for(chosen))
+    target = TargetChoice.parse(facts).change(live_target(chosen))
     compiled = clopt.compile(model, target, context=context, queue=queue)
     (found,) = compiled.run(inputs)
     error = np.abs(found - expected).max() / np.abs(expected).max()
     if error > 1e-4:
         raise RuntimeError(f"{device} {facts}: off by {error:.1e} of the largest result")
 
-    def run() -> None:
+    def run(left_out: tuple[str, ...] = ()) -> None:
         # Asked for here: the executable holds the buffers.
-        for launch in compiled.executable.launches:
-            cl.enqueue_nd_range_kernel(queue, launch.kernel, launch.global_size, launch.local_size)
+        for each in compiled.executable.launches:
+            if not each.kernel.function_name.startswith(left_out or "-"):
+                cl.enqueue_nd_range_kernel(queue, each.kernel, each.global_size, each.local_size)
         queue.finish()
 
-    return Rival(f"clopt {device} {facts}".strip(), run)
+    name = f"clopt {device} {facts}".strip()
+    yield Rival(name, run)
+    yield Rival(f"{name}, no copies", lambda: run(COPIES))
 
 
 def settle() -> None:
