@@ -45,6 +45,7 @@ PASSES: dict[str, str] = {
     "tir-expand-erf": "passes.tir.expand_erf:TIRExpandErfPass",
     "tir-hoist-guards": "passes.tir.hoist_guards:TIRHoistGuardsPass",
     "tir-join-kernels": "passes.tir.join_kernels:TIRJoinKernelsPass",
+    "tir-join-strips": "passes.tir.join_strips:TIRJoinStripsPass",
     "tir-lower-blocks": "passes.tir.lower_blocks:TIRLowerBlocksPass",
     "tir-lower-textures": "passes.tir.lower_textures:TIRLowerTexturesPass",
     "tir-mark-in-place": "passes.tir.mark_in_place:TIRMarkInPlacePass",

@@ -34,6 +34,7 @@ from .tir.choose_plan import TIRChoosePlanPass
 from .tir.expand_erf import TIRExpandErfPass
 from .tir.hoist_guards import TIRHoistGuardsPass
 from .tir.join_kernels import TIRJoinKernelsPass
+from .tir.join_strips import TIRJoinStripsPass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
 from .tir.mark_in_place import TIRMarkInPlacePass
@@ -101,6 +102,8 @@ LOWER: tuple[ModulePass, ...] = (
 )
 
 SCHEDULE: tuple[ModulePass, ...] = (
+    # While kernels are naive: one of two has other stages, and gets a plan of its own.
+    TIRJoinStripsPass(),
     # Decides how each kernel runs on the device, and notes that as a plan.
     TIRChoosePlanPass(),
     # Gives each loop the place of the plan: vector, registers, work-items.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from ....dialects import nn
+from ...launch_comments import with_launches
 from ...locations import kind_of, node_name
 from ..roles import role_of, starts_kernel
 from ..structure import structure
@@ -63,8 +64,7 @@ class _Shared:
         shown = ", ".join(self.nodes[:_MOST_NODES])
         hidden = len(self.nodes) - _MOST_NODES
         more = f" and {hidden} more" if hidden > 0 else ""
-        times = f", in {self.launches} launches" if self.launches > 1 else ""
-        return f"{shown}{more}{times}"
+        return with_launches(f"{shown}{more}", self.launches)
 
 
 def kernel_stem(fused: nn.FusedOp) -> str:

@@ -20,6 +20,7 @@ from .register_tile import REGISTER_TILE
 from .rows import ROWS
 from .rule import Rule
 from .split_reduction import SPLIT_REDUCTION
+from .strips import STRIPS
 from .texel_shared import TEXEL_SHARED
 from .texel_tile import TEXEL_TILE
 from .texels import TEXELS
@@ -45,6 +46,8 @@ RULES: tuple[Rule[Any], ...] = (
     ATTENTION,
     # Products between transforms, which no other rule keeps in the caches.
     WINOGRAD_TILES,
+    # Products with what the same kernel computes: no rule below knows two reductions.
+    STRIPS,
     # Before the tiles in plain memory: they would put a row of channels into vectors.
     CHANNEL_BLOCKS,
     # Before rows: a tile uses each load several times. It leaves reductions along memory, of which

@@ -65,6 +65,30 @@ def convolution(net: Network) -> ModuleOp:
     return net.finish(net.maybe(net.add(conv), *MOVES))
 
 
+def pixels_and_product(net: Network) -> ModuleOp:
+    """A map of channels that is computed pixel by pixel, and a 1x1 convolution of it."""
+    channels, kernel = net.pick(4, 8, 11), [net.size(3), net.size(3)]
+    strides, dilations = ([net.size(2), net.size(2)] for _ in range(2))
+    pads = [net.draw(st.integers(0, k - 1)) for k in (*kernel, *kernel)]
+    sizes = [net.size(8) + 1 + (k - 1) * d for k, d in zip(kernel, dilations, strict=True)]
+    x = net.input(net.size(2), channels, *sizes)
+    match net.pick("depthwise", "depthwise", "pool", "function"):
+        case "depthwise":
+            window = {"strides": strides, "dilations": dilations, "pads": pads}
+            weights, bias = net.constant(channels, 1, *kernel), net.constant(channels)
+            x = net.add(nn.ConvOp(x, weights, bias, groups=channels, **window))
+        case "pool":
+            kind = net.pick("max", "average")
+            x = net.add(nn.PoolOp(x, kind, kernel, strides=strides, pads=pads))
+        case _:
+            x = residual(net, relu(net, x))
+    x = net.maybe(x, relu, clip)
+    outputs = net.pick(4, 7, 12)
+    bias = net.constant(outputs) if net.draw(st.booleans()) else None
+    y = net.add(nn.ConvOp(x, net.constant(outputs, channels, 1, 1), bias))
+    return net.finish(net.maybe(y, relu, clip, residual))
+
+
 def transposed_convolution(net: Network) -> ModuleOp:
     groups, per_group = net.pick(1, 1, 3), net.pick(1, 4)
     x = net.input(net.size(2), groups * 2, net.size(6), net.size(6))

@@ -23,12 +23,13 @@ from clopt.passes.nn.split_padding import NNSplitPaddingPass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.hoist_guards import TIRHoistGuardsPass
+from clopt.passes.tir.join_strips import TIRJoinStripsPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
 from support import effort
 from support.drawing import pick
 from support.nn.random_network import Network
-from support.nn.random_networks import FAMILIES, TARGETS, assert_same
+from support.nn.random_networks import FAMILIES, TARGETS, assert_same, pixels_and_product
 from support.tir import plans
 from support.tir.packed_kernels import CASES, Example
 from support.tir.program import run_program
@@ -81,6 +82,29 @@ def test_kernels_in_blocks(family: Callable[[Network], ModuleOp], data: st.DataO
         module.verify()
     found = run_program(module, net.weights, net.inputs)
     assert_same(found, expected, "in blocks, scheduled by a random plan")
+
+
+@settings(max_examples=effort.examples(40))
+@given(data=st.data())
+def test_kernels_of_strips(data: st.DataObject) -> None:
+    net = Network(data)
+    module = pixels_and_product(net)
+    width = data.draw(st.sampled_from([2, 4]), label="width")
+    # Launches that take so long are joined wherever they can be.
+    target = cl.Target(vector_width=width, blocks="prefer", launch_microseconds=1e6)
+    cl.set_target(module, target)
+    expected = interpret(net.function, net.inputs, net.weights)
+    ctx = CloptContext(weights=net.weights)
+    for step in (NNChoosePass(), NNFoldRelayoutsPass(), NNFusePass(), NNToCLPass(), NNToTIRPass()):
+        step.apply(ctx, module)
+    TIRJoinStripsPass().apply(ctx, module)
+    module.verify()
+    plans.schedule_module(ctx, module, lambda func: random_plan(func, target, data))
+    for step in (CLPackConstantsPass(), TIRLowerBlocksPass(), TIRHoistGuardsPass()):
+        step.apply(ctx, module)
+        module.verify()
+    found = run_program(module, net.weights, net.inputs)
+    assert_same(found, expected, "in strips, scheduled by a random plan")
 
 
 @pytest.mark.parametrize("target", ["adreno-740", "nvidia"])

@@ -1,0 +1,217 @@
+"""`tir-join-strips`: a product and the kernel before it become one, where that saves time on a CPU.
+
+A depthwise convolution writes a large result, which the 1x1 convolution behind it reads once. One
+kernel computes and multiplies it a strip at a time (`rules/strips.py`): its pieces stay in the
+caches, it needs no buffer, and there is a launch less.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain, count
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import cl, tir
+from ..launch_comments import with_launches, without_launches
+from .rules.naive_kernel import NaiveKernel
+from .rules.space import Space
+from .rules.stages import is_naive
+from .rules.strips import STRIPS
+from .schedule.analysis import blocks_in, memref_of
+
+
+@dataclass(frozen=True)
+class TIRJoinStripsPass(ModulePass):
+    """Make one kernel of two whose launches follow each other, where the rule `strips` takes it.
+
+    The second multiplies what the first computes, and nothing else reads that. Launches of the same
+    two kernels share the new one. Kernels that carry a plan or a schedule stay as they are, and so
+    does everything on targets without blocks of channels in buffers.
+    """
+
+    name: ClassVar[str] = "tir-join-strips"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = cl.target_of(op)
+        if target.device_type != "cpu" or target.uses_textures or not target.lanes:
+            return
+        joiner = _Joiner(op, target)
+        for program in list(op.ops):
+            if isinstance(program, cl.ProgramOp):
+                joiner.join(program)
+        joiner.finish()
+
+
+@dataclass
+class _Joiner:
+    """The kernels of a module, and those that were made of two."""
+
+    module: ModuleOp
+    target: cl.Target
+    kernels: dict[str, tir.FuncOp] = field(init=False)
+    joined: dict[tuple[str, str, int], tir.FuncOp | None] = field(
+        default_factory=dict[tuple[str, str, int], "tir.FuncOp | None"]
+    )
+    """By the names of two kernels and the parameter of the second; None where they stay two."""
+    replaced: dict[str, None] = field(default_factory=dict[str, None])
+    """The kernels with a launch that is gone."""
+
+    def __post_init__(self) -> None:
+        funcs = (op for op in self.module.ops if isinstance(op, tir.FuncOp))
+        self.kernels = {func.sym_name.data: func for func in funcs}
+
+    def join(self, program: cl.ProgramOp) -> None:
+        """Join launches of a program, the first pairs first."""
+        before: cl.EnqueueKernelOp | None = None
+        for command in cl.commands(program):
+            launch = command if isinstance(command, cl.EnqueueKernelOp) else None
+            if before is not None and launch is not None and self._join(before, launch):
+                launch = None
+            before = launch
+
+    def _join(self, first: cl.EnqueueKernelOp, second: cl.EnqueueKernelOp) -> bool:
+        names = first.kernel_name, second.kernel_name
+        if any(name not in self.kernels for name in names):
+            return False
+        output = _handed_over(self.kernels[names[0]], first, second)
+        if output is None:
+            return False
+        value = first.args[output]
+        at = list(second.args).index(value)
+        kernel = self._kernel(*names, at)
+        if kernel is None:
+            return False
+        arguments = [arg for arg in (*first.args, *second.args) if arg is not value]
+        command = cl.EnqueueKernelOp(kernel.sym_name.data, arguments)
+        command.location = second.location
+        Rewriter.insert_op(command, InsertPoint.before(second))
+        for launch in (first, second):
+            self.replaced[launch.kernel_name] = None
+            Rewriter.erase_op(launch)
+        assert isinstance(value.owner, cl.AllocOp)
+        Rewriter.erase_op(value.owner)
+        return True
+
+    def _kernel(self, first: str, second: str, at: int) -> tir.FuncOp | None:
+        """The kernel that two become, None where they stay apart."""
+        key = first, second, at
+        if key not in self.joined:
+            kernels = self.kernels[first], self.kernels[second]
+            self.joined[key] = None
+            if all(map(_is_open, kernels)):
+                self.joined[key] = self._made(*kernels, at)
+        return self.joined[key]
+
+    def _made(self, first: tir.FuncOp, second: tir.FuncOp, at: int) -> tir.FuncOp | None:
+        func = _joined(first, second, at, self._free_name(first, second))
+        space = STRIPS.space(NaiveKernel(func), self.target)
+        if not isinstance(space, Space) or STRIPS.objection_to(space) is not None:
+            return None
+        Rewriter.insert_op(func, InsertPoint.before(second))
+        self.kernels[func.sym_name.data] = func
+        return func
+
+    def _free_name(self, first: tir.FuncOp, second: tir.FuncOp) -> str:
+        name = f"{first.sym_name.data}_{second.sym_name.data}"
+        numbered = (f"{name}_{i}" for i in count(1))
+        return next(n for n in chain([name], numbered) if n not in self.kernels)
+
+    def finish(self) -> None:
+        """Erase the kernels that no launch is left of, and count those of the others."""
+        programs = (op for op in self.module.ops if isinstance(op, cl.ProgramOp))
+        commands = (command for program in programs for command in cl.commands(program))
+        launches = Counter(op.kernel_name for op in commands if isinstance(op, cl.EnqueueKernelOp))
+        changed = [*self.replaced, *(k.sym_name.data for k in self.joined.values() if k)]
+        for name in changed:
+            func = self.kernels[name]
+            if not launches[name]:
+                Rewriter.erase_op(func)
+            elif func.comment is not None:
+                text = without_launches(func.comment.data)
+                func.comment = StringAttr(with_launches(text, launches[name]))
+
+
+def _is_open(func: tir.FuncOp) -> bool:
+    """Whether nobody has decided yet how a kernel runs."""
+    decided = (func.global_size, func.schedule, func.plan, func.part_of)
+    return all(fact is None for fact in decided) and is_naive(func)
+
+
+def _handed_over(
+    kernel: tir.FuncOp, first: cl.EnqueueKernelOp, second: cl.EnqueueKernelOp
+) -> int | None:
+    """The one parameter that the first kernel writes, if only the second launch reads its value."""
+    if len(kernel.output_indices) != 1:
+        return None
+    (output,) = kernel.output_indices
+    value = first.args[output]
+    users = [use.operation for use in value.uses]
+    is_own = isinstance(value.owner, cl.AllocOp) and len(users) == 2
+    return output if is_own and set(users) == {first, second} else None
+
+
+def _joined(first: tir.FuncOp, second: tir.FuncOp, at: int, name: str) -> tir.FuncOp:
+    """A kernel with the stages of both; what the first writes is a temporary.
+
+    Its parameters are those of both, without that value.
+    """
+    (output,) = first.output_indices
+    kept = [
+        *((first, i) for i in range(len(first.params)) if i != output),
+        *((second, i) for i in range(len(second.params)) if i != at),
+    ]
+    params = [func.params[i] for func, i in kept]
+    body = Block(arg_types=[param.type for param in params])
+    mapper: dict[SSAValue, SSAValue] = dict(zip(params, body.args, strict=True))
+    for param, arg in zip(params, body.args, strict=True):
+        arg.name_hint = param.name_hint
+    value = second.params[at]
+    type_ = memref_of(value)
+    memory = memref.AllocaOp.get(type_.element_type, shape=type_.get_shape())
+    memory.memref.name_hint = value.name_hint
+    mapper[first.params[output]] = mapper[value] = memory.memref
+    stages = [op for func in (first, second) for op in func.body.block.ops]
+    allocas = [op for op in stages if isinstance(op, memref.AllocaOp)]
+    body.add_ops([op.clone(mapper) for op in allocas])
+    body.add_op(memory)
+    body.add_ops([op.clone(mapper) for op in stages if op not in allocas])
+    places = {pair: i for i, pair in enumerate(kept)}
+    func = tir.FuncOp(
+        name,
+        Region(body),
+        [places[second, i] for i in second.output_indices],
+        constants=[places[func, i] for func in (first, second) for i in func.constant_indices]
+        or None,
+        comment="; ".join(_comments(first, second)) or None,
+    )
+    _name_blocks(func, value.name_hint or "strip")
+    return func
+
+
+def _comments(*kernels: tir.FuncOp) -> Iterator[str]:
+    texts = (kernel.comment.data for kernel in kernels if kernel.comment is not None)
+    return map(without_launches, texts)
+
+
+def _name_blocks(func: tir.FuncOp, strip: str) -> None:
+    """Give each block a label of its own: the first "out" writes the strip now."""
+    blocks = [block for op in func.body.block.ops for block in blocks_in(op)]
+    taken: set[str] = set()
+    last = blocks[-1]
+    for block in blocks:
+        label = block.label.data
+        if label == last.label.data and block is not last:
+            label = strip
+        numbered = (f"{label}_{i}" for i in count(2))
+        label = next(n for n in chain([label], numbered) if n not in taken)
+        taken.add(label)
+        block.label = StringAttr(label)
