@@ -13,6 +13,7 @@ Measured with 24 register-tiled kernels on two cores:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,8 @@ from .workers import answer_jobs, share_work
 
 _OWN_CACHE = ("Portable Computing Language",)
 _KERNEL_BY_KERNEL = ("Intel(R) OpenCL",)
+
+_OWN_CACHE_FOLDER = "POCL_CACHE_DIR"
 
 # What our cache has for a source whose kernels the driver compiled and keeps.
 _IN_OWN_CACHE = b"launched"
@@ -58,9 +61,10 @@ def build_kernels(
     facts = (*device_facts(device), options)
     if keeps_own_binaries(device):
         program = from_source(context, device, source, options)
-        is_done = cache.get((*facts, source)) is not None
+        key = (*facts, os.environ.get(_OWN_CACHE_FOLDER, ""), source)
+        is_done = cache.get(key) is not None
         if not is_done and compile_by_launching(device, program, source, options, launched):
-            cache.put((*facts, source), _IN_OWN_CACHE)
+            cache.put(key, _IN_OWN_CACHE)
             cache.trim()
         return Build(dict.fromkeys(names, program), from_cache=False)
     parts = {"": source}
