@@ -17,6 +17,7 @@ Peeling and branching duplicate code; `COPIES` limits by how much.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -34,9 +35,15 @@ from .values import Place, constant
 COPIES = 4
 """The most copies of the code of one statement."""
 
-# Groups at the border run at the same time as the others, so their speed matters less.
-GROUP_COPIES = 2
-"""The most copies in kernels of work-groups."""
+FEW_COPIES = 2
+"""The most copies in kernels of work-groups, and in kernels that keep scratch in memory.
+
+Groups at the border run at the same time as the others, so their speed matters less. Kernels with
+scratch have several stages: their code is long, and most of its time passes between borders.
+"""
+
+SCRATCH = 1024
+"""A temporary of more elements lies in memory, not in registers."""
 
 
 def emit(func: FuncOp, space: Space, footprints: Mapping[SSAValue, Footprint]) -> Region:
@@ -48,7 +55,8 @@ def emit(func: FuncOp, space: Space, footprints: Mapping[SSAValue, Footprint]) -
         after.name_hint = before.name_hint
         buffers[before] = after
     emitter = _Emitter(space, footprints, Survey(old.ops, space))
-    copies = GROUP_COPIES if emitter.grouped else COPIES
+    scratch = any(prod(kept.type.get_shape()) > SCRATCH for kept in footprints.values())
+    copies = FEW_COPIES if emitter.grouped or scratch else COPIES
     emitter.body(None, list(old.ops), Place(space.domain), buffers, copies, new)
     for branch in emitter.branches:
         branch.add_op(scf.YieldOp())
