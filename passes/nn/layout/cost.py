@@ -155,7 +155,7 @@ class CostModel:
             waste *= _padded(inner, self.lanes) / inner
         if layout is not None or result is not None:
             waste *= _padded(outer, self.lanes) / outer
-        if self._takes_blocks_apart(layout, result, outer):
+        if self._takes_blocks_apart(layout, result, outer) or _gathers(op, layout, result):
             waste = self.lanes
         return terms * waste / self.rate
 
@@ -167,6 +167,15 @@ class CostModel:
         """
         mixed = layout is not None and result is None
         return mixed and not self.target.uses_textures and outer % self.lanes != 0
+
+
+def _gathers(op: nn.NNOp, layout: LayoutAttr | None, result: LayoutAttr | None) -> bool:
+    """Whether a kernel loads vectors of weights element by element.
+
+    Constants of kernels between plain values stay plain. Most rules pack such weights for
+    themselves; those of `nn.winograd_conv` are too many to be packed by each work-item.
+    """
+    return isinstance(op, nn.WinogradConvOp) and layout is None and result is None
 
 
 def bytes_of(type_: nn.Tensor, layout: LayoutAttr | None) -> int:

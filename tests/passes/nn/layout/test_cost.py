@@ -68,6 +68,21 @@ def test_blocks_are_taken_apart_in_whole_vectors_or_not_at_all(depthwise: bool):
     assert apart(76) > 2 * apart(80)
 
 
+def test_a_copy_into_blocks_costs_less_than_weights_without_them():
+    """A single convolution of 256 channels by tiles once took 7 times as long as a direct one."""
+    model, blocks = CostModel(load_target("pocl")), LayoutAttr([(1, 8)])
+    graph = Graph((1, 256, 14, 14))
+    u = graph.constant(256, 36, 256)
+    work = work_of(graph, graph.add(nn.WinogradConvOp(graph.x, u, None, 4, (1, 1, 1, 1))))
+    plain, copied, written = (
+        model.read(work, graph.x, *layouts)
+        for layouts in ((None, None), (blocks, None), (None, blocks))
+    )
+    copy = model.transform(tensor(1, 256, 14, 14), None, blocks)
+    assert plain > 5 * (copied + copy)
+    assert plain > 5 * written
+
+
 def test_gathering_lanes_costs_four_loads():
     model = CostModel(replace(AUTO, image_cost=1.0))
     graph = Graph((1, 16, 32, 32))
