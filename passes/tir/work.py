@@ -8,7 +8,7 @@ from typing import TypeGuard, cast
 
 from xdsl.dialects import affine, arith, math, scf
 from xdsl.dialects.builtin import AnyFloat, MemRefType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import tir
 from ...dialects.cl.ops import byte_count
@@ -31,8 +31,9 @@ class KernelWork:
     """What a launch computes and moves."""
 
     multiply_adds: int
-    """Operations on floats, of which a sum and the product that only it uses are one; both sides of
-    a condition count, unless it only says which work-items compute a part of a joint kernel."""
+    """Operations on floats, of which a sum and the product that only it uses are one. Of the two
+    sides of a condition the one with more of them counts, unless the condition says which
+    work-items compute which part of a joint kernel."""
     bytes: int
     """Each argument once, but no more than its kernel accesses."""
 
@@ -54,10 +55,11 @@ class _Count:
     def block(self, block: Block, times: int) -> None:
         """Count a block that runs so many times."""
         for op in block.ops:
-            inner = times * op.size if isinstance(op, tir.ForOp) else times
             if isinstance(op, scf.IfOp):
-                inner = int(times * _share(op))
+                self._condition(op, times)
+                continue
             for region in op.regions:
+                inner = times * op.size if isinstance(op, tir.ForOp) else times
                 for child in region.blocks:
                     self.block(child, inner)
             for operand in op.operands:
@@ -66,20 +68,40 @@ class _Count:
             if _counts(op):
                 self.multiply_adds += times
 
+    def _condition(self, op: scf.IfOp, times: int) -> None:
+        held = _share(op)
+        shares = (1, 1) if held is None else (held, 1 - held)
+        sides = [
+            self._side(region, int(times * share))
+            for region, share in zip(op.regions, shares, strict=True)
+        ]
+        # Mostly the same work, with tests of indices and without.
+        counted = sides if held is not None else [max(sides, key=lambda side: side.multiply_adds)]
+        for side in counted:
+            self.multiply_adds += side.multiply_adds
+            for param, accesses in side.accesses.items():
+                self.accesses[param] += accesses
 
-def _share(op: scf.IfOp) -> Fraction:
-    """How often a function of one loop variable is below another one; 1 for other conditions."""
+    def _side(self, region: Region, times: int) -> _Count:
+        side = _Count(dict.fromkeys(self.accesses, 0))
+        for block in region.blocks:
+            side.block(block, times)
+        return side
+
+
+def _share(op: scf.IfOp) -> Fraction | None:
+    """How often a function of one loop variable is below another one; None: another condition."""
     compare = op.cond.owner
     if not isinstance(compare, arith.CmpiOp) or compare.predicate.value.data != _BELOW:
-        return Fraction(1)
+        return None
     sides = [side for side in (compare.lhs.owner, compare.rhs.owner) if _is_function(side)]
     variables = {value for side in sides for value in side.operands}
     if len(sides) < 2 or len(variables) > 1:
-        return Fraction(1)
+        return None
     loop = next(iter(variables)).owner
     loop = loop.parent_op() if isinstance(loop, Block) else None
     if not isinstance(loop, tir.ForOp) or not loop.size:
-        return Fraction(1)
+        return None
     low, high = (side.map.data for side in sides)
     held = sum(low.eval([i], []) < high.eval([i], []) for i in range(loop.size))
     return Fraction(held, loop.size)

@@ -88,3 +88,22 @@ def test_a_part_of_a_joint_kernel_counts_as_often_as_it_runs() -> None:
       }
     """)
     assert counted.multiply_adds == 3 * 5
+
+
+def test_the_side_of_a_condition_that_computes_more_counts() -> None:
+    counted = work("""
+      %c4 = arith.constant 4 : index
+      tir.for global_x %i = 0 to 8 {
+        %v = memref.load %x[%i] : memref<8xf32>
+        %inside = arith.cmpi slt, %i, %c4 : index
+        scf.if %inside {
+          %a = math.exp %v : f32
+          memref.store %a, %y[%i] : memref<8xf32>
+        } else {
+          %a = math.exp %v : f32
+          %b = arith.negf %a : f32
+          memref.store %b, %y[%i] : memref<8xf32>
+        }
+      }
+    """)
+    assert counted.multiply_adds == 8 * 2
