@@ -3,8 +3,9 @@
 `python benchmarks/compare.py [networks] [--size 224] [--batch 8] [--rounds 12]`. OpenVINO and IREE
 run where `--rivals` names `openvino` and `iree`. Each rival of a network lives
 in a warm process of its own with its own caches; rounds visit the rivals in shuffled order. A time
-is numpy in to numpy out. Errors are relative to the largest value of onnxruntime's
-output. The report goes to `benchmarks/results/compare.{md,json}`.
+is numpy in to numpy out. A ratio to onnxruntime is the median of the rounds' ratios, because a
+machine's speed may change from round to round. Errors are relative to the largest value of
+onnxruntime's output. The report goes to `benchmarks/results/compare.{md,json}`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ REFERENCE = "onnxruntime"
 DEFAULT_RIVALS = ("onnxruntime", "clopt-pocl", "clopt-intel", "tinygrad-pocl")
 PREPARE_SECONDS = 900.0
 ROUND_SECONDS = 0.4
+ROUND_RUNS = 100
+"""At most; a round of few short runs would measure how fast sleeping threads awake."""
 
 Row = dict[str, Any]
 
@@ -62,6 +65,7 @@ class Runner:
         os.environ.clear()
         os.environ.update(saved)
         self.walls: list[float] = []
+        self.rounds: list[float] = []
         self.cpus: list[float] = []
         self.count = 1
 
@@ -79,8 +83,9 @@ class Runner:
         if "failure" in answer:
             return False
         self.walls += answer["wall"]
+        self.rounds.append(statistics.median(answer["wall"]))
         self.cpus.append(answer["cpu"])
-        self.count = max(1, min(20, round(ROUND_SECONDS / statistics.median(self.walls))))
+        self.count = max(1, min(ROUND_RUNS, round(ROUND_SECONDS / statistics.median(self.walls))))
         return True
 
     def _receive(self, timeout: float) -> Row:
@@ -139,12 +144,13 @@ def measure(name: str, args: argparse.Namespace, console: Console) -> dict[str, 
         rows[runner.label]["min_ms"] = 1e3 * min(runner.walls)
         rows[runner.label]["cpu_ms"] = 1e3 * statistics.median(runner.cpus)
         runner.stop()
+    by_label = {runner.label: runner for runner in runners}
+    for label, runner in by_label.items():
+        for other in {REFERENCE, "tinygrad-pocl"} & by_label.keys():
+            pairs = zip(runner.rounds, by_label[other].rounds, strict=True)
+            key = "x_ort" if other == REFERENCE else "x_tinygrad"
+            rows[label][key] = statistics.median(ours / theirs for ours, theirs in pairs)
     return rows
-
-
-def _ratio(rows: dict[str, Row], over: str, under: str) -> float | None:
-    a, b = rows.get(over, {}).get("ms"), rows.get(under, {}).get("ms")
-    return a / b if a and b else None
 
 
 def _cells(label: str, rows: dict[str, Row]) -> list[str]:
@@ -153,13 +159,12 @@ def _cells(label: str, rows: dict[str, Row]) -> list[str]:
     def number(key: str, form: str) -> str:
         return format(row[key], form) if row.get(key) is not None else ""
 
-    ratio = _ratio(rows, label, REFERENCE)
-    gain = _ratio(rows, "tinygrad-pocl", label)
+    gain = row.get("x_tinygrad")
     return [
         label,
         number("ms", ".2f") or "fails",
-        f"{ratio:.2f}" if ratio else "",
-        f"{gain:.2f}" if gain and label.startswith("clopt") else "",
+        number("x_ort", ".2f"),
+        f"{1 / gain:.2f}" if gain and label.startswith("clopt") else "",
         number("cpu_ms", ".1f"),
         number("error", ".1e"),
         number("compile_s", ".1f"),
