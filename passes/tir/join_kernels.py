@@ -23,6 +23,8 @@ _MOST_MICROSECONDS = 40.0
 _LEAST_GAIN = 0.25
 """The share of the time of kernels side by side that a launch must be: work-items that alternate
 lose the weights in their caches, some 13 microseconds in SqueezeNet's fire modules."""
+_MOST_ARGUMENTS = 64
+"""Half of what OpenCL guarantees (OpenCL 1.2 specification, table 4.3), bounds of loops besides."""
 _REACH = 6
 """Commands that a launch may overtake to run beside another."""
 
@@ -104,7 +106,9 @@ class _Joiner:
         form: _Form,
         word: str,
     ) -> str:
-        stem = f"{names[0]}_{word}_{names[-1]}"
+        # Of joint kernels the outer names: runtimes name files by kernels, at most 255 bytes.
+        first, last = names[0].split(f"_{word}_")[0], names[-1].split(f"_{word}_")[-1]
+        stem = f"{first}_{word}_{last}"
         free = chain([stem], (f"{stem}_{i}" for i in count(1)))
         name = next(name for name in free if name not in self.functions)
         outputs = {m.places[i] for m in members for i in m.kernel.output_indices}
@@ -132,7 +136,8 @@ class _Binding:
 def _bind(ops: Sequence[cl.EnqueueKernelOp], launches: Launches) -> _Binding | None:
     """The arguments of a joint launch: each memory once, since its pointers are `restrict`.
 
-    None if some argument that is written overlaps another one, but is not the same bytes.
+    None if some argument that is written overlaps another one, but is not the same bytes, or if
+    there are too many.
     """
     binding, written = _Binding(), set[int]()
     for op in ops:
@@ -147,6 +152,8 @@ def _bind(ops: Sequence[cl.EnqueueKernelOp], launches: Launches) -> _Binding | N
                 written.add(place)
             places.append(place)
         binding.places.append(tuple(places))
+    if len(binding.values) > _MOST_ARGUMENTS:
+        return None
     extents = [launches.place(value) for value in binding.values]
     for a in written:
         if any(a != b and extents[a].overlaps(other) for b, other in enumerate(extents)):

