@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -14,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import cl, tir
+from ..free_names import free_name
 from .join.bodies import Member, Signature, in_sequence, side_by_side
 from .join.launches import Cost, Launches, cost_of, is_eligible
 from .schedule.analysis import memref_of
@@ -109,8 +109,7 @@ class _Joiner:
         # Of joint kernels the outer names: runtimes name files by kernels, at most 255 bytes.
         first, last = names[0].split(f"_{word}_")[0], names[-1].split(f"_{word}_")[-1]
         stem = f"{first}_{word}_{last}"
-        free = chain([stem], (f"{stem}_{i}" for i in count(1)))
-        name = next(name for name in free if name not in self.functions)
+        name = free_name(stem, self.functions)
         outputs = {m.places[i] for m in members for i in m.kernel.output_indices}
         constants = {m.places[i] for m in members for i in m.kernel.constant_indices}
         function = form(members, Signature(name, types, sorted(outputs), sorted(constants)))

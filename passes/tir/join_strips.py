@@ -21,6 +21,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import cl, tir
+from ..free_names import free_name
 from ..launch_comments import with_launches, without_launches
 from .rules.naive_kernel import NaiveKernel
 from .rules.space import Space
@@ -112,18 +113,14 @@ class _Joiner:
         return self.joined[key]
 
     def _made(self, first: tir.FuncOp, second: tir.FuncOp, at: int) -> tir.FuncOp | None:
-        func = _joined(first, second, at, self._free_name(first, second))
+        name = free_name(f"{first.sym_name.data}_{second.sym_name.data}", self.kernels)
+        func = _joined(first, second, at, name)
         space = STRIPS.space(NaiveKernel(func), self.target)
         if not isinstance(space, Space) or STRIPS.objection_to(space) is not None:
             return None
         Rewriter.insert_op(func, InsertPoint.before(second))
         self.kernels[func.sym_name.data] = func
         return func
-
-    def _free_name(self, first: tir.FuncOp, second: tir.FuncOp) -> str:
-        name = f"{first.sym_name.data}_{second.sym_name.data}"
-        numbered = (f"{name}_{i}" for i in count(1))
-        return next(n for n in chain([name], numbered) if n not in self.kernels)
 
     def finish(self) -> None:
         """Erase the kernels that no launch is left of, and count those of the others."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -21,6 +20,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...context import thrift_of
 from ...dialects import cl, tir
 from ...dialects.cl.ops import byte_count
+from ..free_names import free_name
 from ..locations import node_name
 from ..thrift import Means, Thrift
 from .schedule.analysis import blocks_in, memref_of, temporary, written
@@ -86,7 +86,8 @@ def _split(func: tir.FuncOp, cuts: Sequence[SSAValue], names: set[str]) -> list[
     buffers = dict(zip(cuts, taken, strict=True))
     made: list[_Part] = []
     for root in nests.cut:
-        name = _free_name(f"{func.sym_name.data}_parts", names)
+        name = free_name(f"{func.sym_name.data}_parts", names)
+        names.add(name)
         made.append(_make(func, name, nests.needed_by([root]), buffers))
     made.append(_make(func, func.sym_name.data, nests.needed_by(nests.last), buffers))
     Rewriter.erase_op(func)
@@ -97,15 +98,9 @@ def _unique_hints(values: Iterable[SSAValue]) -> Iterator[str]:
     """A name for each value: its hint, or its hint and a number."""
     seen: set[str] = set()
     for value in values:
-        yield _free_name(value.name_hint or "parts", seen)
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    """`name`, or `name` and a number; it is taken from then on."""
-    numbered = (f"{name}_{i}" for i in count(1))
-    free = next(n for n in chain([name], numbered) if n not in taken)
-    taken.add(free)
-    return free
+        name = free_name(value.name_hint or "parts", seen)
+        seen.add(name)
+        yield name
 
 
 class _Nests:

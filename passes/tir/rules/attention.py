@@ -16,6 +16,7 @@ from math import prod
 
 from ....dialects import cl, tir
 from ..schedule import Schedule
+from .cpu import accumulators
 from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
@@ -24,8 +25,6 @@ from .stages import Stage
 
 _MOST_ACCUMULATORS = 24
 """More than that, and compilers spill some of them."""
-_OTHER_REGISTERS = 4
-"""Vector registers that hold operands while the others accumulate."""
 _WIDTHS = (2, 4, 8, 16)
 _MOST_VECTORS = 2
 """Vectors of queries of a work-item: more of them need more memory, and gain nothing."""
@@ -133,7 +132,7 @@ class _Problem:
     @property
     def most(self) -> int:
         """Accumulators of a tile."""
-        return max(2, min(self.target.vector_registers - _OTHER_REGISTERS, _MOST_ACCUMULATORS))
+        return accumulators(self.target, 2, _MOST_ACCUMULATORS)
 
     def vectors(self, lanes: int) -> Range:
         """Vectors of queries of a work-item."""

@@ -14,13 +14,12 @@ from math import prod
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from .contraction import Contraction, element_bytes
+from .cpu import accumulators, divisors
 from .space import Misfit
 from .stages import Stage, blocked_variable, lane_step
 
 _MOST_ACCUMULATORS = 16
 """More than that, and compilers spill some of them: they move loads up."""
-_OTHER_REGISTERS = 4
-"""Vector registers that hold operands while the others accumulate."""
 _MOST_COPIES = 512
 """Multiply-adds in the text of an unrolled window at the most; more only slows compilers down."""
 
@@ -123,7 +122,7 @@ class Problem:
     @property
     def most(self) -> int:
         """Accumulators of a tile."""
-        return max(1, min(self.target.vector_registers - _OTHER_REGISTERS, _MOST_ACCUMULATORS))
+        return accumulators(self.target, 1, _MOST_ACCUMULATORS)
 
     @cached_property
     def best(self) -> Tile:
@@ -168,11 +167,6 @@ class Problem:
         for blocks in range(1, self.most_blocks + 1):
             for columns in range(1, min(self.shape.width, self.most // blocks) + 1):
                 yield Tile(blocks, columns)
-
-
-def divisors(number: int) -> tuple[int, ...]:
-    """The numbers that divide a number, the smallest first."""
-    return tuple(n for n in range(1, number + 1) if number % n == 0)
 
 
 def reduce_in_tiles(

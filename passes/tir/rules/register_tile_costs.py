@@ -12,13 +12,12 @@ from math import ceil, gcd, prod
 
 from ....dialects import cl
 from .contraction import Contraction, Load, element_bytes, is_packed
+from .cpu import accumulators
 from .panels import PANEL, copy_cycles, is_far, panel_domain, panel_load
 from .partial_sums import PARTS, parts_domain
 from .space import Params
 from .stages import lane_step
 
-_OTHER_REGISTERS = 4
-"""Vector registers that hold operands while the others accumulate."""
 _LINE = 64
 """Bytes of a line of a CPU's cache."""
 _SUMS_SHARE = 8
@@ -78,7 +77,7 @@ class Problem:
     @property
     def accumulators(self) -> int:
         """Vectors that a tile can have."""
-        return self.target.vector_registers - _OTHER_REGISTERS
+        return accumulators(self.target)
 
     @cached_property
     def best(self) -> RegisterTile | None:

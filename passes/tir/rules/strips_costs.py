@@ -12,6 +12,7 @@ from ....dialects import cl
 from ..schedule.analysis import accesses, memref_of, written
 from .channel_tiles import Problem, Shape, Tile
 from .contraction import Load, contraction_of, element_bytes
+from .cpu import bytes_per_cycle
 from .naive_kernel import NaiveKernel
 from .space import Misfit, Params
 from .stages import Stage, lane_step
@@ -211,7 +212,7 @@ class StripsProblem:
         tiles = -(-choice.rows // choice.tile_rows) * -(-shape.width // choice.columns)
         cycles = self._tile_cycles[choice.blocks, choice.tile_rows * choice.columns]
         strip = self._bytes(choice.rows)
-        read = self.weights / self._rate(self.weights + strip)
+        read = self.weights / bytes_per_cycle(self.target, self.weights + strip)
         if strip > target.l1_cache_bytes / 2:
             read += groups * strip / target.l2_bytes_per_cycle
         return max(groups * tiles * cycles, read)
@@ -229,12 +230,6 @@ class StripsProblem:
     def weights(self) -> int:
         """The bytes of the weights."""
         return 4 * self.shape.channels * self.shape.product.count * self.shape.product.lanes
-
-    def _rate(self, size: float) -> float:
-        """Bytes in a cycle of what is read again after so many others."""
-        target = self.target
-        is_near = size <= target.l2_cache_bytes
-        return target.l2_bytes_per_cycle if is_near else target.memory_bytes_per_cycle
 
     @cached_property
     def _tile_cycles(self) -> dict[tuple[int, int], float]:
@@ -265,13 +260,13 @@ class StripsProblem:
         lead = self._computed(rows) if self.lead is None else self.lead.cost(self.lead.best)
         products = self.product.cost(self.product.best)
         moved = self._bytes(rows) / units
-        reads = self.weights / units / self._rate(self.weights)
+        reads = self.weights / units / bytes_per_cycle(self.target, self.weights)
         clock = 1e3 * target.mads_per_nanosecond / (target.mads_per_cycle * target.vector_width)
         return (
             lead / units
             + max(products / units, reads)
             # Much of what a core reads, other cores have written.
-            + moved / self._rate(moved)
+            + moved / bytes_per_cycle(self.target, moved)
             + moved / target.memory_bytes_per_cycle
             + target.launch_microseconds * clock
         )

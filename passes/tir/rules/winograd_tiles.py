@@ -19,6 +19,7 @@ from ....dialects import cl, tir
 from ....dialects.nn.winograd import KERNEL
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, written
+from .cpu import accumulators, bytes_per_cycle, divisors
 from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
@@ -28,8 +29,6 @@ from .streams import AHEAD, AHEAD_PARAMETER, default_ahead, fetch_ahead
 
 _MOST_ACCUMULATORS = 16
 """More than that, and compilers spill some of them."""
-_OTHER_REGISTERS = 4
-"""Vector registers that hold operands while the others accumulate."""
 _WIDTHS = (2, 4, 8, 16)
 """The vectors of OpenCL that blocks of channels can be."""
 _ADDITIONS = 8
@@ -136,7 +135,7 @@ class _Problem:
     @property
     def most(self) -> int:
         """Accumulators of a tile."""
-        return max(1, min(self.target.vector_registers - _OTHER_REGISTERS, _MOST_ACCUMULATORS))
+        return accumulators(self.target, 1, _MOST_ACCUMULATORS)
 
     def most_tiles(self) -> int:
         """Tiles of a strip at the most."""
@@ -148,16 +147,16 @@ class _Problem:
 
     def cols(self, rows: int) -> tuple[int, ...]:
         """The tiles of a row that a strip of so many rows may have."""
-        found = _divisors(self.shape.grid[2])
+        found = divisors(self.shape.grid[2])
         return tuple(n for n in found if n == 1 or n * rows <= self.most_tiles())
 
     def blocks(self, lanes: int) -> tuple[int, ...]:
         """Blocks of channels of a tile."""
-        return tuple(n for n in _divisors(self.shape.outputs // lanes) if n <= self.most)
+        return tuple(n for n in divisors(self.shape.outputs // lanes) if n <= self.most)
 
     def parts(self, lanes: int, blocks: int) -> tuple[int, ...]:
         """Work-items that share the channels of a strip."""
-        return _divisors(self.shape.outputs // lanes // blocks)
+        return divisors(self.shape.outputs // lanes // blocks)
 
     @cached_property
     def best(self) -> _Choice:
@@ -200,18 +199,13 @@ class _Problem:
         group = weights * choice.blocks * choice.lanes / shape.outputs
         # The weights come again for each strip, and the strip for each group of channels; both are
         # fetched while others are multiplied.
-        read = group / self._rate(weights + strip) + strip / self._rate(strip + group)
+        read = group / bytes_per_cycle(target, weights + strip)
+        read += strip / bytes_per_cycle(target, strip + group)
         return max(tiles * (shape.inputs * step + target.tile_cycles), read / shape.elements)
-
-    def _rate(self, size: float) -> float:
-        """Bytes in a cycle of what is read again after so many others."""
-        target = self.target
-        is_near = size <= target.l2_cache_bytes
-        return target.l2_bytes_per_cycle if is_near else target.memory_bytes_per_cycle
 
     def _candidates(self) -> Iterator[_Choice]:
         lanes = max(w for w in self.shape.widths if w <= max(self.target.vector_width, 2))
-        for rows, blocks in product(_divisors(self.shape.grid[1]), self.blocks(lanes)):
+        for rows, blocks in product(divisors(self.shape.grid[1]), self.blocks(lanes)):
             if rows > max(self.most_tiles(), 1):
                 continue
             for cols, parts in product(self.cols(rows), self.parts(lanes, blocks)):
@@ -219,10 +213,6 @@ class _Problem:
                     most = min(cols, self.most // (blocks * tile_rows))
                     for tile_cols in range(1, most + 1):
                         yield _Choice(lanes, rows, cols, blocks, parts, tile_rows, tile_cols)
-
-
-def _divisors(number: int) -> tuple[int, ...]:
-    return tuple(n for n in range(1, number + 1) if number % n == 0)
 
 
 def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
@@ -252,7 +242,7 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
     parameters = (
         local_size_parameter(target),
         Parameter("lanes", "channels of a vector", Choice(shape.widths)),
-        Parameter("rows", "rows of tiles of a strip", Choice(_divisors(shape.grid[1]))),
+        Parameter("rows", "rows of tiles of a strip", Choice(divisors(shape.grid[1]))),
         Parameter("cols", "tiles of such a row", cols),
         Parameter("blocks", "vectors of channels of a register tile", blocks),
         Parameter("parts", "work-items that share the channels of a strip", parts),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, count, pairwise
+from itertools import pairwise
 
 from xdsl.dialects import affine, arith, memref
 from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, MemRefType
@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from ....dialects.tir import PLAIN, BlockOp, ForOp, FuncOp, IterKind, LoopKind, Scope, ScopeAttr
+from ...free_names import free_name
 from .analysis import memref_of, statements
 from .errors import refuse
 from .nest import only_child
@@ -97,8 +98,7 @@ def free_label(func: FuncOp, label: str) -> str:
     """`label`, followed by a number if a block of the kernel has it already."""
     ops = statements(func.body.block)
     taken = {op.label.data for op in ops if isinstance(op, BlockOp)}
-    numbered = (f"{label}_{i}" for i in count(1))
-    return next(name for name in chain([label], numbered) if name not in taken)
+    return free_name(label, taken)
 
 
 def insert_before(new: Operation, op: Operation) -> None:
