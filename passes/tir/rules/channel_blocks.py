@@ -19,15 +19,14 @@ from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_si
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
-from .streams import AHEAD, AHEAD_PARAMETER, default_ahead, fetch_ahead
+from .streams import AHEAD, AHEAD_PARAMETER, Streams, fetch_ahead
 
 
 @dataclass(frozen=True)
 class _Problem(Problem):
-    """The choice of a tile, and of what is fetched meanwhile."""
+    """The choice of a tile, and of the weights that are fetched meanwhile."""
 
-    ahead: int
-    """The bytes at which constants are fetched ahead of their use."""
+    weights: Streams
 
 
 def _shape_of(kernel: NaiveKernel) -> Shape | Misfit:
@@ -40,7 +39,7 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
     if isinstance(shape, Misfit):
         return shape
     block = shape.contraction.stage.block
-    problem = _Problem(shape, target, default_ahead(kernel.func, block, target))
+    problem = _Problem(shape, target, Streams.of(kernel.func, block, target))
 
     def columns(params: Params) -> Range:
         return Range(1, min(shape.width, problem.most // params.number("blocks")))
@@ -86,7 +85,7 @@ def _default(space: Space[_Problem]) -> Params:
             "chunk": min(shape.chunks(tile), key=lambda n: abs(n - wanted)),
             "window": window,
             "order": tuple(order),
-            AHEAD: problem.ahead,
+            AHEAD: problem.weights.ahead(tile.blocks),
         }
     )
 

@@ -6,6 +6,7 @@ of later steps itself computes while they come.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import cast
 
@@ -18,20 +19,38 @@ from ..schedule.analysis import memref_of
 from .space import Choice, Parameter, Params
 
 AHEAD = "ahead"
-_DISTANCE = 8192
-"""Bytes: on Zen 5, half and twice of it take up to a tenth longer (PoCL and Intel's runtime)."""
+_DISTANCES = (0, 2048, 4096, 8192)
+_SHARE = 1 / 3
+"""Of the first cache, what lines that wait for their use may take: with more, they evict others."""
 
 AHEAD_PARAMETER = Parameter(
     AHEAD,
     "bytes ahead of their use at which weights are fetched; 0 leaves it to the hardware",
-    Choice((0, 2048, 4096, _DISTANCE, 16384)),
+    Choice((*_DISTANCES, 16384)),
 )
 
 
-def default_ahead(func: tir.FuncOp, block: tir.BlockOp, target: cl.Target) -> int:
-    """The distance, 0 where the second cache may still hold the constants of a block."""
-    size = sum(buffer_bytes(buffer) for buffer in _constants(func, block))
-    return _DISTANCE if size > target.l2_cache_bytes / 2 else 0
+@dataclass(frozen=True)
+class Streams:
+    """The constants that a block reads, one after the other, from one place or several."""
+
+    target: cl.Target
+    size: int
+    """Their bytes."""
+
+    @staticmethod
+    def of(func: tir.FuncOp, block: tir.BlockOp, target: cl.Target) -> Streams:
+        return Streams(target, sum(map(buffer_bytes, _constants(func, block))))
+
+    def ahead(self, places: int) -> int:
+        """The distance at which a tile that reads so many places fetches the constants of each.
+
+        It is 0 where the second cache may still hold them from the launch before.
+        """
+        if self.size <= self.target.l2_cache_bytes / 2:
+            return 0
+        room = self.target.l1_cache_bytes * _SHARE
+        return max(distance for distance in _DISTANCES if places * distance <= room)
 
 
 def fetch_ahead(schedule: Schedule, block: tir.BlockOp, params: Params) -> None:

@@ -15,7 +15,7 @@ from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, local_size_paramete
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Range, Space
-from .streams import AHEAD, AHEAD_PARAMETER, default_ahead, fetch_ahead
+from .streams import AHEAD, AHEAD_PARAMETER, Streams, fetch_ahead
 from .strips_costs import ROW, Strips, StripsProblem, StripsShape
 
 
@@ -24,7 +24,7 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[StripsProblem] | Misfi
     if isinstance(shape, Misfit):
         return shape
     block = shape.product.contraction.stage.block
-    problem = StripsProblem(shape, target, default_ahead(kernel.func, block, target))
+    problem = StripsProblem(shape, target, Streams.of(kernel.func, block, target))
     if not problem.most_rows:
         return Misfit("the second cache does not hold a row of what it multiplies")
     most = problem.product.most
@@ -73,7 +73,7 @@ def _default(space: Space[StripsProblem]) -> Params:
             LOCAL_SIZE: DEFAULT_LOCAL_SIZE,
             **vars(problem.best),
             "lead_columns": columns,
-            AHEAD: problem.ahead,
+            AHEAD: problem.streams.ahead(problem.best.blocks),
             "window": max(_windows(problem.shape, columns)),
         }
     )

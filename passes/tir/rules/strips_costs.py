@@ -16,6 +16,7 @@ from .cpu import bytes_per_cycle
 from .naive_kernel import NaiveKernel
 from .space import Misfit, Params
 from .stages import Stage, lane_step
+from .streams import Streams
 
 N, CHANNEL, ROW, COLUMN = range(4)
 _MOVES = 4
@@ -155,8 +156,8 @@ class StripsProblem:
 
     shape: StripsShape
     target: cl.Target
-    ahead: int
-    """The bytes at which weights are fetched ahead of their use."""
+    streams: Streams
+    """The weights of the product."""
 
     @cached_property
     def product(self) -> Problem:

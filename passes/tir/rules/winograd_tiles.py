@@ -25,7 +25,7 @@ from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Range, Space
 from .stages import Stage
-from .streams import AHEAD, AHEAD_PARAMETER, default_ahead, fetch_ahead
+from .streams import AHEAD, AHEAD_PARAMETER, Streams, fetch_ahead
 
 _MOST_ACCUMULATORS = 16
 """More than that, and compilers spill some of them."""
@@ -129,8 +129,7 @@ class _Problem:
 
     shape: _Shape
     target: cl.Target
-    ahead: int
-    """The bytes at which weights are fetched ahead of their use."""
+    weights: Streams
 
     @property
     def most(self) -> int:
@@ -188,9 +187,10 @@ class _Problem:
         vectors = 4 * choice.blocks * choice.lanes
         # All tiles but the first read the weights again; the second cache is busy with new ones.
         is_near = tiles == 1 or vectors * shape.inputs <= target.l1_cache_bytes / 2
+        fetched = choice.blocks if self.weights.ahead(choice.blocks) else 0
         step = max(
             sums / target.mads_per_cycle,
-            (points + choice.blocks * (2 if self.ahead else 1)) / target.loads_per_cycle,
+            (points + choice.blocks + fetched) / target.loads_per_cycle,
             0 if is_near else 2 * vectors / target.l2_bytes_per_cycle,
             target.mad_cycles,
         )
@@ -221,7 +221,7 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
         return shape
     if not shape.widths:
         return Misfit("no vector divides its channels")
-    problem = _Problem(shape, target, default_ahead(kernel.func, shape.products.block, target))
+    problem = _Problem(shape, target, Streams.of(kernel.func, shape.products.block, target))
 
     def cols(params: Params) -> Choice:
         return Choice(problem.cols(params.number("rows")))
@@ -255,7 +255,8 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
 
 def _default(space: Space[_Problem]) -> Params:
     problem = space.facts
-    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, **vars(problem.best), AHEAD: problem.ahead})
+    ahead = problem.weights.ahead(problem.best.blocks)
+    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, **vars(problem.best), AHEAD: ahead})
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
