@@ -1,0 +1,199 @@
+"""The kernels of a network for an Adreno, and what its instructions for each of them cost."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, prod
+from pathlib import Path
+
+from adreno_isa import Loop, count
+from adreno_tool import Compiled, Tool
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from clopt.backends.opencl_c import emit
+from clopt.backends.opencl_c.printer import KernelPrinter
+from clopt.backends.opencl_c.values import Block, If
+from clopt.backends.opencl_c.values import Loop as PrintedLoop
+from clopt.backends.programs import program_of
+from clopt.backends.targets import load_target
+from clopt.context import CloptContext
+from clopt.dialects import cl, nn, tir
+from clopt.frontends.onnx import import_onnx
+from clopt.passes.locations import node_name
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.pipelines import run_pipeline
+from clopt.passes.tir.work import kernel_work
+from clopt.reports.commands import title
+
+_DIRECT = (nn.ConvolutionOp, nn.MatmulOp)
+_PRODUCTS = (*_DIRECT, nn.WinogradConvOp, nn.AttentionOp)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A kernel of a network."""
+
+    kernel: str
+    nodes: tuple[str, ...]
+    """The node whose result each of its launches computes."""
+    multiply_adds: int
+    """Those of its convolution or product in a launch, by the direct form; 0 without one."""
+    items: int
+    """Work-items of a launch."""
+    slots: int
+    """Issue slots of a work-item."""
+    half_products: int
+    """Multiply-adds of halves among them."""
+    threads: int
+    """Work-items in flight on a core."""
+    registers: int
+    spills: int
+    is_matched: bool
+    """Whether its loops were found in the instructions."""
+
+    @property
+    def cost(self) -> float:
+        """Slots of all launches, where multiply-adds of halves take half of one."""
+        return len(self.nodes) * self.launch_cost
+
+    @property
+    def launch_cost(self) -> float:
+        """Slots of a launch, likewise."""
+        return self.items * (self.slots - self.half_products / 2)
+
+    @property
+    def raw(self) -> int:
+        """Slots of all launches, where each instruction takes one."""
+        return len(self.nodes) * self.items * self.slots
+
+    @property
+    def stem(self) -> str:
+        """The kernel's name without its number."""
+        return self.kernel.rstrip("0123456789").rstrip("_")
+
+
+@dataclass(frozen=True)
+class Network:
+    """A compiled network."""
+
+    module: ModuleOp
+    source: str
+    multiply_adds: int
+    """Of all convolutions and products, by the direct form."""
+    of_kernel: Mapping[str, int]
+    """Those of a launch of each kernel."""
+
+    @property
+    def functions(self) -> dict[str, tir.FuncOp]:
+        """The kernels by name."""
+        ops = self.module.body.block.ops
+        return {op.sym_name.data: op for op in ops if isinstance(op, tir.FuncOp)}
+
+
+def compile_network(path: Path, gpu: str, precision: str) -> Network:
+    """A network as `clopt.compile` makes it for an Adreno."""
+    ctx = CloptContext()
+    module = import_onnx(path, ctx.weights)
+    target = load_target(f"adreno-{gpu}")
+    cl.set_target(module, target)
+    direct: defaultdict[str, int] = defaultdict(int)
+    for op in module.walk():
+        if isinstance(op, _DIRECT):
+            direct[node_name(op)] += op.visits()
+    outlined: dict[str, int] = {}
+
+    def look(done: ModulePass, at: ModuleOp, _: ModulePass) -> None:
+        if isinstance(done, NNToCLPass):
+            kernels = (op for op in at.body.block.ops if isinstance(op, nn.KernelOp))
+            outlined.update((op.sym_name.data, _multiply_adds(op, direct)) for op in kernels)
+
+    run_pipeline(ctx, module, "opencl", look, precision=precision)
+    functions = [op for op in module.body.block.ops if isinstance(op, tir.FuncOp)]
+    owners = _owners(functions)
+    of_kernel = {f.sym_name.data: outlined.get(owners.get(f, ""), 0) for f in functions}
+    return Network(module, emit(module, target), sum(direct.values()), of_kernel)
+
+
+def _multiply_adds(kernel: nn.KernelOp, direct: Mapping[str, int]) -> int:
+    names = {node_name(op) for op in kernel.walk() if isinstance(op, _PRODUCTS)}
+    return sum(direct.get(name, 0) for name in names)
+
+
+def _owners(functions: Sequence[tir.FuncOp]) -> dict[Operation, str]:
+    """For functions with most of the work of a kernel that they are a part of: its name."""
+    parts: defaultdict[str, list[tir.FuncOp]] = defaultdict(list)
+    for op in functions:
+        parts[(op.part_of or op.sym_name).data].append(op)
+    return {
+        max(same, key=lambda op: kernel_work(op).multiply_adds): name
+        for name, same in parts.items()
+    }
+
+
+def rows_of(network: Network, gpu: str, tool: Tool) -> list[Row]:
+    """The kernels that a network launches, in the order of its first launches."""
+    program = program_of(network.module)
+    compiled = tool.compile(network.source, gpu)
+    nodes: defaultdict[str, list[str]] = defaultdict(list)
+    for op in cl.enqueued(program):
+        if isinstance(op, cl.EnqueueKernelOp):
+            nodes[op.kernel_name].append(title(op, op.kernel_name))
+    functions, target = network.functions, cl.target_of(network.module)
+    return [
+        row_of(functions[name], target, compiled[name], of_launch, network.of_kernel[name])
+        for name, of_launch in nodes.items()
+    ]
+
+
+def row_of(
+    function: tir.FuncOp,
+    target: cl.Target,
+    compiled: Compiled,
+    nodes: Sequence[str],
+    multiply_adds: int,
+) -> Row:
+    """A kernel and its counts."""
+    items = work_items(function)
+    work = kernel_work(function).multiply_adds
+    counted = count(compiled.assembly, loops_of(function, target), work / items)
+    return Row(
+        function.sym_name.data,
+        tuple(nodes),
+        multiply_adds,
+        items,
+        counted.counts.slots,
+        counted.counts.half_products,
+        compiled.threads,
+        compiled.registers,
+        compiled.spills,
+        counted.is_matched,
+    )
+
+
+def work_items(function: tir.FuncOp) -> int:
+    """The work-items of a launch, in whole work-groups."""
+    assert function.global_size is not None, "a compiled kernel has an NDRange"
+    sizes = tuple(function.global_size.iter_values())
+    local = tuple(function.local_size.iter_values()) if function.local_size else (1,) * len(sizes)
+    return prod(group * ceil(size / group) for size, group in zip(sizes, local, strict=True))
+
+
+def loops_of(function: tir.FuncOp, target: cl.Target) -> list[Loop]:
+    """The loops in the text of a kernel."""
+    return list(_loops(KernelPrinter(function, target).builder.graph.root))
+
+
+def _loops(block: Block) -> Iterator[Loop]:
+    for item in block.items:
+        match item:
+            case PrintedLoop():
+                yield Loop(item.extent, tuple(_loops(item.body)), item.bound is not None)
+            case If():
+                for side in item.blocks():
+                    yield from _loops(side)
+            case _:
+                pass

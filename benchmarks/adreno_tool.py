@@ -1,0 +1,100 @@
+"""Mesa's compiler for Adreno, ir3, built in a chroot: it compiles OpenCL C without a device.
+
+Nothing of it is here. A folder has it if `root`, a chroot, has `/a/env.sh`, which sets the
+environment of the build, and `/a/adreno_stats.py`, which with `--child FILE OPTIONS` builds a file
+by Mesa's OpenCL for the Adreno in `FD_GPU_ID`. The compiler appends a record for each kernel to the
+file in `IR3_STATS_FILE`: `@@BEGIN` and its statistics as JSON, its instructions, `@@END`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+OPTIONS = "-cl-std=CL1.2"
+MISSING = (
+    "give --tool (or the environment's ADRENO) the folder of a chroot in which Mesa's ir3 and its "
+    "OpenCL, rusticl, are built for freedreno behind the no-op drm-shim, patched to write the "
+    "statistics and the instructions of each kernel (benchmarks/adreno_tool.py says in which form)."
+)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel in the device's instructions."""
+
+    statistics: Mapping[str, Any]
+    assembly: str
+
+    @property
+    def wave(self) -> int:
+        """Work-items that run in step."""
+        return self.statistics["threadsize_base"] * (1 + self.statistics["double_threadsize"])
+
+    @property
+    def threads(self) -> int:
+        """Work-items in flight on a core of the device, by the registers."""
+        return self.statistics["max_waves"] * self.wave
+
+    @property
+    def registers(self) -> int:
+        """Registers of four floats."""
+        return self.statistics["full"]
+
+    @property
+    def spills(self) -> int:
+        """Loads and stores of registers that did not fit."""
+        return self.statistics["stp"] + self.statistics["ldp"]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """The compiler in a folder."""
+
+    folder: Path
+
+    @classmethod
+    def find(cls, folder: Path | None) -> Tool | None:
+        """The tool in `folder`, else in that of the environment; None where there is none."""
+        place = folder or Path(os.environ.get("ADRENO") or "/nonexistent")
+        has_tool = (place / "root/a/adreno_stats.py").exists()
+        return cls(place.resolve()) if has_tool else None
+
+    def compile(self, source: str, gpu: str) -> dict[str, Compiled]:
+        """The kernels of a source text for one GPU; RuntimeError with the compiler's words."""
+        root = self.folder / "root"
+        with tempfile.TemporaryDirectory(dir=root / "a") as name:
+            folder, inside = Path(name), f"/a/{Path(name).name}"
+            (folder / "kernels.cl").write_text(source, encoding="utf-8")
+            command = (
+                f". /a/env.sh; export FD_GPU_ID={gpu} IR3_STATS_FILE={inside}/records; "
+                f"exec python3 /a/adreno_stats.py --child {inside}/kernels.cl '{OPTIONS}'"
+            )
+            done = subprocess.run(
+                ["chroot", str(root), "sh", "-c", command],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            path = folder / "records"
+            records = path.read_text(encoding="utf-8") if path.exists() else ""
+        if done.returncode or not records:
+            raise RuntimeError(f"the compiler for Adreno {gpu} failed:\n{done.stderr[-2000:]}")
+        return parse_records(records)
+
+
+def parse_records(text: str) -> dict[str, Compiled]:
+    """The kernels of a file of records; the last of a name is the one that a launch uses."""
+    kernels: dict[str, Compiled] = {}
+    for record in text.split("@@BEGIN ")[1:]:
+        head, _, body = record.partition("\n")
+        statistics = json.loads(head)
+        name = statistics["entry"].removeprefix("__wrapped_")
+        kernels[name] = Compiled(statistics, body.partition("@@END")[0])
+    return kernels
