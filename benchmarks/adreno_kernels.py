@@ -26,9 +26,15 @@ from clopt.frontends.onnx import import_onnx
 from clopt.passes.locations import node_name
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.pipelines import run_pipeline
+from clopt.passes.tir.choose_plan import TIRChoosePlanPass
+from clopt.passes.tir.rules.naive_kernel import NaiveKernel
+from clopt.passes.tir.rules.plans import space_of
+from clopt.passes.tir.rules.space import Params
+from clopt.passes.tir.rules.stages import is_naive
 from clopt.passes.tir.work import kernel_work
 from clopt.reports.commands import title
 
+_NEVER_IDLE = {"compute_units": 1, "two_waves_cost": 1.0, "one_wave_cost": 1.0}
 _DIRECT = (nn.ConvolutionOp, nn.MatmulOp)
 _PRODUCTS = (*_DIRECT, nn.WinogradConvOp, nn.AttentionOp)
 
@@ -77,6 +83,16 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What a kernel's plan costs by the model of its rule."""
+
+    rule: str
+    cost: float
+    slots: float
+    """The cost on a device that idles never."""
+
+
+@dataclass(frozen=True)
 class Network:
     """A compiled network."""
 
@@ -86,6 +102,8 @@ class Network:
     """Of all convolutions and products, by the direct form."""
     of_kernel: Mapping[str, int]
     """Those of a launch of each kernel."""
+    costs: Mapping[str, Cost]
+    """Of the kernels whose rules have a model."""
 
     @property
     def functions(self) -> dict[str, tir.FuncOp]:
@@ -105,17 +123,35 @@ def compile_network(path: Path, gpu: str, precision: str) -> Network:
         if isinstance(op, _DIRECT):
             direct[node_name(op)] += op.visits()
     outlined: dict[str, int] = {}
+    costs: dict[str, Cost] = {}
 
     def look(done: ModulePass, at: ModuleOp, _: ModulePass) -> None:
         if isinstance(done, NNToCLPass):
             kernels = (op for op in at.body.block.ops if isinstance(op, nn.KernelOp))
             outlined.update((op.sym_name.data, _multiply_adds(op, direct)) for op in kernels)
+        if isinstance(done, TIRChoosePlanPass):
+            functions = (op for op in at.body.block.ops if isinstance(op, tir.FuncOp))
+            found = ((op.sym_name.data, _cost(op, target)) for op in functions)
+            costs.update((name, cost) for name, cost in found if cost is not None)
 
     run_pipeline(ctx, module, "opencl", look, precision=precision)
     functions = [op for op in module.body.block.ops if isinstance(op, tir.FuncOp)]
     owners = _owners(functions)
     of_kernel = {f.sym_name.data: outlined.get(owners.get(f, ""), 0) for f in functions}
-    return Network(module, emit(module, target), sum(direct.values()), of_kernel)
+    return Network(module, emit(module, target), sum(direct.values()), of_kernel, costs)
+
+
+def _cost(function: tir.FuncOp, target: cl.Target) -> Cost | None:
+    if function.plan is None or not is_naive(function):
+        return None
+    plan = function.plan.data
+    rule, space = space_of(NaiveKernel(function), plan, target)
+    if rule.cost is None:
+        return None
+    never_idle = target.with_facts(_NEVER_IDLE)
+    _, other = space_of(NaiveKernel(function), plan, never_idle)
+    params = Params(plan.parameters)
+    return Cost(rule.name, rule.cost(space, params), rule.cost(other, params))
 
 
 def _multiply_adds(kernel: nn.KernelOp, direct: Mapping[str, int]) -> int:

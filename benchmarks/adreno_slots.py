@@ -7,7 +7,8 @@ network's file. The counts are no times: they say what the instructions allow.
 
 The script keeps its counts in results/adreno_slots.json, so that you may count networks one by one,
 and writes the tables of all to results/adreno_slots.md. Its exit status is 1 if a kernel takes over
-3 % more slots than in the last commit, or spills more registers.
+3 % more slots than in the last commit, or spills more registers. With `--model` it counts nothing:
+it compares the counts that it keeps with the costs by which rules choose (`adreno_model.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 
 import models
 from adreno_kernels import Row, compile_network, rows_of
+from adreno_model import Kernel, comparison, kernels_of
 from adreno_tool import MISSING, Tool
 from provenance import commit
 
@@ -251,6 +253,16 @@ def compare(old: Mapping[str, Result], new: Sequence[Result]) -> list[str]:
     return found
 
 
+def model(results: Mapping[str, Result], names: Sequence[str], gpus: Sequence[str]) -> None:
+    """Compare the costs of rules with the counts in f32."""
+    kernels: list[Kernel] = []
+    keys = (f"{name} f32 {gpu}" for name in names for gpu in gpus)
+    for result in (results[key] for key in keys if key in results):
+        network = compile_network(models.export(result.network), result.gpu, result.precision)
+        kernels += kernels_of(result.key, network, result.rows)
+    print(*comparison(kernels), sep="\n")
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -258,12 +270,16 @@ def main() -> None:
     parser.add_argument("--tool", type=Path, help="the compiler's folder, by default $ADRENO")
     parser.add_argument("--gpu", action="append", choices=GPUS, help="default: all")
     parser.add_argument("--precision", action="append", choices=PRECISIONS, help="default: f32")
+    parser.add_argument("--model", action="store_true", help="compare the rules' costs")
     args = parser.parse_args()
+    path = ROOT / STORE
+    results = read(path.read_text(encoding="utf-8") if path.exists() else "")
+    if args.model:
+        model(results, args.names, args.gpu or list(GPUS))
+        return
     tool = Tool.find(args.tool)
     if tool is None:
         parser.error(MISSING)
-    path = ROOT / STORE
-    results = read(path.read_text(encoding="utf-8") if path.exists() else "")
     old, new = read(committed()), list[Result]()
     for name in args.names:
         for precision in args.precision or ["f32"]:

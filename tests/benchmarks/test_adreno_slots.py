@@ -11,6 +11,7 @@ import onnx
 import pytest
 from adreno_isa import Count, Counts, Loop, count
 from adreno_kernels import Row, compile_network, loops_of, row_of, work_items
+from adreno_model import Kernel, comparison, kernels_of
 from adreno_slots import Result, read, report, worse, written
 from adreno_tool import Compiled, parse_records
 from onnx import TensorProto, helper, numpy_helper
@@ -120,6 +121,12 @@ def test_our_kernels_tell_loops_and_multiply_adds(tmp_path: Path) -> None:
     assert row.slots == 6 + 8 * (5 + 3 * 7)
     assert row.items == work_items(function) >= 56 * 56 * 32 // 4 // 7
 
+    (kernel,) = kernels_of("two f32 660", network, [row])
+    assert kernel.counted == (row.slots - 1) * row.items / second
+    assert kernel.share == 1
+    assert kernel.rule == "texel-tile"
+    assert 1 < kernel.modelled <= kernel.cost
+
 
 def result(**changes: object) -> Result:
     rows = (
@@ -159,3 +166,14 @@ def test_results_are_kept_and_shown() -> None:
     text = report(results)
     assert "| resnet18 | f32 | 740 | 1.633 | 1.25 | 232 | 82% |  | today |" in text
     assert "| conv | a | 2 | 2.00 | 81.6% | 256 | 24 | 0 |" in text
+
+
+def test_errors_of_the_model_are_medians_of_rules() -> None:
+    kernels = [
+        Kernel("net f32 740 conv_0 a", "tile", 9.0, 1.0, 2.0, 0.5),
+        Kernel("net f32 740 conv_1 b", "tile", 9.0, 1.9, 2.0, 0.3),
+        Kernel("net f32 740 conv_2 c", "tile", 9.0, 3.0, 2.0, 0.2),
+    ]
+    lines = list(comparison(kernels))
+    assert lines[2] == "| tile | 740 | 3 | 0.95 | 50% | 47% | 33% |"
+    assert lines[6] == "| net f32 740 conv_0 a | tile | 1.00 | 2.00 | 9.00 | 50.0% |"
