@@ -11,10 +11,15 @@ LANES = {"f32": "pocl blocks=prefer vector_width=4", "f16-storage": "pocl blocks
 """Blocks of four fill up with the few channels of small networks."""
 
 
+WIDE = "pocl vector_width=16 vector_registers=32"
+"""What calibration finds on many processors with AVX-512."""
+
+
+@pytest.mark.parametrize("target", [LANES["f32"], WIDE])
 @pytest.mark.parametrize("name", list(builders.NETWORKS))
-def test_networks(name: str, devices: dict[str, str]) -> None:
+def test_networks(name: str, target: str, devices: dict[str, str]) -> None:
     model = builders.NETWORKS[name]()
-    on_devices.check(model, builders.inputs_for(model), devices, "f32", LANES["f32"])
+    on_devices.check(model, builders.inputs_for(model), devices, "f32", target)
 
 
 @pytest.mark.parametrize("name", ["mobilenet_v2", "unet"])
