@@ -145,17 +145,22 @@ def worse(old: Result, new: Result) -> Iterator[str]:
 
 def report(results: Mapping[str, Result]) -> str:
     """The tables of all networks."""
+    last = max(result.counted for result in results.values())
     lines = [
         "# Issue slots on Adreno",
         "",
-        "Counted in the instructions that Mesa's compiler for Adreno makes of our kernels, without",
-        "a device, by `benchmarks/adreno_slots.py`. Slots are those of a work-item, with the trips",
-        "of its loops, times the work-items, for each multiply-add of the network's convolutions",
-        "and products. The least is 1, and 1/2 for halves: a multiply-add of halves counts half a",
-        "slot, in brackets a whole one. Threads are work-items in flight on a core, a mean over",
-        "the slots; `full` is the share of slots in kernels with at least",
-        f"{', '.join(f'{n} on {gpu}' for gpu, n in GPUS.items())}. The three figures of a cell are",
-        f"those of Adreno {', '.join(GPUS)}; Qualcomm's own compiler makes others.",
+        f"Measured on Mesa's ir3, without a device, {last}: `python benchmarks/adreno_slots.py`",
+        "",
+        "Counted in the instructions that Mesa's compiler for Adreno makes of our kernels. Slots",
+        "are those of a work-item, with the trips of its loops, times the work-items, for each",
+        "multiply-add of the network's convolutions and products. The least is 1, and 1/2 for",
+        "halves: a multiply-add of halves counts half a slot, in brackets a whole one. Threads are",
+        "work-items in flight on a core, a mean over the slots; `full` is the share of slots in",
+        "kernels with at least",
+        f"{', '.join(f'{n} on {gpu}' for gpu, n in GPUS.items())}. Both sides of a condition count",
+        "for each work-item, so that a kernel of parts of different sizes seems dearer than",
+        f"it is. The three figures of a cell are those of Adreno {', '.join(GPUS)}; Qualcomm's own",
+        "compiler makes others.",
         "",
         *summary(results),
     ]
