@@ -20,7 +20,9 @@ _TARGET = re.compile(r"#(l\d+)")
 _PREAMBLE_END = "shpe"
 """The instructions up to it run once for a wave, not for each work-item."""
 _PRODUCT = re.compile(r"mad\.f")
-_HALF_PRODUCT = re.compile(r"mad\.f16")
+_FAST = re.compile(r"(mad|mul|add|min|max)\.f")
+_WHOLE = re.compile(r"(?<!h)[rc]\d+\.[xyzw]")
+"""A register of floats: with one an instruction converts."""
 _ARITHMETIC = re.compile(r"(mad|mul|add|min|max)\.f|h?(rcp|rsq|sqrt|exp2|log2|sin|cos)\b")
 _MOST_COPIES = 64
 """The compiler unrolls no loop that runs more often."""
@@ -34,8 +36,8 @@ class Counts:
     slots: int = 0
     products: int = 0
     """Multiply-adds."""
-    half_products: int = 0
-    """Those of halves."""
+    halves: int = 0
+    """Slots of arithmetic on halves alone, which a GPU does at twice the rate."""
     arithmetic: int = 0
     """Operations on floats, multiply-adds too."""
 
@@ -46,8 +48,8 @@ class Counts:
 
     @property
     def at_double_rate(self) -> float:
-        """Slots where multiply-adds of halves take half of one."""
-        return self.slots - self.half_products / 2
+        """Slots where arithmetic on halves takes half of one."""
+        return self.slots - self.halves / 2
 
 
 @dataclass(frozen=True)
@@ -158,10 +160,12 @@ def _instruction(line: str) -> Counts:
     name = _name(line)
     repeated, waits = (re.search(rf"\({flag}(\d+)\)", line) for flag in ("rpt", "nop"))
     times = 1 + int(repeated[1]) if repeated else 1
-    kinds = (_PRODUCT, _HALF_PRODUCT, _ARITHMETIC)
+    is_fast = _FAST.match(name) and not _WHOLE.search(line)
     return Counts(
         times + (int(waits[1]) if waits else 0),
-        *(times if kind.match(name) else 0 for kind in kinds),
+        times if _PRODUCT.match(name) else 0,
+        times if is_fast else 0,
+        times if _ARITHMETIC.match(name) else 0,
     )
 
 

@@ -52,8 +52,8 @@ class Row:
     """Work-items of a launch."""
     slots: int
     """Issue slots of a work-item."""
-    half_products: int
-    """Multiply-adds of halves among them."""
+    halves: int
+    """Those of arithmetic on halves alone."""
     threads: int
     """Work-items in flight on a core."""
     registers: int
@@ -63,13 +63,13 @@ class Row:
 
     @property
     def cost(self) -> float:
-        """Slots of all launches, where multiply-adds of halves take half of one."""
+        """Slots of all launches, where arithmetic on halves takes half of one."""
         return len(self.nodes) * self.launch_cost
 
     @property
     def launch_cost(self) -> float:
         """Slots of a launch, likewise."""
-        return self.items * (self.slots - self.half_products / 2)
+        return self.items * (self.slots - self.halves / 2)
 
     @property
     def raw(self) -> int:
@@ -202,7 +202,7 @@ def row_of(
         multiply_adds,
         items,
         counted.counts.slots,
-        counted.counts.half_products,
+        counted.counts.halves,
         compiled.threads,
         compiled.registers,
         compiled.spills,

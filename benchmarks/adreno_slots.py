@@ -71,7 +71,7 @@ class Result:
 
     @property
     def cost(self) -> float:
-        """Slots of an inference, where multiply-adds of halves take half of one."""
+        """Slots of an inference, where arithmetic on halves takes half of one."""
         return sum(row.cost for row in self.rows)
 
     @property
@@ -154,7 +154,7 @@ def report(results: Mapping[str, Result]) -> str:
         "Counted in the instructions that Mesa's compiler for Adreno makes of our kernels. Slots",
         "are those of a work-item, with the trips of its loops, times the work-items, for each",
         "multiply-add of the network's convolutions and products. The least is 1, and 1/2 for",
-        "halves: a multiply-add of halves counts half a slot, in brackets a whole one. Threads are",
+        "halves: arithmetic on halves counts half a slot, in brackets a whole one. Threads are",
         "work-items in flight on a core, a mean over the slots; `full` is the share of slots in",
         "kernels with at least",
         f"{', '.join(f'{n} on {gpu}' for gpu, n in GPUS.items())}. Both sides of a condition count",

@@ -47,6 +47,20 @@ def test_trips_multiply_the_slots_of_loops() -> None:
     assert counted.counts.at_double_rate == counted.counts.slots - 1
 
 
+def test_arithmetic_on_halves_alone_is_fast() -> None:
+    code = """\
+(rpt3)mul.f hr0.x, (r)hr1.x, hc2.x
+(nop2) add.f hr0.x, hr1.x, (0.5)
+mul.f hr0.x, r1.x, hr2.x
+mul.f r0.x, r1.x, r2.x
+cov.f32f16 hr0.x, r1.x
+mad.f16 hr0.x, hr1.x, hc2.x, hr3.x
+end
+"""
+    counts = count(code, [], 0).counts
+    assert (counts.slots, counts.halves) == (4 + 3 + 1 + 1 + 1 + 1 + 1, 4 + 1 + 1)
+
+
 def test_loops_that_are_not_found_count_once() -> None:
     assert count(NESTED, [Loop(5), Loop(10)], 1) == Count(Counts(18, 6, 2, 7), False)
     assert not count(NESTED, [], 1).is_matched
