@@ -109,6 +109,9 @@ class Target:
     split_results: int = 0
     """Partial results for each compute unit that keep a GPU busy where deep reductions with few
     results are split in parts; 0 where that was not measured to pay."""
+    shared_tiles: int = 1
+    """Work-items of a group of a GPU that share the sums of one tile of texels at the most, where
+    there are few tiles; 1 where nobody measured it."""
     mads_per_nanosecond: float = 48.0
     """Multiply-adds of floats that one compute unit computes if it never waits."""
     access_cost: float = 4.0

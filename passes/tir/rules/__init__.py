@@ -21,6 +21,7 @@ from .rows import ROWS
 from .rule import Rule
 from .split_reduction import SPLIT_REDUCTION
 from .strips import STRIPS
+from .texel_parts import TEXEL_PARTS
 from .texel_shared import TEXEL_SHARED
 from .texel_tile import TEXEL_TILE
 from .texels import TEXELS
@@ -36,6 +37,8 @@ RULES: tuple[Rule[Any], ...] = (
     # A large product profits most from local memory. It reads each operand many times, so that
     # sharing a sum, as the next rule does, would be slower.
     GPU_MATMUL,
+    # Before the tiles, and before groups that share the sum of one texel: larger tiles read less.
+    TEXEL_PARTS,
     # Before the tiles: it takes only what leaves a GPU idle with a work-item for each result.
     GROUP_REDUCTION,
     GPU_TILE,

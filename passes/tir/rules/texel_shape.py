@@ -1,0 +1,215 @@
+"""What a work-item computes of a reduction over packed tensors, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from ....dialects import cl
+from ....dialects.tir import TEXEL
+from ..schedule.analysis import written
+from .naive_kernel import NaiveKernel
+from .stages import Stage, reads_in_place
+
+_ACCUMULATORS = 16
+"""Texels that a work-item computes at the most."""
+_MOST_COLUMNS = 8
+"""Columns of the result for a work-item at the most."""
+_MOST_COLUMNS_OF_CHANNEL = 4
+"""The same for windows over one channel, in pools and depthwise convolutions: they have so little
+to do for each texel they read that work-items in flight matter more."""
+MOST_TAPS = 16
+"""Columns of a window that are worth unrolling."""
+_SPILLS = 8.0
+"""What a kernel costs whose registers do not suffice, in units of one with four waves."""
+
+
+@dataclass(frozen=True)
+class TexelTile:
+    """What a work-item computes: `blocks` texels at `columns` points of a variable."""
+
+    columns: int
+    blocks: int = 1
+
+
+@dataclass(frozen=True)
+class TexelShape:
+    """What a tile depends on, asked of a reduction once for all candidates."""
+
+    stage: Stage
+    extents: tuple[int, ...]
+    """Of the result."""
+    lane: int
+    """The variable of the result that walks the lanes of texels."""
+    shares_texels: bool
+    channels: int
+    """Steps of the reduction that one texel of activations feeds."""
+    taps: int
+    """Steps of the reduction beside the channels that a work-item takes at once."""
+    stride: int
+    """Columns of the operand between two of the result."""
+
+    @staticmethod
+    def of(kernel: NaiveKernel) -> TexelShape | None:
+        """None for a kernel of another shape."""
+        if len(kernel.producers) != 1:
+            return None
+        (stage,), output = kernel.producers, kernel.main
+        lane = output.lane
+        if lane is None:
+            lane = stage.lane
+        if lane is None or lane >= len(output.loops) or not stage.reduce:
+            return None
+        if stage.spatial != list(range(len(output.loops))) or not reads_in_place(stage, output):
+            return None
+        extents = output.block.iter_extents
+        channels = TEXEL if stage.reduce_lane is not None else 1
+        shares, stride = _shares_texels(stage, lane), _stride(stage, _column(extents, lane))
+        return TexelShape(stage, extents, lane, shares, channels, _taps(stage), stride)
+
+    @property
+    def column(self) -> int | None:
+        """The variable of the result whose points a tile has several of; None if all are one."""
+        return _column(self.extents, self.lane)
+
+    @property
+    def texels(self) -> int:
+        """Texels of the result along `lane`."""
+        return -(-self.extents[self.lane] // TEXEL)
+
+    @property
+    def most_columns(self) -> int:
+        most = _MOST_COLUMNS if self.shares_texels else _MOST_COLUMNS_OF_CHANNEL
+        return 1 if self.column is None else min(self.extents[self.column], most)
+
+    def blocks(self, columns: int) -> tuple[int, ...]:
+        """Which numbers of texels a tile of some columns can have."""
+        return tuple(
+            blocks
+            for blocks in ((1, 2, 4) if self.shares_texels else (1,))
+            if self.texels % blocks == 0 and columns * blocks <= _ACCUMULATORS
+        )
+
+    def step(self, tile: TexelTile) -> _Step:
+        """One step of the reduction for a tile."""
+        columns = (tile.columns - 1) * min(self.stride, self.taps) + self.taps
+        weights = self.channels * self.taps * tile.blocks
+        return _Step(columns, weights, weights * tile.columns)
+
+    def grid(self, tile: TexelTile) -> list[int]:
+        """The loops over tiles, outermost first."""
+        sizes = list(self.extents)
+        sizes[self.lane] = self.texels // tile.blocks
+        if self.column is not None:
+            sizes[self.column] = -(-sizes[self.column] // tile.columns)
+        return sizes
+
+    @cached_property
+    def running(self) -> list[int]:
+        """The loops of the reduction that run more than once, without the lanes of its texels."""
+        sizes = [self.stage.block.iter_extents[i] for i in self.stage.reduce]
+        lane = self.stage.reduce_lane
+        if lane is not None and self.stage.block.iter_extents[lane] % TEXEL == 0:
+            sizes[self.stage.reduce.index(lane)] //= TEXEL
+        return [size for size in sizes if size > 1]
+
+    @property
+    def has_whole_channels(self) -> bool:
+        """Whether the reduction runs over channels in whole texels."""
+        lane = self.stage.reduce_lane
+        return lane is not None and self.stage.block.iter_extents[lane] % TEXEL == 0
+
+    def copies(self, tile: TexelTile) -> int:
+        """Multiply-adds in the text of one step without its window."""
+        channels = TEXEL if self.has_whole_channels else 1
+        return tile.blocks * tile.columns * channels * TEXEL
+
+
+def _column(extents: Sequence[int], lane: int) -> int | None:
+    return max((i for i in range(len(extents)) if i != lane and extents[i] > 1), default=None)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What a work-item reads in one step of a reduction, in texels, and adds up."""
+
+    activations: int
+    weights: int
+    products: int
+
+    def slots(self, target: cl.Target) -> float:
+        """Issue slots for each multiply-add."""
+        reads = self.activations + self.weights
+        return 1 + target.texel_cost * reads / (TEXEL * self.products)
+
+
+def candidates(shape: TexelShape) -> Iterator[TexelTile]:
+    """The possible tiles; there is always one."""
+    for columns in range(1, shape.most_columns + 1):
+        for blocks in shape.blocks(columns):
+            yield TexelTile(columns, blocks)
+
+
+def _shares_texels(stage: Stage, lane: int) -> bool:
+    """Whether other lanes of the result read some of the same: a contraction, no depthwise one."""
+    stored = written(stage.block)
+    return any(moves[lane] == 0 for op, moves in stage.strides.items() if op.memref not in stored)
+
+
+def is_depthwise(stage: Stage, lane: int) -> bool:
+    """Whether a reduction multiplies the elements of each channel by those of another operand."""
+    stored = written(stage.block)
+    operands = {op.memref for op in stage.block.loads() if op.memref not in stored}
+    return len(operands) > 1 and not _shares_texels(stage, lane)
+
+
+def _taps(stage: Stage) -> int:
+    """The size of the innermost loop of a window, where that is worth unrolling."""
+    sizes = [stage.block.iter_extents[i] for i in stage.reduce]
+    running = [size for size in sizes if size > 1]
+    return running[-1] if len(running) > 1 and running[-1] <= MOST_TAPS else 1
+
+
+def _stride(stage: Stage, column: int | None) -> int:
+    """How many columns of the operand there are between two of the result."""
+    extents = stage.block.iter_extents
+    taps = [i for i in stage.reduce if extents[i] > 1]
+    for moves in stage.strides.values():
+        if column is not None and taps:
+            step, tap = moves[column], moves[taps[-1]]
+            if step and tap and step % tap == 0:
+                return step // tap
+    return 1
+
+
+def cost_of(shape: TexelShape, tile: TexelTile, target: cl.Target, parts: int = 1) -> float:
+    """Issue slots per useful multiply-add, times what few waves and few work-items leave idle.
+
+    A tile has `parts` work-items.
+    """
+    step, extents = shape.step(tile), shape.extents
+    width = 1 if shape.column is None else extents[shape.column]
+    tiles = -(-width // tile.columns)
+    items = prod(extents) // (extents[shape.lane] * width) * tiles * shape.texels // tile.blocks
+    wanted = target.compute_units * target.preferred_work_group
+    idle = max(1.0, wanted / (items * parts))
+    registers = tile.columns * tile.blocks + step.activations + step.weights
+    slots = step.slots(target) * tiles * tile.columns / width
+    return slots * idle * _crowd(shape.taps, registers, target)
+
+
+def _crowd(taps: int, registers: int, target: cl.Target) -> float:
+    """What it costs that a work-item with so many registers leaves room for few others.
+
+    Where a step reads one tap only, two waves keep the device as busy as four.
+    """
+    available = target.registers
+    if registers > available:
+        return _SPILLS
+    if registers >= available // 2:
+        return target.one_wave_cost
+    # What is read last needs no register of its own: it can take that of what is not needed again.
+    crowded = registers - 1 > available // 4 and taps > 1
+    return target.two_waves_cost if crowded else 1.0
