@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import exponential, rounding
 from .builtins import WIDEST_CALL
@@ -16,11 +16,12 @@ class _Function:
     """The widest vector that it takes."""
 
 
-# The functions of `rounding` call builtins, those of `exponential` nothing.
 _FUNCTIONS = {
-    **{name: _Function(text, WIDEST_CALL) for name, text in rounding.FUNCTIONS.items()},
-    **{name: _Function(text, 16) for name, text in exponential.FUNCTIONS.items()},
+    name: _Function(text, WIDEST_CALL)
+    for name, text in (rounding.FUNCTIONS | exponential.FUNCTIONS).items()
 }
+# It alone calls no builtin.
+_FUNCTIONS[exponential.EXP] = replace(_FUNCTIONS[exponential.EXP], widest=16)
 NAMES = frozenset(name + width for name in _FUNCTIONS for width in ("", "2", "3", "4", "8", "16"))
 """All names that these functions may have."""
 

@@ -25,7 +25,7 @@ from .builtins import (
     Function,
     Sign,
 )
-from .exponential import EXP
+from .exponential import EXP, SHORT_EXP
 from .expressions import Expressions
 from .rounding import DIVIDE, SQRT, exact_reciprocal, must_round
 from .types import BOOL, CType, mask_type, value_type
@@ -179,9 +179,12 @@ class Operations:
         return self.ex.call("sqrt" if is_native else SQRT, operands[0].ctype, operands)
 
     def _exponential(self, op: Operation, operands: Sequence[Node]) -> Node:
-        (operand,) = operands
-        is_ours = self.target.device_type == "cpu" and operand.ctype.base == "float"
-        return self.ex.call(EXP if is_ours else "exp", operand.ctype, operands)
+        ctype, name = operands[0].ctype, "exp"
+        if ctype.base == "float" and self.target.device_type == "cpu":
+            name = EXP
+        elif ctype.base == "float" and self.target.arithmetic_functions:
+            name = SHORT_EXP
+        return self.ex.call(name, ctype, operands)
 
     def _bitcast(self, op: Operation, operands: Sequence[Node]) -> Node:
         (operand,) = operands

@@ -163,6 +163,9 @@ class Target:
     """Whether kernels write `mad(a, b, c)` and do not leave `a * b + c` to the compiler."""
     select: bool = False
     """Whether kernels choose between vectors by `select(b, a, c)` and not by `c ? a : b`."""
+    arithmetic_functions: bool = False
+    """Whether kernels of a GPU compute `erf` and `exp` of floats by arithmetic, whose error is
+    known, and not by the functions of the device, which are longer."""
     wide_accesses: bool = False
     """Whether kernels move vectors of 16 bytes that are aligned so as values of a vector type, and
     align local arrays. From `vload4`, which may be anywhere, the device's compiler makes four."""

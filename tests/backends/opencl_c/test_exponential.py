@@ -10,6 +10,10 @@ import clopt
 
 ULPS = 1.01
 """Measured for all floats; OpenCL C allows 3 (specification 7.4)."""
+SHORT_ERROR = 1.2e-7
+"""Of the function for GPUs, relative to the result; measured, too."""
+SHORT_SMALLEST, SHORT_LARGEST = np.float32(-86.8), np.float32(88.7228)
+"""Below the one that function gives 0, a little above the other infinity."""
 SMALLEST, LARGEST = np.float32(-103.97208), np.float32(88.72284)
 """Beyond these e^x rounds to 0 or to infinity."""
 
@@ -27,9 +31,8 @@ def arguments() -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     return np.pad(x, (0, -x.size % 16), mode="edge")
 
 
-@pytest.mark.parametrize("width", [1, 8, 16])
-def test_exp_is_accurate(device: str, width: int) -> None:
-    x = arguments()
+def exponentials(x: np.ndarray, **options: object) -> tuple[np.ndarray, str]:
+    """e^x as a device computes it, and the kernel's source."""
     graph = helper.make_graph(
         [helper.make_node("Exp", ["x"], ["y"])],
         "exp",
@@ -37,9 +40,16 @@ def test_exp_is_accurate(device: str, width: int) -> None:
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, x.shape)],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    compiled = clopt.compile(model, device=device, vector_width=width)
-    assert f"vector_exp{width if width > 1 else ''}(" in compiled.source
+    compiled = clopt.compile(model, **options)
     (found,) = compiled.run({"x": x})
+    return found, compiled.source
+
+
+@pytest.mark.parametrize("width", [1, 8, 16])
+def test_exp_is_accurate(device: str, width: int) -> None:
+    x = arguments()
+    found, source = exponentials(x, device=device, vector_width=width)
+    assert f"vector_exp{width if width > 1 else ''}(" in source
     with np.errstate(over="ignore", invalid="ignore"):
         exact = np.exp(x.astype(np.float64))
         expected = exact.astype(np.float32)
@@ -48,3 +58,17 @@ def test_exp_is_accurate(device: str, width: int) -> None:
     errors = np.abs(found[is_finite] - exact[is_finite]) / np.spacing(expected[is_finite])
     assert errors.max() <= ULPS
     assert (found[x < SMALLEST] == 0).all()
+
+
+def test_short_exp_is_accurate(device: str) -> None:
+    x = arguments()
+    found, source = exponentials(x, device=device, target="adreno-740 fp16=false read_imageh=false")
+    assert "short_exp" in source
+    with np.errstate(over="ignore", invalid="ignore"):
+        exact = np.exp(x.astype(np.float64))
+    is_normal = (x >= SHORT_SMALLEST) & (x <= SHORT_LARGEST)
+    errors = np.abs(found[is_normal] / exact[is_normal] - 1)
+    assert errors.max() <= SHORT_ERROR
+    assert (found[x < SHORT_SMALLEST] == 0).all()
+    assert np.isinf(found[x > 88.8]).all()
+    assert np.isnan(found[np.isnan(x)]).all()
