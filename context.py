@@ -20,10 +20,10 @@ from .weights import Array, Weights
 if TYPE_CHECKING:
     from .passes.thrift import Thrift
 
-# A module is many small objects that live until its end, and the collector visits them over and
-# over: with Python's thresholds that is a fifth of compiling. With these, IR that a pass leaves
-# behind stays for some megabytes at most.
-_THRESHOLDS = (50_000, 20, 100)
+# A module is many small objects that live until its end, and the collector visits them in vain:
+# with Python's thresholds that is a fifth of compiling, and every 50,000 objects still a tenth.
+# IR that a pass leaves behind stays until there is so much of it, at most some 100 megabytes.
+_THRESHOLDS = (1_000_000, 20, 100)
 
 _lock = Lock()
 _usual = (0, 0, 0)
