@@ -27,6 +27,7 @@ from .rules.naive_kernel import NaiveKernel
 from .rules.space import Space
 from .rules.stages import is_naive
 from .rules.strips import STRIPS
+from .rules.strips_costs import may_be_strips
 from .schedule.analysis import blocks_in, memref_of
 
 
@@ -108,9 +109,13 @@ class _Joiner:
         if key not in self.joined:
             kernels = self.kernels[first], self.kernels[second]
             self.joined[key] = None
-            if all(map(_is_open, kernels)):
+            if all(map(_is_open, kernels)) and self._may_fit(*kernels, at):
                 self.joined[key] = self._made(*kernels, at)
         return self.joined[key]
+
+    @staticmethod
+    def _may_fit(first: tir.FuncOp, second: tir.FuncOp, at: int) -> bool:
+        return may_be_strips(NaiveKernel(first), NaiveKernel(second), second.params[at])
 
     def _made(self, first: tir.FuncOp, second: tir.FuncOp, at: int) -> tir.FuncOp | None:
         name = free_name(f"{first.sym_name.data}_{second.sym_name.data}", self.kernels)

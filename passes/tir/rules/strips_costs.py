@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ....dialects import cl
@@ -39,7 +40,10 @@ class StripsShape:
             return reason
         *sums, strip, products = kernel.producers
         contraction = contraction_of(kernel.func, [products], kernel.main)
-        if strip.reduce or contraction is None or not _reads_pixels(products, strip):
+        if strip.reduce or contraction is None:
+            return reason
+        (buffer,) = written(strip.block)
+        if not _reads_pixels(products, strip, buffer):
             return reason
         product = Shape.of(contraction)
         if isinstance(product, Misfit):
@@ -90,9 +94,19 @@ class StripsShape:
         return self.product.extents[N]
 
 
-def _reads_pixels(products: Stage, strip: Stage) -> bool:
-    """Whether a product reads of the strip what lies at its own pixel."""
-    (buffer,) = written(strip.block)
+def may_be_strips(first: NaiveKernel, second: NaiveKernel, value: SSAValue) -> bool:
+    """Whether the kernel of two could have that shape: most pairs are none, and this takes less
+    time than to make it. The `value` is the second one's parameter that the first computes.
+    """
+    if len(second.producers) != 1:
+        return True
+    stages = len(first.stages) + 1
+    strip, (products,) = first.stages[-1], second.producers
+    return stages in (2, 3) and len(second.outputs) == 1 and _reads_pixels(products, strip, value)
+
+
+def _reads_pixels(products: Stage, strip: Stage, buffer: SSAValue) -> bool:
+    """Whether a product reads of the strip, a buffer to it, what lies at its own pixel."""
     if len(strip.block.iter_extents) != 4 or len(products.spatial) != 4:
         return False
     same = products.block.iter_extents
