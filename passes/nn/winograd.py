@@ -144,9 +144,7 @@ class ConvByTransforms(RewritePattern):
         tile = None if w is None or not self._is_eligible(op) else self._tile(op)
         if w is None or tile is None or in_kernel(op) or self._must_save(op, tile):
             return
-        changed = transformed_weights(w, tile)
-        if self.lanes:
-            changed = np.ascontiguousarray(changed.transpose(1, 0, 2))
+        changed = transformed_weights(w, tile, outputs_first=bool(self.lanes))
         matrices = nn.ConstantOp.from_array(changed, self.weights, nn.hint_of(op.w))
         if self.lanes:
             conv = nn.WinogradConvOp(op.x, matrices.result, op.b, tile, ints(op.pads))
@@ -205,13 +203,18 @@ class ConvByTransforms(RewritePattern):
         return bias, nn.BinaryOp(result.result, bias.results[0], nn.BinaryKind.ADD)
 
 
-def transformed_weights(w: Array, tile: int) -> Array:
-    """`G g G^T` of every filter g of w [O, C, 3, 3]: [T * T, O, C], computed in double."""
+def transformed_weights(w: Array, tile: int, *, outputs_first: bool = False) -> Array:
+    """`G g G^T` of every filter g of w [O, C, 3, 3]: [T * T, O, C], or [O, T * T, C], computed in
+    double.
+    """
     g = np.array(TRANSFORMS[tile].weight, np.float64)
-    matrix, filters = np.kron(g, g), w.reshape(-1, KERNEL * KERNEL)
-    changed = np.empty((len(matrix), len(filters)), w.dtype)
+    matrix, (outputs, inputs) = np.kron(g, g), w.shape[:2]
+    sizes = (outputs, len(matrix), inputs) if outputs_first else (len(matrix), outputs, inputs)
+    changed = np.empty(sizes, w.dtype)
+    by_element = changed.transpose(1, 0, 2) if outputs_first else changed
     # One product of all filters takes six times as long, numpy's einsum of all three longer still.
-    for at in range(0, len(filters), _FILTERS_AT_ONCE):
-        some = slice(at, at + _FILTERS_AT_ONCE)
-        changed[:, some] = matrix @ filters[some].astype(np.float64).T
-    return changed.reshape(-1, *w.shape[:2])
+    step = -(-_FILTERS_AT_ONCE // inputs)
+    for at in range(0, outputs, step):
+        filters = w[at : at + step].reshape(-1, KERNEL * KERNEL).astype(np.float64)
+        by_element[:, at : at + step] = (matrix @ filters.T).reshape(len(matrix), -1, inputs)
+    return changed
