@@ -24,11 +24,12 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.traits import NoTerminator, SymbolOpInterface
 
 from ..walking import operations_in
 from .attributes import LoopKind
 from .in_place import in_place_attribute, in_place_pairs
+from .isolation import Isolated
 from .kernel import (
     verify_launch,
     verify_parameters,
@@ -73,7 +74,7 @@ class FuncOp(IRDLOperation):
     global_size = opt_prop_def(DenseArrayBase[I64])
     local_size = opt_prop_def(DenseArrayBase[I64])
     body = region_def("single_block")
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
+    traits = traits_def(Isolated(), NoTerminator(), SymbolOpInterface())
 
     def __init__(
         self,
