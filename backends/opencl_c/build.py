@@ -160,19 +160,23 @@ class Builder:
             raise CloptError(
                 f"a kernel cannot contain {op.name}: lower it to tir, memref and arith"
             )
-        if isinstance(op, arith.ConstantOp) and isinstance(op.result.type, IndexType):
-            assert isinstance(op.value, IntegerAttr)
-            self._set(op, constant(op.value.value.data))
+        if type(op.results[0].type) is IndexType:
+            self._set(op, self._index(op))
         elif isinstance(op, arith.CmpiOp) and isinstance(op.lhs.type, IndexType):
             self._set(op, self.indices.compare(op, self.form(op.lhs), self.form(op.rhs)))
-        elif isinstance(op, arith.IndexCastOp) and isinstance(op.result.type, IndexType):
-            self._set(op, self.form(op.input))
-        elif isinstance(op, arith.SelectOp) and isinstance(op.result.type, IndexType):
-            self._set(op, self.ex.to_form(self._select_index(op)))
-        elif isinstance(op.results[0].type, IndexType):
-            self._set(op, self.indices(op, [self.form(operand) for operand in op.operands]))
         else:
             self._set(op, self.operations(op, [self.node(operand) for operand in op.operands]))
+
+    def _index(self, op: Operation) -> Linear:
+        """What an operation computes whose result is an index."""
+        if isinstance(op, arith.ConstantOp):
+            assert isinstance(op.value, IntegerAttr)
+            return constant(op.value.value.data)
+        if isinstance(op, arith.IndexCastOp):
+            return self.form(op.input)
+        if isinstance(op, arith.SelectOp):
+            return self.ex.to_form(self._select_index(op))
+        return self.indices(op, [self.form(operand) for operand in op.operands])
 
     def _select_index(self, op: arith.SelectOp) -> Node:
         then, other = self.form(op.lhs), self.form(op.rhs)
@@ -248,9 +252,11 @@ class Builder:
     def _expand(self, loop: tir.ForOp) -> None:
         numbered = self.graph.numbered
         self.graph.numbered = numbered or loop.size > 1
+        variable, ops = loop.var, list(loop.body.block.ops)
         for i in range(loop.size):
-            self.values[loop.var] = constant(i)
-            self._execute_all(loop.body.block)
+            self.values[variable] = constant(i)
+            for op in ops:
+                self.execute(op)
         self.graph.numbered = numbered
 
     def _counted_loop(self, loop: tir.ForOp) -> None:

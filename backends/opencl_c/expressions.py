@@ -167,7 +167,7 @@ class Expressions:
     def convert(self, node: Node, ctype: CType) -> Node:
         """The value in another element type; the width stays."""
         source = node.ctype
-        target = replace(ctype, width=source.width)
+        target = ctype.resized(source.width)
         if source.mask and not target.is_bool:
             signed = replace(source, mask=False)
             number = self.graph.node(
@@ -236,7 +236,7 @@ class Expressions:
         """An arithmetic operator; narrow scalars wrap as the type says."""
         lhs, rhs = self.unify([lhs, rhs], sign)
         width = max(lhs.ctype.width, rhs.ctype.width)
-        ctype = replace(lhs.ctype, width=width)
+        ctype = lhs.ctype.resized(width)
         if width > 1:
             lhs, rhs = self._widen_narrow(lhs, width), self._widen_narrow(rhs, width)
         if symbol in _SHIFTS:

@@ -44,7 +44,8 @@ Dimension = Variable | Lane | Node
 
 def dimensions_of(expr: AffineExpr) -> Iterator[int]:
     """The positions of the dimensions in `expr`, with repetitions."""
-    if isinstance(expr, AffineDimExpr):
+    # Not isinstance: a negative answer for an abstract class takes longer than the rest.
+    if type(expr) is AffineDimExpr:
         yield expr.position
     elif isinstance(expr, AffineBinaryOpExpr):
         yield from dimensions_of(expr.lhs)
@@ -58,6 +59,7 @@ class IndexSpace:
         self.dimensions: list[Dimension] = []
         self.extents: list[int | None] = []
         self._varying: set[int] = set()
+        self._lanes: set[int] = set()
         self._exprs: list[AffineExpr] = []
         self._of_node: dict[Node, AffineExpr] = {}
         self._of_lane: dict[int, Linear] = {}
@@ -69,6 +71,8 @@ class IndexSpace:
             isinstance(dimension, Node) and dimension.ctype.width > 1
         ):
             self._varying.add(len(self.dimensions))
+        if isinstance(dimension, Lane):
+            self._lanes.add(len(self.dimensions))
         self._exprs.append(expr)
         self.dimensions.append(dimension)
         self.extents.append(extent)
@@ -106,7 +110,7 @@ class IndexSpace:
 
     def is_varying(self, form: Linear) -> bool:
         """Whether the value differs between lanes of the vectorized loop."""
-        return bool(self._varying) and any(map(self._varies, form.terms))
+        return bool(form.terms and self._varying) and any(map(self._varies, form.terms))
 
     def _varies(self, atom: AffineExpr) -> bool:
         if type(atom) is AffineDimExpr:
@@ -131,7 +135,7 @@ class IndexSpace:
         return linear(form.expr().replace_dims_and_symbols(exprs, ()), self.extents)
 
     def _is_lane(self, atom: AffineExpr) -> bool:
-        return isinstance(atom, AffineDimExpr) and isinstance(self.dimensions[atom.position], Lane)
+        return type(atom) is AffineDimExpr and atom.position in self._lanes
 
     def lane_stride(self, form: Linear) -> int | None:
         """The constant difference between neighbouring lanes; None if it is not constant."""

@@ -253,7 +253,7 @@ class Memory:
         self, array: Array, form: Linear, width: int, lanes: Sequence[int], hint: str
     ) -> Node:
         element = array.ctype if array.ctype.base != "bool" else CType(array.storage)
-        ctype = replace(element, width=width)
+        ctype = element.resized(width)
         array.has_elements = True
         node = self.graph.node(
             "load", ctype, self.ex.address(form), (array, form, width),

@@ -76,13 +76,17 @@ class CType:
         """The unsigned integer type of the same size."""
         return self if self.is_unsigned else replace(self, base="u" + self.base)
 
+    def resized(self, width: int) -> CType:
+        """The same base and kind, `width` elements of it."""
+        return self if self.width == width else CType(self.base, width, self.mask)
+
     def of_width(self, width: int) -> CType:
         """The same elements, `width` of them; truth values become 32 bit masks."""
         if self.is_bool:
             if width == 1:
                 return BOOL
             return CType(self.base if self.mask else "int", width, mask=True)
-        return replace(self, width=width)
+        return self.resized(width)
 
 
 BOOL = CType("bool")
