@@ -20,6 +20,13 @@ from .stages import lane_step
 
 _LINE = 64
 """Bytes of a line of a CPU's cache."""
+_WIDEST = 16
+"""Lanes of the widest vector of OpenCL C."""
+_HALVES = 4.0
+"""Loads that take as long as every other element of two vectors: both, across lines, and a shuffle.
+
+Measured: 3 makes the first convolution of a ResNet a tenth slower.
+"""
 _SUMS_SHARE = 8
 """Sums in memory take this part of the second cache; measured: a quarter is slower."""
 _PAGE = 4096
@@ -89,12 +96,8 @@ def candidates(problem: Problem) -> Iterator[RegisterTile]:
     """All tiles that fit into the registers and into the extents, each with and without a panel."""
     target, extents = problem.target, problem.extents
     accumulators = problem.accumulators
-    for col, col_extent in enumerate(extents):
-        width = target.vector_width
-        while width > col_extent:
-            width //= 2
-        if width < 2:
-            continue
+    for col, width in _columns(problem):
+        col_extent = extents[col]
         rows_stored = stores_rows(problem, col, width)
         for vectors in range(1, min(accumulators, col_extent // width) + 1):
             for row, row_extent in enumerate(extents):
@@ -109,6 +112,21 @@ def candidates(problem: Problem) -> Iterator[RegisterTile]:
                     tile = _in_parts(problem, replace(shape, rows=rows))
                     if tile is not None:
                         yield costed(problem, tile, rows_stored)
+
+
+def _columns(problem: Problem) -> Iterator[tuple[int, int]]:
+    """The variables that can be columns, each with the lanes of its vectors.
+
+    Where a load takes every other element, twice the lanes of its vectors are loaded.
+    """
+    for col, extent in enumerate(problem.extents):
+        width = problem.target.vector_width
+        while width > extent:
+            width //= 2
+        if width >= 2:
+            yield col, width
+        if 2 * width > _WIDEST and any(load.steps[col] == 2 for load in problem.contraction.loads):
+            yield col, _WIDEST // 2
 
 
 def _in_parts(problem: Problem, tile: RegisterTile) -> RegisterTile | None:
@@ -179,6 +197,8 @@ def costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> RegisterT
             or is_packed(problem.contraction, load, tile, tile.col)
         ):
             each = float(tile.vectors)
+        elif step == 2 and 2 * tile.width <= _WIDEST:
+            each = _HALVES * tile.vectors
         else:
             each = tile.cols * target.lane_cycles * target.loads_per_cycle
             gathers = True

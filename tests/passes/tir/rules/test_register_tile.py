@@ -112,6 +112,16 @@ def test_a_depthwise_convolution_makes_vectors_of_positions():
     assert not tile.gathers
 
 
+@pytest.mark.parametrize("lanes", [8, 16])
+def test_every_other_position_is_half_of_a_vector_that_is_loaded(lanes: int):
+    """OpenCL has vectors of 16 elements at the most."""
+    facts = {"vector_width": lanes, "vector_registers": 32}
+    halving = kernel(conv(groups=96, strides=[2, 2]), (1, 96, 114, 114), (96, 1, 3, 3))
+    _, tile = tile_of(halving, POCL.with_facts(facts))
+    assert (tile.col, tile.width) == (3, 8)
+    assert not tile.gathers
+
+
 def test_a_few_positions_are_still_a_tile():
     _, tile = tile_of(large_conv())
     assert tile.col == 1
