@@ -128,7 +128,12 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
     shape = TexelShape.of(kernel)
     if shape is None:
         return Misfit("it is not one reduction to texels that an output reads element by element")
-    if not can_combine(shape.stage.block) or not shape.has_whole_channels:
+    sums = shape.stage.block.iter_extents[shape.lane]
+    if (
+        not can_combine(shape.stage.block)
+        or not shape.has_whole_channels
+        or sums != shape.extents[shape.lane]
+    ):
         return Misfit("its sums are not of texels of channels")
     facts = _Facts(shape, target)
     space = Space(_parameters(facts), facts)
