@@ -15,7 +15,7 @@ WIDE = "pocl vector_width=16 vector_registers=32"
 """What calibration finds on many processors with AVX-512."""
 
 
-@pytest.mark.parametrize("name", list(builders.NETWORKS))
+@pytest.mark.parametrize("name", builders.by_effort())
 def test_networks(name: str, devices: dict[str, str]) -> None:
     model = builders.NETWORKS[name]()
     on_devices.check(model, builders.inputs_for(model), devices, "f32", LANES["f32"])

@@ -13,7 +13,7 @@ def _check(name: str, devices: dict[str, str], precision: str) -> None:
     assert "__read_only image2d_t" in compiled.source
 
 
-@pytest.mark.parametrize("name", list(builders.NETWORKS))
+@pytest.mark.parametrize("name", builders.by_effort())
 def test_float(name: str, devices: dict[str, str]) -> None:
     _check(name, devices, "f32")
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper
 
 from support.onnx.graph import OnnxGraph
@@ -330,6 +331,16 @@ NETWORKS: dict[str, Callable[[], onnx.ModelProto]] = {
         densenet121,
     )
 }
+
+VARIED = ("mobilenet_v2", "resnet18", "vit_tiny", "yolo", "unet")
+"""Networks that differ most from each other."""
+
+
+def by_effort() -> Sequence[object]:
+    """The networks' names for `parametrize`: those not in `VARIED` only in the long form."""
+    return [
+        pytest.param(name, marks=() if name in VARIED else pytest.mark.long) for name in NETWORKS
+    ]
 
 
 def inputs_for(model: onnx.ModelProto, seed: int = 1) -> dict[str, np.ndarray]:

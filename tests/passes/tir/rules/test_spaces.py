@@ -42,7 +42,7 @@ def random_plan(func: tir.FuncOp, target: cl.Target, data: st.DataObject) -> tir
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=effort.examples(12))
+@settings(max_examples=effort.examples(8))
 @given(data=st.data())
 def test_plain_kernels(family: Callable[[Network], ModuleOp], data: st.DataObject) -> None:
     net = Network(data)
@@ -84,7 +84,7 @@ def test_kernels_in_blocks(family: Callable[[Network], ModuleOp], data: st.DataO
     assert_same(found, expected, "in blocks, scheduled by a random plan")
 
 
-@settings(max_examples=effort.examples(40))
+@settings(max_examples=effort.examples(20))
 @given(data=st.data())
 def test_kernels_of_strips(data: st.DataObject) -> None:
     net = Network(data)
