@@ -2,8 +2,8 @@
 
 An instruction takes a slot, `(rptN)` repeats it N times, `(nopN)` waits N slots. What a loop
 contains counts as often as the loop runs; both sides of a condition count. The instructions do not
-tell how often a loop runs, but our kernel does: the loops of both are matched in their order. The
-compiler unrolls some of ours, as copies one behind the other.
+tell how often a loop runs, but our kernel does: its loops are matched with theirs, in order. The
+compiler unrolls some of them into copies that follow each other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WHOLE = re.compile(r"(?<!h)[rc]\d+\.[xyzw]")
 """A register of floats: with one an instruction converts."""
 _ARITHMETIC = re.compile(r"(mad|mul|add|min|max)\.f|h?(rcp|rsq|sqrt|exp2|log2|sin|cos)\b")
 _MOST_COPIES = 64
-"""The compiler unrolls no loop that runs more often."""
+"""The compiler does not unroll loops of more trips."""
 _MOST_MATCHES = 4096
 
 
@@ -108,7 +108,7 @@ def count(assembly: str, loops: Sequence[Loop], arithmetic: float) -> Count:
 
 
 def code_of(assembly: str) -> Span:
-    """The instructions of a kernel, behind its preamble, as a tree of loops."""
+    """The tree of loops in a kernel's instructions, without those of its preamble."""
     lines, labels, start = _instructions(assembly)
     end = next((i for i, line in enumerate(lines) if _name(line) == "end"), len(lines) - 1)
     lasts: dict[int, int] = {}
@@ -135,7 +135,9 @@ def code_of(assembly: str) -> Span:
 
 
 def _instructions(assembly: str) -> tuple[list[str], dict[str, int], int]:
-    """The instructions, the places of labels among them, and the first behind the preamble."""
+    """The instructions, the index that each label stands for, and that of the first after the
+    preamble.
+    """
     lines: list[str] = []
     labels: dict[str, int] = {}
     start = 0

@@ -318,7 +318,7 @@ class CloptMain(xDSLOptMain):
     def _set_target(self, module: ModuleOp) -> None:
         if self.args.device_target:
             from ..backends.targets import TargetChoice
-            from ..dialects.cl.target import set_target, target_of
+            from ..dialects.cl.target_attr import set_target, target_of
 
             choice = TargetChoice.parse(self.args.device_target)
             set_target(module, choice.load() or choice.change(target_of(module)))

@@ -252,11 +252,9 @@ class Builder:
     def _expand(self, loop: tir.ForOp) -> None:
         numbered = self.graph.numbered
         self.graph.numbered = numbered or loop.size > 1
-        variable, ops = loop.var, list(loop.body.block.ops)
         for i in range(loop.size):
-            self.values[variable] = constant(i)
-            for op in ops:
-                self.execute(op)
+            self.values[loop.var] = constant(i)
+            self._execute_all(loop.body.block)
         self.graph.numbered = numbered
 
     def _counted_loop(self, loop: tir.ForOp) -> None:

@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.target import Target
 
 from ...dialects import nn, tir
-from ...dialects.cl.target import target_of
+from ...dialects.cl.target_attr import target_of
 from ...dialects.walking import operations_in
 from ...errors import CloptError
 from .emit import emit

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.cl.ops import byte_count
 from ...dialects.cl.program import Port, ProgramOp
-from ...dialects.cl.target import target_of
+from ...dialects.cl.target_attr import target_of
 from ...dialects.nn.types import numpy_dtype
 from .bindings import DeviceMemory, bound_buffers
 from .c_package import Offload

@@ -20,7 +20,8 @@ from .ops import (
 )
 from .placement import Extent, Part, extent, parts, roots
 from .program import Port, ProgramOp
-from .target import Target, TargetAttr, set_target, target_of
+from .target import Target
+from .target_attr import TargetAttr, set_target, target_of
 
 __all__ = [
     "CL",

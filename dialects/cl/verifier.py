@@ -32,7 +32,8 @@ from .ops import (
 )
 from .placement import Extent, Part, extent
 from .planned import verify_aligned, verify_arena, verify_image_view, verify_sharing
-from .target import ATTRIBUTE_NAME, Target, target_of
+from .target import Target
+from .target_attr import ATTRIBUTE_NAME, target_of
 
 if TYPE_CHECKING:
     from .program import ProgramOp

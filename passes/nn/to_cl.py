@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...context import thrift_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.images import verify_image
-from ...dialects.cl.target import ATTRIBUTE_NAME
+from ...dialects.cl.target_attr import ATTRIBUTE_NAME
 from ...dialects.properties import text
 from ...errors import CloptError
 from ..locations import node_name

@@ -37,7 +37,7 @@ end
 nop
 nop
 """
-"""Two nested loops of 3 + (4 + 2 + 1) + 2 slots behind a preamble of two, and 5 slots around."""
+"""A preamble of 2 slots, then 6 slots around a loop of 3 + 2 whose inner loop takes 4 + 2 + 1."""
 
 
 def test_trips_multiply_the_slots_of_loops() -> None:

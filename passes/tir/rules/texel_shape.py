@@ -47,7 +47,7 @@ class TexelShape:
     channels: int
     """Steps of the reduction that one texel of activations feeds."""
     taps: int
-    """Steps of the reduction beside the channels that a work-item takes at once."""
+    """Columns of the window that one step of the reduction unrolls; 1 without such a window."""
     stride: int
     """Columns of the operand between two of the result."""
 

@@ -163,7 +163,7 @@ class Reduction:
     channels: list[tir.ForOp]
 
     def tile(self, schedule: Schedule, shape: TexelShape, params: Params) -> None:
-        """Run it outside of the tile: input channels, rows, then what is unrolled around it."""
+        """Order the loops: channels and rows outside, then the unrolled ones, lanes innermost."""
         tiled = [shape.lane] if shape.column is None else [shape.lane, shape.column]
         columns = [self.spatial[i] for i in tiled[1:]]
         single = [loop for i, loop in enumerate(self.spatial) if i not in tiled]
