@@ -36,7 +36,7 @@ from clopt.reports.commands import title
 
 _NEVER_IDLE = {"compute_units": 1, "two_waves_cost": 1.0, "one_wave_cost": 1.0}
 _DIRECT = (nn.ConvolutionOp, nn.MatmulOp)
-_PRODUCTS = (*_DIRECT, nn.WinogradConvOp, nn.AttentionOp)
+_PRODUCTS = (*_DIRECT, nn.WinogradConvOp, nn.WinogradProductOp, nn.AttentionOp)
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,7 @@ from .winograd import (
     WinogradConvOp,
     WinogradInputOp,
     WinogradOutputOp,
+    WinogradProductOp,
 )
 
 NN = Dialect(
@@ -212,6 +213,7 @@ NN = Dialect(
         WinogradConvOp,
         WinogradInputOp,
         WinogradOutputOp,
+        WinogradProductOp,
         YieldOp,
     ],
     [*ATTRIBUTES, LayoutAttr],
@@ -308,6 +310,7 @@ __all__ = [
     "WinogradConvOp",
     "WinogradInputOp",
     "WinogradOutputOp",
+    "WinogradProductOp",
     "YieldOp",
     "Zeros",
     "array_type",

@@ -12,15 +12,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import Float16Type, TensorType, f16
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
 
 from ..inferred import FORMAT, Properties, require
 from ..properties import I64, I64_ARRAY, int_array, integer, ints
-from .base import NNOp, require_float, require_lengths, require_same_element
-from .interfaces import HalfRule, Role
-from .types import Tensor, with_shape
+from .base import (
+    NNOp,
+    require_accumulator,
+    require_float,
+    require_lengths,
+    require_same_element,
+)
+from .interfaces import HalfRule, Role, Zeros
+from .types import Tensor, count, shape_of, with_shape
 
 Matrix: TypeAlias = tuple[tuple[float, ...], ...]
 
@@ -102,7 +115,8 @@ class WinogradConvOp(NNOp):
     It is `A^T [w * (B^T d B)] A` of every tile d of x, summed over channels, plus b [O].
 
     A kernel computes a few tiles at a time, so that what lies between the transforms stays in the
-    cache; `nn.winograd_input` and `nn.winograd_output` are kernels with a product between them.
+    cache; `nn.winograd_input` and `nn.winograd_output` are kernels with a product between them,
+    an `nn.matmul` or an `nn.winograd_product`.
     """
 
     name = "nn.winograd_conv"
@@ -176,6 +190,49 @@ class WinogradInputOp(NNOp):
         rows, cols = tile_counts(_sizes(x, properties), tile)
         n, c = x.get_shape()[:2]
         return [with_shape(x, ((tile + KERNEL - 1) ** 2, c, n * rows * cols))]
+
+
+@irdl_op_definition
+class WinogradProductOp(NNOp):
+    """The transformed filters w [T * T, O, C] times tiles x [T * T, C, P]: [T * T, O, P].
+
+    A matrix product for each element of the tiles. It computes along channels, as convolutions do,
+    so that operands and result may be texels of four channels. Halves are multiplied and added up
+    in float, or in half if `accumulate` is f16.
+    """
+
+    name = "nn.winograd_product"
+    ROLE: ClassVar[Role | None] = Role.CONTRACTION
+    HALF: ClassVar[HalfRule] = HalfRule.ROUNDS
+    BY_CHANNEL: ClassVar[bool] = True
+    x = operand_def(TensorType)
+    w = operand_def(TensorType)
+    accumulate = opt_prop_def(Float16Type)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, x: SSAValue, w: SSAValue, *, accumulate_half: bool = False):
+        super().__init__([x, w], {"accumulate": f16 if accumulate_half else None})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        x, w = operand_types
+        require_same_element(operand_types)
+        require_accumulator(operand_types, properties)
+        require_float(x)
+        ranks = [len(t.get_shape()) for t in operand_types]
+        require(ranks == [3, 3], f"operands must have rank 3 but have {ranks}")
+        elements, channels, tiles = x.get_shape()
+        if (w.get_shape()[0], w.get_shape()[2]) != (elements, channels):
+            expected = f"[{elements}, O, {channels}]"
+            require(False, f"weights must have shape {expected} but have {list(w.get_shape())}")
+        return [with_shape(x, (elements, w.get_shape()[1], tiles))]
+
+    def visits(self) -> int:
+        return max(super().visits(), count(shape_of(self.result)) * shape_of(self.x)[1])
+
+    def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
+        return any(zeros.linked_zero(self, axis, value) for value in (self.x, self.w))
 
 
 @irdl_op_definition

@@ -24,6 +24,7 @@ from ...dialects import cl, nn
 from ...dialects.cl.target import WINOGRAD_CHOICES
 from ...dialects.nn import Array, ints, shape_of
 from ...dialects.nn.winograd import KERNEL, TRANSFORMS, tile_counts
+from ...dialects.tir import TEXEL
 from ...weights import Weights
 from ..locations import node_name
 from ..thrift import Means, Thrift
@@ -88,7 +89,8 @@ class NNWinogradPass(ModulePass):
     """Turns 3x3 convolutions of stride 1 into input transform, matrix products, output transform.
 
     With channels in blocks of a CPU these are one operation, whose kernel computes a few tiles at a
-    time.
+    time. Where activations and weights are texels, the products compute along channels; elsewhere
+    they are a batch of matrix products.
 
     `mode` is `off`, `auto` (if there is a gain after the cost of the transforms, a fact of the
     target) or `prefer` (if there are fewer products). By default the target's `winograd` decides.
@@ -109,7 +111,7 @@ class NNWinogradPass(ModulePass):
 
 @dataclass
 class ConvByTransforms(RewritePattern):
-    """conv -> winograd_input, matmul, winograd_output, bias as a broadcast add.
+    """conv -> winograd_input, matmul or winograd_product, winograd_output, bias as a broadcast add.
 
     With channels in blocks, conv -> winograd_conv.
     """
@@ -120,6 +122,8 @@ class ConvByTransforms(RewritePattern):
     """Products per microsecond."""
     lanes: int = 0
     """Channels of a block where a kernel transforms a few tiles at a time; 0 for other targets."""
+    in_texels: bool = False
+    """Whether the products multiply texels of channels."""
     thrift: Thrift | None = None
 
     @classmethod
@@ -130,13 +134,14 @@ class ConvByTransforms(RewritePattern):
         if mode == "off" or (mode == "auto" and not transform_cost):
             return None
         rate, thrift = 1e3 * target.mads_per_nanosecond * target.compute_units, thrift_of(ctx)
+        in_texels = target.uses_textures and target.weight_images
         if mode == "prefer":
-            return cls(store_of(ctx), Costs(), rate, lanes, thrift)
+            return cls(store_of(ctx), Costs(), rate, lanes, in_texels, thrift)
         # A matrix product that a launch does by itself reads transformed weights like elements.
         weight = _WEIGHT_BYTES * rate / (1e3 * target.bandwidth) if lanes else transform_cost
         launches = target.winograd_microseconds * rate
         costs = Costs(transform_cost, weight, launches, overlaps=bool(lanes))
-        return cls(store_of(ctx), costs, rate, lanes, thrift)
+        return cls(store_of(ctx), costs, rate, lanes, in_texels, thrift)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
@@ -152,7 +157,10 @@ class ConvByTransforms(RewritePattern):
             return
         tiles = nn.WinogradInputOp(op.x, tile, ints(op.pads))
         half = op.accumulate is not None
-        product = nn.MatmulOp(matrices.result, tiles.result, accumulate_half=half)
+        if self.in_texels:
+            product = nn.WinogradProductOp(tiles.result, matrices.result, accumulate_half=half)
+        else:
+            product = nn.MatmulOp(matrices.result, tiles.result, accumulate_half=half)
         n, _, h, width = shape_of(op.result)
         result = nn.WinogradOutputOp(product.result, tile, (n, h, width))
         replace(rewriter, op, matrices, tiles, product, result, *self._bias(op, result))
@@ -160,7 +168,8 @@ class ConvByTransforms(RewritePattern):
     def _is_eligible(self, op: nn.ConvOp) -> bool:
         steps = {*ints(op.strides), *ints(op.dilations), *ints(op.groups)}
         outputs, inputs, *window = shape_of(op.w)
-        is_filled = not self.lanes or inputs % self.lanes == 0 == outputs % self.lanes
+        lanes = TEXEL if self.in_texels else self.lanes
+        is_filled = not lanes or inputs % lanes == 0 == outputs % lanes
         return window == [KERNEL, KERNEL] and steps == {1} and is_filled
 
     def _tile(self, op: nn.ConvOp) -> int | None:

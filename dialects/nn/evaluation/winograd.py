@@ -47,6 +47,11 @@ def _results(m: int, sizes: Sequence[int], products: Array) -> Array:
     return tiles.reshape(n, tiles.shape[1], rows * m, cols * m)[:, :, :h, :w]
 
 
+def _product(op: nn.WinogradProductOp, operands: Sequence[Array]) -> Array:
+    x, w = (operand.astype(np.float64) for operand in operands)
+    return w @ x
+
+
 def _by_element(w: Array) -> Array:
     return w.astype(np.float64).transpose(1, 0, 2)
 
@@ -62,4 +67,5 @@ EVALUATORS: dict[type[Operation], Callable[[Any, Sequence[Array]], Array]] = {
     nn.WinogradConvOp: _conv,
     nn.WinogradInputOp: _input,
     nn.WinogradOutputOp: _output,
+    nn.WinogradProductOp: _product,
 }

@@ -33,3 +33,15 @@
 %x, %w, %b = "test.op"() : () -> (tensor<1x3x7x7xf32>, tensor<5x16x3xf32>, tensor<3xf32>)
 // expected-error@+1 {{bias must have shape [5] but has [3]}}
 %y = nn.winograd_conv %x, %w, %b {tile = 2 : i64, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x3x7x7xf32>, tensor<5x16x3xf32>, tensor<3xf32>) -> tensor<1x5x5x5xf32>
+
+// -----
+
+%x, %w = "test.op"() : () -> (tensor<16x3x4xf32>, tensor<16x5x4xf32>)
+// expected-error@+1 {{weights must have shape [16, O, 3] but have [16, 5, 4]}}
+%m = nn.winograd_product %x, %w : (tensor<16x3x4xf32>, tensor<16x5x4xf32>) -> tensor<16x5x4xf32>
+
+// -----
+
+%x, %w = "test.op"() : () -> (tensor<16x3x4xf32>, tensor<5x3xf32>)
+// expected-error@+1 {{operands must have rank 3 but have [3, 2]}}
+%m = nn.winograd_product %x, %w : (tensor<16x3x4xf32>, tensor<5x3xf32>) -> tensor<16x5x4xf32>

@@ -3,15 +3,18 @@
 // RUN: clopt %s --target pocl blocks=auto winograd_tiles_cost=8.0 -p nn-winograd --split-input-file | filecheck %s --check-prefix=TILES
 // RUN: clopt %s --target "pocl winograd=off" -p nn-winograd --split-input-file | filecheck %s --check-prefix=OFF
 // RUN: clopt %s --target nvidia -p nn-winograd --split-input-file | filecheck %s --check-prefix=GPU
+// RUN: clopt %s --target "adreno-740 winograd=prefer" -p nn-winograd --split-input-file | filecheck %s --check-prefix=TEXELS
 // RUN: not clopt %s -p 'nn-winograd{mode=on}' 2>&1 | filecheck %s --check-prefix=WRONG
 
 // OFF-NOT: nn.winograd
 // WRONG: mode is one of off, auto, prefer, not on
 
+// Where weights are texels, too, the products compute along channels.
 // Six by six tiles of four by four results; weights are transformed here, bias follows behind.
 // CHECK-LABEL: @floats
 // AUTO-LABEL: @floats
 // TILES-LABEL: @floats
+// TEXELS-LABEL: @floats
 func.func @floats(%x: tensor<1x32x14x13xf32>) -> tensor<1x32x14x13xf32> {
   %w = nn.constant dense<1.0> : tensor<32x32x3x3xf32>
   %b = nn.constant dense<2.0> : tensor<32xf32>
@@ -25,6 +28,9 @@ func.func @floats(%x: tensor<1x32x14x13xf32>) -> tensor<1x32x14x13xf32> {
 // CHECK-NEXT: [[b:%.*]] = nn.constant dense<2.000000e+00> : tensor<32x1x1xf32>
 // CHECK-NEXT: nn.binary add [[y]], [[b]]
 // AUTO: nn.winograd_input
+// TEXELS: [[v:%.*]] = nn.winograd_input %x
+// TEXELS-NEXT: [[m:%.*]] = nn.winograd_product [[v]], {{.*}} : (tensor<36x32x16xf32>, tensor<36x32x32xf32>) -> tensor<36x32x16xf32>
+// TEXELS-NEXT: nn.winograd_output [[m]]
 // TILES: [[u:%.*]] = nn.constant {{.*}} : tensor<32x36x32xf32>
 // TILES-NEXT: nn.winograd_conv %x, [[u]], %b {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>}
 
@@ -82,6 +88,8 @@ func.func @eight_images(%x: tensor<8x64x56x56xf32>) -> tensor<8x64x56x56xf32> {
 // A few channels are not worth their transforms.
 // AUTO-LABEL: @few_channels
 // AUTO-NOT: nn.winograd
+// TEXELS-LABEL: @few_channels
+// TEXELS-NOT: nn.winograd
 func.func @few_channels(%x: tensor<1x3x32x32xf32>) -> tensor<1x4x32x32xf32> {
   %w = nn.constant dense<1.0> : tensor<4x3x3x3xf32>
   %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x32x32xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x32x32xf32>

@@ -72,6 +72,7 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     nn.WinogradConvOp: winograd.lower_winograd_conv,
     nn.WinogradInputOp: winograd.lower_winograd_input,
     nn.WinogradOutputOp: winograd.lower_winograd_output,
+    nn.WinogradProductOp: winograd.lower_winograd_product,
 }
 """Per operation, the function that defines the elements of its results (see `Kernel`)."""
 

@@ -339,7 +339,7 @@ def _composed(outer: Place, inner: Place) -> Place:
     return lambda index: outer(inner(index))
 
 
-def sum_type(op: nn.ConvolutionOp | nn.MatmulOp) -> Attribute:
+def sum_type(op: nn.ConvolutionOp | nn.MatmulOp | nn.WinogradProductOp) -> Attribute:
     """The type in which a contraction of halves adds up."""
     return f32 if op.accumulate is None else op.accumulate
 

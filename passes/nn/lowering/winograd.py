@@ -10,8 +10,8 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ....dialects import nn
 from ....dialects.nn.winograd import KERNEL, TRANSFORMS, Matrix, tile_counts
 from .body import Body, Index
-from .convolution import add_bias
-from .kernel import Accumulator, Element, Kernel, Together
+from .convolution import add_bias, contracted
+from .kernel import Accumulator, Element, Kernel, Together, sum_type
 from .scalar import Scalar
 
 Cell = Callable[[int, int], Scalar]
@@ -117,6 +117,31 @@ def _strips(size: int, m: int) -> list[tuple[int, int, int]]:
 
 def _shifted(m: int, row: int, col: int) -> Callable[[Sequence[Index]], list[Index]]:
     return lambda i: [i[0], i[1], i[2] * m + row, i[3] * m + col]
+
+
+def lower_winograd_product(kernel: Kernel, op: nn.WinogradProductOp) -> None:
+    """`m[at, o, tile] = sum over c of x[at, c, tile] w[at, o, c]`."""
+    element_type = nn.tensor_type(op.result).element_type
+
+    def update(
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
+    ) -> list[Scalar]:
+        at, o, tile = index
+        x = body.read(op.x, [at, *reduce, tile])
+        return [sums[0] + x * body.read(op.w, [at, o, *reduce])]
+
+    elements, outputs, tiles = kernel.written_extents(op.result)
+    outputs = max(outputs, kernel.tails.read(op.w, 1))
+    (element,) = kernel.reduction(
+        "product",
+        nn.shape_of(op.result),
+        nn.shape_of(op.x)[1:2],
+        [Accumulator(element_type, 0, sum_type(op))],
+        update,
+        ("at", "o", "tile", "c"),
+        (elements, outputs, tiles, contracted(kernel, (op.x, 1), (op.w, 2))),
+    )
+    kernel.define(op.result, element)
 
 
 def lower_winograd_conv(kernel: Kernel, op: nn.WinogradConvOp) -> None:

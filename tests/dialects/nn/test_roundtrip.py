@@ -90,6 +90,7 @@ CASES: list[tuple[Build, list[Attribute], list[Attribute]]] = [
     (nn.AttentionScoresOp, [_t(2, 9, 5), _t(7, 5)], [_t(2, 9, 7)]),
     (nn.AttentionOp, [_t(2, 9, 7), _t(1, 7, 4)], [_t(2, 9, 4)]),
     (lambda x: nn.WinogradInputOp(x, 4, (1, 1, 1, 1)), [_t(2, 3, 7, 6)], [_t(36, 3, 8)]),
+    (nn.WinogradProductOp, [_t(16, 3, 6), _t(16, 5, 3)], [_t(16, 5, 6)]),
     (lambda m: nn.WinogradOutputOp(m, 2, (1, 5, 4)), [_t(16, 3, 6)], [_t(1, 3, 5, 4)]),
     (
         lambda a, b: nn.MatmulOp(a, b, transpose_a=True, transpose_b=True),

@@ -8,6 +8,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import clopt
+from clopt.backends.pyopencl_runtime import Executable
+from support.onnx.on_devices import TARGET
 
 # n, c, h, w, o, pads: tiles that reach over the edge in one or both directions, channels that no
 # vector divides, one row, uneven pads, a batch, and a large one.
@@ -56,21 +58,34 @@ CASES_IN_BLOCKS = [
     (3, 16, 10, 18, 32, (1, 1, 1, 1)),
 ]
 
+# Channels that fill texels.
+CASES_IN_TEXELS = [
+    (1, 128, 14, 14, 16, (1, 1, 1, 1)),
+    (1, 8, 13, 9, 12, (0, 2, 1, 0)),
+    (2, 16, 10, 18, 8, (1, 1, 1, 1)),
+]
 
-def _check(
-    case: tuple, precision: str, tolerance: float, device: str, kernel: str, **facts: str
-) -> None:
+ERRORS = {"f32": {"off": 1e-6, "prefer": 1e-5}, "f16-storage": {"off": 5e-4, "prefer": 1e-3}}
+"""Largest errors of the direct form and by transforms, F(4, 3) of floats and F(2, 3) of halves."""
+
+
+def _problem(case: tuple) -> tuple[np.ndarray, onnx.ModelProto, np.ndarray]:
     """Activations as behind a ReLU and weights by He et al., as a ResNet has them."""
     n, c, h, w, o, pads = case
     rng = np.random.default_rng(h)
     x = np.maximum(rng.standard_normal((n, c, h, w)), 0).astype(np.float32)
     weights = (rng.standard_normal((o, c, 3, 3)) * (2 / (9 * c)) ** 0.5).astype(np.float32)
     bias = rng.standard_normal(o).astype(np.float32)
-    model = _model(x, weights, bias, pads)
+    return x, _model(x, weights, bias, pads), _exact(x, weights, bias, pads)
+
+
+def _check(
+    case: tuple, precision: str, tolerance: float, device: str, kernel: str, **facts: str
+) -> None:
+    x, model, expected = _problem(case)
     compiled = clopt.compile(model, device=device, precision=precision, winograd="prefer", **facts)
     assert kernel in compiled.source
     (y,) = compiled.run([x])
-    expected = _exact(x, weights, bias, pads)
     assert np.abs(y - expected).max() <= tolerance * np.abs(expected).max()
 
 
@@ -84,3 +99,15 @@ def test_hard_cases(case: tuple, precision: str, tolerance: float, device: str) 
 @pytest.mark.parametrize("case", CASES_IN_BLOCKS)
 def test_tiles_in_blocks(case: tuple, precision: str, tolerance: float, device: str) -> None:
     _check(case, precision, tolerance, device, "winograd_conv", blocks="prefer")
+
+
+@pytest.mark.parametrize(("precision", "mode"), [(p, m) for p in ERRORS for m in ERRORS[p]])
+@pytest.mark.parametrize("case", CASES_IN_TEXELS)
+def test_tiles_in_texels(case: tuple, precision: str, mode: str, devices: dict[str, str]) -> None:
+    x, model, expected = _problem(case)
+    compiled = clopt.compile(model, target=f"{TARGET} winograd={mode}", precision=precision)
+    assert ("winograd_product" in compiled.source) == (mode == "prefer")
+    for name, device in devices.items():
+        executable = Executable(compiled.module, compiled.weights, device, source=compiled.source)
+        error = np.abs(executable.run([x])[0] - expected).max()
+        assert error <= ERRORS[precision][mode] * np.abs(expected).max(), name

@@ -136,6 +136,7 @@ CASES: dict[str, tuple[Build, list]] = {
     "conv with stride and dilation": conv(
         (1, 6, 7, 6), (7, 6, 3, 2), strides=(2, 1), dilations=(1, 2), pads=(3, 3, 0, 0)
     ),
+    "products of tiles": of(nn.WinogradProductOp, noise(4, 5, 6), noise(4, 7, 5)),
     "conv of a line": conv((1, 3, 9), (5, 3, 4), pads=(1, 2)),
     "conv of a volume": conv((1, 3, 3, 4, 3), (2, 3, 2, 2, 2), pads=(0, 1, 0, 1, 0, 1)),
     "grouped conv": conv((1, 6, 4, 4), (10, 3, 2, 2), groups=2, pads=(0, 0, 1, 1)),

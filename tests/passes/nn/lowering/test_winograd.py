@@ -41,7 +41,11 @@ def test_transforms_around_a_product(case: tuple, tile: int) -> None:
     block = Block(arg_types=[nn.array_type(x)])
     (defined,) = evaluate(nn.WinogradInputOp(block.args[0], tile, pads), [x]) or ()
     np.testing.assert_allclose(v, defined, atol=1e-12)
-    m = transformed_weights(weights, tile) @ v
+    changed = transformed_weights(weights, tile)
+    (m,) = harness.evaluate(nn.WinogradProductOp, v, changed)
+    block = Block(arg_types=[nn.array_type(a) for a in (v, changed)])
+    (defined,) = evaluate(nn.WinogradProductOp(*block.args), [v, changed]) or ()
+    np.testing.assert_allclose(m, defined, atol=1e-11)
     sizes = (n, *expected.shape[2:])
     (y,) = harness.evaluate(lambda a: nn.WinogradOutputOp(a, tile, sizes), m)
     np.testing.assert_allclose(y, expected, atol=1e-11)
