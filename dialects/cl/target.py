@@ -94,6 +94,10 @@ class Target:
     shared_tiles: int = 1
     """Work-items of a group of a GPU that share the sums of one tile of texels at the most, where
     there are few tiles; 1 where nobody measured it."""
+    item_slots: float = 0.0
+    """Slots in which a work-item finds its tile of texels; 0 where nobody counted instructions."""
+    channel_texels: int = 4
+    """Texels of a depthwise convolution for a work-item at the most; tiles of more have rows."""
     mads_per_nanosecond: float = 48.0
     """Multiply-adds of floats that one compute unit computes if it never waits."""
     access_cost: float = 4.0
@@ -334,6 +338,7 @@ _FROM_ZERO = (
     "lane_cycles",
     "tile_cycles",
     "texel_cost",
+    "item_slots",
     "division_cost",
     "launch_microseconds",
     "winograd_tiles_cost",

@@ -27,6 +27,7 @@ from .stages import split_channels
 from .texel_shape import TexelShape, TexelTile, candidates, cost_of
 from .texel_tile import (
     Reduction,
+    best_tile,
     default_loops,
     loop_parameters,
     tile_of,
@@ -34,6 +35,8 @@ from .texel_tile import (
 )
 
 _PARTS = (2, 4, 8, 16)
+_PLACE = 30
+"""Issue slots in which a work-item finds the place of a texel that it writes."""
 _BYTES = 4
 """Of an element of a sum, at the most."""
 _GROUPS = (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
@@ -89,12 +92,16 @@ class _Facts:
 
     @cached_property
     def best(self) -> tuple[float, TexelTile, int] | None:
-        """The best tile by its cost, and its parts; None where no tile has any."""
+        """The best tile by its cost, and its parts; None where no tile has any.
+
+        Work-items that wait for each other leave room for another wave.
+        """
         most = self.target.shared_tiles
         found = [
             (self.cost(tile, parts), tile.columns, tile.blocks, parts)
-            for tile in candidates(self.shape)
+            for tile in candidates(self.shape, self.target)
             for parts in self.parts(tile)
+            if self.shape.registers(tile) <= self.target.registers // 2
             if parts <= most and self.members(tile, parts, self.shape.lane)
         ]
         if not found:
@@ -119,7 +126,7 @@ class _Facts:
     def cost(self, tile: TexelTile, parts: int) -> float:
         """As of a tile of one work-item, and what adding up the parts takes."""
         steps = prod(self.shape.stage.block.iter_extents[i] for i in self.shape.stage.reduce)
-        joining = parts * (1 + self.target.texel_cost / TEXEL) / steps
+        joining = (parts * (2 + self.target.texel_cost / TEXEL) + _PLACE / TEXEL) / steps
         cost = cost_of(self.shape, tile, self.target, parts) + joining
         return cost / self.group(tile, parts)[0]
 
@@ -165,7 +172,7 @@ def _objection(space: Space[_Facts]) -> str | None:
         return "its tiles share no weights"
     if best is None:
         return "its sums are too short"
-    if best[0] >= min(cost_of(shape, tile, target) for tile in candidates(shape)):
+    if best[0] >= best_tile(shape, target)[0]:
         return "a work-item for each tile does as well"
     return None
 
@@ -252,12 +259,13 @@ def _arrange(schedule: Schedule, kernel: NaiveKernel, shape: TexelShape, params:
     tile, along = tile_of(params), params.number("along")
     loops, inside = list(kernel.main.loops), list[tir.ForOp]()
     loops[shape.lane], lanes = schedule.split(loops[shape.lane], TEXEL)
-    loops[shape.lane], blocks = schedule.split(loops[shape.lane], tile.blocks)
-    inside.append(blocks)
     if shape.column is not None:
         column = loops[shape.column]
         loops[shape.column], columns = schedule.split(column, tile.columns, overlap=True)
         inside.append(columns)
+    # Inside, since their number is a power of two: a device divides by others in many steps.
+    loops[shape.lane], blocks = schedule.split(loops[shape.lane], tile.blocks)
+    inside.append(blocks)
     names = ("group", "tile")
     loops[along], member = schedule.split(
         loops[along], params.number("members"), names, overlap=True

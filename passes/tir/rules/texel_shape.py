@@ -17,9 +17,11 @@ _ACCUMULATORS = 16
 """Texels that a work-item computes at the most."""
 _MOST_COLUMNS = 8
 """Columns of the result for a work-item at the most."""
-_MOST_COLUMNS_OF_CHANNEL = 4
-"""The same for windows over one channel, in pools and depthwise convolutions: they have so little
-to do for each texel they read that work-items in flight matter more."""
+_MOST_COLUMNS_OF_POOL = 4
+"""The same for pools: they have so little to do for each texel they read that work-items in flight
+matter more."""
+_COLUMNS_OF_ROW = 4
+"""Texels for each row that a tile of a depthwise convolution may have."""
 MOST_TAPS = 16
 """Columns of a window that are worth unrolling."""
 _SPILLS = 8.0
@@ -28,10 +30,16 @@ _SPILLS = 8.0
 
 @dataclass(frozen=True)
 class TexelTile:
-    """What a work-item computes: `blocks` texels at `columns` points of a variable."""
+    """What a work-item computes: `blocks` texels at `columns` points of each of its `rows`."""
 
     columns: int
     blocks: int = 1
+    rows: int = 1
+
+    @property
+    def texels(self) -> int:
+        """All that it computes."""
+        return self.columns * self.blocks * self.rows
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,12 @@ class TexelShape:
     """Columns of the window that one step of the reduction unrolls; 1 without such a window."""
     stride: int
     """Columns of the operand between two of the result."""
+    row: int | None
+    """The variable of the result whose points are the rows of a tile, of depthwise convolutions."""
+    row_taps: int
+    """Rows of the window that a work-item takes at once."""
+    row_stride: int
+    """Rows of the operand between two of the result."""
 
     @staticmethod
     def of(kernel: NaiveKernel) -> TexelShape | None:
@@ -66,8 +80,19 @@ class TexelShape:
             return None
         extents = output.block.iter_extents
         channels = TEXEL if stage.reduce_lane is not None else 1
-        shares, stride = _shares_texels(stage, lane), _stride(stage, _column(extents, lane))
-        return TexelShape(stage, extents, lane, shares, channels, _taps(stage), stride)
+        row, column = _row(stage, extents, lane), _column(extents, lane)
+        return TexelShape(
+            stage,
+            extents,
+            lane,
+            _shares_texels(stage, lane),
+            channels,
+            _taps(stage),
+            _stride(stage, column, -1),
+            row,
+            1 if row is None else _row_taps(stage),
+            _stride(stage, row, -2),
+        )
 
     @property
     def column(self) -> int | None:
@@ -81,8 +106,16 @@ class TexelShape:
 
     @property
     def most_columns(self) -> int:
-        most = _MOST_COLUMNS if self.shares_texels else _MOST_COLUMNS_OF_CHANNEL
+        pools = not self.shares_texels and not is_depthwise(self.stage, self.lane)
+        most = _MOST_COLUMNS_OF_POOL if pools else _MOST_COLUMNS
         return 1 if self.column is None else min(self.extents[self.column], most)
+
+    def rows(self, columns: int) -> tuple[int, ...]:
+        """How many rows a tile of some columns can have."""
+        if self.row is None:
+            return (1,)
+        most = min(self.extents[self.row], _ACCUMULATORS // columns)
+        return tuple(range(1, most + 1))
 
     def blocks(self, columns: int) -> tuple[int, ...]:
         """Which numbers of texels a tile of some columns can have."""
@@ -92,11 +125,21 @@ class TexelShape:
             if self.texels % blocks == 0 and columns * blocks <= _ACCUMULATORS
         )
 
+    def columns_read(self, tile: TexelTile) -> int:
+        """Columns of the operand that one row of a window reads for a tile."""
+        return (tile.columns - 1) * min(self.stride, self.taps) + self.taps
+
+    def registers(self, tile: TexelTile) -> int:
+        """Texels at a time: sums, and what one row of a window reads."""
+        weights = self.channels * self.taps * tile.blocks
+        return tile.texels + tile.rows * self.columns_read(tile) + weights
+
     def step(self, tile: TexelTile) -> _Step:
         """One step of the reduction for a tile."""
-        columns = (tile.columns - 1) * min(self.stride, self.taps) + self.taps
-        weights = self.channels * self.taps * tile.blocks
-        return _Step(columns, weights, weights * tile.columns)
+        columns = self.columns_read(tile)
+        rows = (tile.rows - 1) * min(self.row_stride, self.row_taps) + self.row_taps
+        weights = self.channels * self.taps * self.row_taps * tile.blocks
+        return _Step(columns * rows, weights, weights * tile.columns * tile.rows)
 
     def grid(self, tile: TexelTile) -> list[int]:
         """The loops over tiles, outermost first."""
@@ -104,6 +147,8 @@ class TexelShape:
         sizes[self.lane] = self.texels // tile.blocks
         if self.column is not None:
             sizes[self.column] = -(-sizes[self.column] // tile.columns)
+        if self.row is not None:
+            sizes[self.row] = -(-sizes[self.row] // tile.rows)
         return sizes
 
     @cached_property
@@ -124,7 +169,7 @@ class TexelShape:
     def copies(self, tile: TexelTile) -> int:
         """Multiply-adds in the text of one step without its window."""
         channels = TEXEL if self.has_whole_channels else 1
-        return tile.blocks * tile.columns * channels * TEXEL
+        return tile.texels * channels * TEXEL
 
 
 def _column(extents: Sequence[int], lane: int) -> int | None:
@@ -145,11 +190,15 @@ class _Step:
         return 1 + target.texel_cost * reads / (TEXEL * self.products)
 
 
-def candidates(shape: TexelShape) -> Iterator[TexelTile]:
-    """The possible tiles; there is always one."""
-    for columns in range(1, shape.most_columns + 1):
+def candidates(shape: TexelShape, target: cl.Target) -> Iterator[TexelTile]:
+    """The tiles among which a target chooses; there is always one."""
+    most = _ACCUMULATORS if shape.shares_texels else target.channel_texels
+    for columns in range(1, min(shape.most_columns, most) + 1):
         for blocks in shape.blocks(columns):
-            yield TexelTile(columns, blocks)
+            for rows in shape.rows(columns):
+                tile = TexelTile(columns, blocks, rows)
+                if columns * rows <= most and rows <= most // _COLUMNS_OF_ROW:
+                    yield tile
 
 
 def _shares_texels(stage: Stage, lane: int) -> bool:
@@ -167,18 +216,40 @@ def is_depthwise(stage: Stage, lane: int) -> bool:
 
 def _taps(stage: Stage) -> int:
     """The size of the innermost loop of a window, where that is worth unrolling."""
-    sizes = [stage.block.iter_extents[i] for i in stage.reduce]
-    running = [size for size in sizes if size > 1]
+    running = _running(stage)
     return running[-1] if len(running) > 1 and running[-1] <= MOST_TAPS else 1
 
 
-def _stride(stage: Stage, column: int | None) -> int:
-    """How many columns of the operand there are between two of the result."""
+def _row(stage: Stage, extents: Sequence[int], lane: int) -> int | None:
+    """The rows of the result of a depthwise convolution."""
+    column, window = _column(extents, lane), _running(stage)
+    if column is None or len(window) != 2 or not is_depthwise(stage, lane):
+        return None
+    return _column(extents[:column], lane)
+
+
+def _row_taps(stage: Stage) -> int:
+    """The rows of a window that is small enough to be unrolled."""
+    window = _running(stage)
+    return window[0] if prod(window) <= MOST_TAPS else 1
+
+
+def _running(stage: Stage) -> list[int]:
+    """The loops of a reduction that run more than once."""
+    sizes = (stage.block.iter_extents[i] for i in stage.reduce)
+    return [size for size in sizes if size > 1]
+
+
+def _stride(stage: Stage, variable: int | None, loop: int) -> int:
+    """How many points of the operand there are between two of the result.
+
+    `loop` is that of the window along the variable, among those that run.
+    """
     extents = stage.block.iter_extents
-    taps = [i for i in stage.reduce if extents[i] > 1]
+    taps = [i for i in stage.reduce if extents[i] > 1][loop:]
     for moves in stage.strides.values():
-        if column is not None and taps:
-            step, tap = moves[column], moves[taps[-1]]
+        if variable is not None and taps:
+            step, tap = moves[variable], moves[taps[0]]
             if step and tap and step % tap == 0:
                 return step // tap
     return 1
@@ -190,14 +261,15 @@ def cost_of(shape: TexelShape, tile: TexelTile, target: cl.Target, parts: int = 
     A tile has `parts` work-items.
     """
     step, extents = shape.step(tile), shape.extents
-    width = 1 if shape.column is None else extents[shape.column]
-    tiles = -(-width // tile.columns)
-    items = prod(extents) // (extents[shape.lane] * width) * tiles * shape.texels // tile.blocks
+    grid = shape.grid(tile)
     wanted = target.compute_units * target.preferred_work_group
-    idle = max(1.0, wanted / (items * parts))
-    registers = tile.columns * tile.blocks + step.activations + step.weights
-    slots = step.slots(target) * tiles * tile.columns / width
-    return slots * idle * _crowd(shape.taps, registers, target)
+    idle = max(1.0, wanted / (prod(grid) * parts))
+    covered = prod(grid) * tile.texels * TEXEL
+    useful = prod(extents) // extents[shape.lane] * shape.texels * TEXEL
+    products = prod(shape.running) * (TEXEL if shape.has_whole_channels else 1)
+    start = target.item_slots * parts / (products * tile.texels * TEXEL)
+    slots = (step.slots(target) + start) * covered / useful
+    return slots * idle * _crowd(shape.taps, shape.registers(tile), target)
 
 
 def _crowd(taps: int, registers: int, target: cl.Target) -> float:

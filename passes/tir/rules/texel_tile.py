@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import inf, prod
 
 from ....dialects import cl, tir
 from ....dialects.tir import TEXEL
@@ -34,7 +34,26 @@ class _Facts:
 
     @cached_property
     def best(self) -> TexelTile:
-        return min(candidates(self.shape), key=lambda t: cost_of(self.shape, t, self.target))
+        return best_tile(self.shape, self.target)[1]
+
+
+def best_tile(shape: TexelShape, target: cl.Target) -> tuple[float, TexelTile]:
+    """The tile of the least cost, and that.
+
+    Groups with idle lanes only add to what a tile costs, so that few candidates need one.
+    """
+    costs = [(cost_of(shape, tile, target), tile) for tile in candidates(shape, target)]
+    best, chosen = min(costs, key=lambda pair: pair[0])
+    if not target.item_slots:
+        return best, chosen
+    best = inf
+    for cost, tile in sorted(costs, key=lambda pair: pair[0]):
+        if cost >= best:
+            break
+        whole = cost / Shapes(shape.grid(tile), target).use()
+        if whole < best:
+            best, chosen = whole, tile
+    return best, chosen
 
 
 def has_few_texels(kernel: NaiveKernel, target: cl.Target) -> bool:
@@ -50,6 +69,7 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
     return Space(
         (
             *tile_parameters(shape),
+            Parameter("rows", "rows of a tile", lambda p: Choice(shape.rows(p.number("columns")))),
             Parameter(
                 "group", "work-items of a group", lambda p: Shapes(shape.grid(tile_of(p)), target)
             ),
@@ -90,7 +110,8 @@ def loop_parameters(shape: TexelShape) -> tuple[Parameter, Parameter]:
 
 
 def tile_of(params: Params) -> TexelTile:
-    return TexelTile(params.number("columns"), params.number("blocks"))
+    rows = params.number("rows") if "rows" in params.values else 1
+    return TexelTile(params.number("columns"), params.number("blocks"), rows)
 
 
 def _default(space: Space[_Facts]) -> Params:
@@ -100,6 +121,7 @@ def _default(space: Space[_Facts]) -> Params:
         {
             "columns": tile.columns,
             "blocks": tile.blocks,
+            "rows": tile.rows,
             "group": Shapes(shape.grid(tile), facts.target).best(),
             **default_loops(shape, tile, facts.target),
         }
@@ -129,13 +151,16 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     """One tile for each work-item; neighbours compute neighbouring columns."""
     shape = TexelShape.of(kernel)
     assert shape is not None, "the rule fits"
-    tile, lane, column = tile_of(params), shape.lane, shape.column
+    tile, lane, row, column = tile_of(params), shape.lane, shape.row, shape.column
     loops = list(kernel.main.loops)
     loops[lane], lanes = schedule.split(loops[lane], TEXEL)
     inside: list[tir.ForOp] = []
     if tile.blocks > 1:
         loops[lane], blocks = schedule.split(loops[lane], tile.blocks)
         inside.append(blocks)
+    if row is not None:
+        loops[row], rows = schedule.split(loops[row], tile.rows, overlap=True)
+        inside.append(rows)
     if column is not None:
         loops[column], columns = schedule.split(loops[column], tile.columns, overlap=True)
         inside.append(columns)
@@ -164,7 +189,7 @@ class Reduction:
 
     def tile(self, schedule: Schedule, shape: TexelShape, params: Params) -> None:
         """Order the loops: channels and rows outside, then the unrolled ones, lanes innermost."""
-        tiled = [shape.lane] if shape.column is None else [shape.lane, shape.column]
+        tiled = [shape.lane, *(i for i in (shape.row, shape.column) if i is not None)]
         columns = [self.spatial[i] for i in tiled[1:]]
         single = [loop for i, loop in enumerate(self.spatial) if i not in tiled]
         blocks, lanes = schedule.split(self.spatial[shape.lane], TEXEL)
@@ -185,6 +210,6 @@ def _cost_at(space: Space[_Facts], params: Params) -> float:
 
 
 TEXEL_TILE = Rule(
-    "texel-tile", 1, Kernels(texels=True, reductions=True), _fit, _default, _apply, _cost_at
+    "texel-tile", 2, Kernels(texels=True, reductions=True), _fit, _default, _apply, _cost_at
 )
 """Which variables are texels and columns follows from the layout."""

@@ -103,6 +103,11 @@ class Shapes:
         """Fewer axes where that leaves much less idle; the shape minds those of other nests."""
         return _grid(self._running, self.target, self.others)
 
+    def use(self) -> float:
+        """The share of lanes that compute something in groups of the best shape."""
+        shape = self.best()
+        return _share_of_use(self._extents(len(shape)), shape, self.target)
+
 
 def together(shape: Sequence[int], others: Sequence[int]) -> Shape:
     """The groups that serve two nests of one kernel."""

@@ -80,3 +80,18 @@ def test_case(name: str, target: str, memory: str) -> None:
     assert not plain_stores(kernel), "texels are stored whole"
     large = any(value.size > 250 for value in example.expected)
     assert not large or work_items(kernel) > 1
+
+
+@pytest.mark.parametrize("name", ["depthwise", "depthwise 3"])
+def test_tiles_of_depthwise_convolutions_have_rows(name: str) -> None:
+    target = TARGETS["adreno-740"].with_facts({"compute_units": 1, "preferred_work_group": 4})
+    example = Example(CASES[name], "images")
+    module = ModuleOp([example.kernel])
+    cl.set_target(module, target)
+    TIRChoosePlanPass().apply(CloptContext(), module)
+    plan = example.kernel.plan
+    assert plan is not None
+    assert plan.data.parameters["rows"] == 2
+    kernel, arguments = scheduled(Example(CASES[name], "images"), target), example.arguments()
+    interpreter.run(kernel, arguments, target)
+    example.check(arguments)
