@@ -244,6 +244,8 @@ class Builder:
             self.values[loop.var] = self.space.lane(loop.size)
             self._execute_all(loop.body.block)
             self.ex.lane_width = 1
+        elif kind is tir.LoopKind.Rolled:
+            self._counted_loop(loop)
         elif loop.size <= 1 or kind in (tir.LoopKind.Unrolled, tir.LoopKind.Vectorized):
             self._expand(loop)
         else:
@@ -261,7 +263,8 @@ class Builder:
         written = self.memory.storages_of(self.storages.written_in(loop))
         if any(isinstance(op, tir.BarrierOp) for op in operations_in(loop.body)):
             written |= self.memory.shared()
-        body = Block(self.graph.block, is_loop=True)
+        # What runs once gains nothing from being computed before the loop, but takes registers.
+        body = Block(self.graph.block, is_loop=loop.size > 1)
         variable = Variable(loop.var.name_hint or "i", body)
         self.values[loop.var] = self.space.add(variable, loop.size)
         self._within(body, loop, written)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from xdsl.dialects.builtin import Float16Type, TensorType, f16
+from xdsl.dialects.builtin import Float16Type, TensorType, UnitAttr, f16
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -24,7 +24,7 @@ from xdsl.irdl import (
 )
 
 from ..inferred import FORMAT, Properties, require
-from ..properties import I64, I64_ARRAY, int_array, integer, ints
+from ..properties import I64, I64_ARRAY, flag, int_array, integer, ints
 from .base import (
     NNOp,
     require_accumulator,
@@ -51,6 +51,10 @@ class Transform:
     """G, [T, 3]"""
     output: Matrix
     """A^T, [m, T]"""
+    input_steps: Sequence[Matrix]
+    """Matrices whose product is B^T; its rows share the sums of the second."""
+    output_steps: Sequence[Matrix]
+    """The same of A^T."""
 
 
 TRANSFORMS: dict[int, Transform] = {
@@ -59,6 +63,8 @@ TRANSFORMS: dict[int, Transform] = {
         input=((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1)),
         weight=((1, 0, 0), (0.5, 0.5, 0.5), (0.5, -0.5, 0.5), (0, 0, 1)),
         output=((1, 1, 1, 0), (0, 1, -1, -1)),
+        input_steps=(((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1)),),
+        output_steps=(((1, 1, 1, 0), (0, 1, -1, -1)),),
     ),
     # Section 4.3, "F(4x4, 3x3)".
     4: Transform(
@@ -79,6 +85,37 @@ TRANSFORMS: dict[int, Transform] = {
             (0, 0, 1),
         ),
         output=((1, 1, 1, 1, 1, 0), (0, 1, -1, 2, -2, 0), (0, 1, 1, 4, 4, 0), (0, 1, -1, 8, -8, 1)),
+        # Sums of even and of odd elements, whose sum and difference are rows 1 and 2, and 3 and 4.
+        input_steps=(
+            (
+                (1, 0, 0, 0, 0, 0),
+                (0, 1, 1, 0, 0, 0),
+                (0, 1, -1, 0, 0, 0),
+                (0, 0, 0, 1, 2, 0),
+                (0, 0, 0, 1, -2, 0),
+                (0, 0, 0, 0, 0, 1),
+            ),
+            (
+                (4, 0, -5, 0, 1, 0),
+                (0, 0, -4, 0, 1, 0),
+                (0, -4, 0, 1, 0, 0),
+                (0, 0, -1, 0, 1, 0),
+                (0, -1, 0, 1, 0, 0),
+                (0, 4, 0, -5, 0, 1),
+            ),
+        ),
+        # Sums and differences of elements 1 and 2, and of 3 and 4.
+        output_steps=(
+            ((1, 1, 0, 1, 0, 0), (0, 0, 1, 0, 2, 0), (0, 1, 0, 4, 0, 0), (0, 0, 1, 0, 8, 1)),
+            (
+                (1, 0, 0, 0, 0, 0),
+                (0, 1, 1, 0, 0, 0),
+                (0, 1, -1, 0, 0, 0),
+                (0, 0, 0, 1, 1, 0),
+                (0, 0, 0, 1, -1, 0),
+                (0, 0, 0, 0, 0, 1),
+            ),
+        ),
     ),
 }
 """The matrices by m."""
@@ -168,7 +205,9 @@ class WinogradInputOp(NNOp):
     """`B^T d B` of every tile d of x [N, C, H, W]: [T * T, C, N * tiles], tiles row by row.
 
     Tiles start `tile` elements apart and cover the results of a 3x3 convolution of x with `pads`
-    (begins, then ends); their elements outside of x are zero.
+    (begins, then ends); their elements outside of x are zero. With `in_steps`, kernels compute sums
+    that rows of B^T share once, and rows that share none apart, since a whole tile takes more
+    registers than work-items of a small GPU have.
     """
 
     name = "nn.winograd_input"
@@ -177,11 +216,20 @@ class WinogradInputOp(NNOp):
     x = operand_def(TensorType)
     tile = prop_def(I64)
     pads = prop_def(I64_ARRAY)
+    in_steps = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
     assembly_format = FORMAT
 
-    def __init__(self, x: SSAValue, tile: int, pads: Sequence[int] = (0, 0, 0, 0)):
-        super().__init__([x], {"tile": integer(tile), "pads": int_array(pads)})
+    def __init__(
+        self,
+        x: SSAValue,
+        tile: int,
+        pads: Sequence[int] = (0, 0, 0, 0),
+        *,
+        in_steps: bool = False,
+    ):
+        properties = {"tile": integer(tile), "pads": int_array(pads), "in_steps": flag(in_steps)}
+        super().__init__([x], properties)
 
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
@@ -239,7 +287,8 @@ class WinogradProductOp(NNOp):
 class WinogradOutputOp(NNOp):
     """`A^T m A` of every tile m of x [T * T, O, N * tiles]: [N, O, H, W] of `sizes` [N, H, W].
 
-    Rows and columns of the last tiles beyond `sizes` are dropped.
+    Rows and columns of the last tiles beyond `sizes` are dropped. With `in_steps`, kernels compute
+    sums that rows of A^T share once.
     """
 
     name = "nn.winograd_output"
@@ -248,11 +297,13 @@ class WinogradOutputOp(NNOp):
     x = operand_def(TensorType)
     tile = prop_def(I64)
     sizes = prop_def(I64_ARRAY)
+    in_steps = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
     assembly_format = FORMAT
 
-    def __init__(self, x: SSAValue, tile: int, sizes: Sequence[int]):
-        super().__init__([x], {"tile": integer(tile), "sizes": int_array(sizes)})
+    def __init__(self, x: SSAValue, tile: int, sizes: Sequence[int], *, in_steps: bool = False):
+        properties = {"tile": integer(tile), "sizes": int_array(sizes), "in_steps": flag(in_steps)}
+        super().__init__([x], properties)
 
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:

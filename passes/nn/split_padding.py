@@ -94,7 +94,8 @@ class SplitWinogradPadding(RewritePattern):
         if in_kernel(op) or not any((*low, *high)):
             return
         pad = _pad(op.x, low, tuple(high), 0)
-        replace(rewriter, op, pad, nn.WinogradInputOp(pad.result, tile))
+        in_steps = op.in_steps is not None
+        replace(rewriter, op, pad, nn.WinogradInputOp(pad.result, tile, in_steps=in_steps))
 
 
 @dataclass

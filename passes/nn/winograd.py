@@ -155,14 +155,15 @@ class ConvByTransforms(RewritePattern):
             conv = nn.WinogradConvOp(op.x, matrices.result, op.b, tile, ints(op.pads))
             replace(rewriter, op, matrices, conv)
             return
-        tiles = nn.WinogradInputOp(op.x, tile, ints(op.pads))
+        tiles = nn.WinogradInputOp(op.x, tile, ints(op.pads), in_steps=self.in_texels)
         half = op.accumulate is not None
         if self.in_texels:
             product = nn.WinogradProductOp(tiles.result, matrices.result, accumulate_half=half)
         else:
             product = nn.MatmulOp(matrices.result, tiles.result, accumulate_half=half)
         n, _, h, width = shape_of(op.result)
-        result = nn.WinogradOutputOp(product.result, tile, (n, h, width))
+        sizes = (n, h, width)
+        result = nn.WinogradOutputOp(product.result, tile, sizes, in_steps=self.in_texels)
         replace(rewriter, op, matrices, tiles, product, result, *self._bias(op, result))
 
     def _is_eligible(self, op: nn.ConvOp) -> bool:

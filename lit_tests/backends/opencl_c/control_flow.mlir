@@ -140,3 +140,22 @@ tir.func @reduction(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = 
 // CHECK-NEXT:     y[0] += x[2];
 // CHECK-NEXT:     y[0] += x[3];
 // CHECK-NEXT: }
+
+// A loop that the device's compiler must not see through is one even where it runs once, and what
+// it computes stays in it.
+tir.func @once(%x: memref<8xf32>, %y: memref<8xf32>)
+    attributes {outputs = array<i64: 1>, global_size = array<i64: 8>} {
+  tir.for global_x %i = 0 to 8 {
+    tir.for rolled %r = 0 to 1 {
+      %v = memref.load %x[%i] : memref<8xf32>
+      %s = arith.mulf %v, %v : f32
+      memref.store %s, %y[%i] : memref<8xf32>
+    }
+  }
+}
+
+// CHECK: __kernel void once(
+// CHECK: for (int r = 0; r < r_end; r++) {
+// CHECK-NEXT: const float v = x[i];
+// CHECK-NEXT: y[i] = v * v;
+// CHECK-NEXT: }

@@ -7,6 +7,10 @@ func.func @transforms(%x: tensor<2x3x7x6xf32>, %m: tensor<36x5x8xf32>, %h: tenso
   %v = nn.winograd_input %x {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x7x6xf32>) -> tensor<36x3x8xf32>
   // CHECK-NEXT: nn.winograd_output %m {tile = 4 : i64, sizes = array<i64: 2, 7, 6>} : (tensor<36x5x8xf32>) -> tensor<2x5x7x6xf32>
   %y = nn.winograd_output %m {tile = 4 : i64, sizes = array<i64: 2, 7, 6>} : (tensor<36x5x8xf32>) -> tensor<2x5x7x6xf32>
+  // CHECK-NEXT: nn.winograd_input %x {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>, in_steps}
+  %u = nn.winograd_input %x {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>, in_steps} : (tensor<2x3x7x6xf32>) -> tensor<36x3x8xf32>
+  // CHECK-NEXT: nn.winograd_output %m {tile = 4 : i64, sizes = array<i64: 2, 7, 6>, in_steps}
+  %s = nn.winograd_output %m {tile = 4 : i64, sizes = array<i64: 2, 7, 6>, in_steps} : (tensor<36x5x8xf32>) -> tensor<2x5x7x6xf32>
   // CHECK-NEXT: nn.winograd_output %h {tile = 2 : i64, sizes = array<i64: 1, 2, 1>}
   %z = nn.winograd_output %h {tile = 2 : i64, sizes = array<i64: 1, 2, 1>} : (tensor<16x5x1xf16>) -> tensor<1x5x2x1xf16>
   func.return %v, %y, %z : tensor<36x3x8xf32>, tensor<2x5x7x6xf32>, tensor<1x5x2x1xf16>

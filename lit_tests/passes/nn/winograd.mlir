@@ -28,9 +28,9 @@ func.func @floats(%x: tensor<1x32x14x13xf32>) -> tensor<1x32x14x13xf32> {
 // CHECK-NEXT: [[b:%.*]] = nn.constant dense<2.000000e+00> : tensor<32x1x1xf32>
 // CHECK-NEXT: nn.binary add [[y]], [[b]]
 // AUTO: nn.winograd_input
-// TEXELS: [[v:%.*]] = nn.winograd_input %x
+// TEXELS: [[v:%.*]] = nn.winograd_input %x {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>, in_steps}
 // TEXELS-NEXT: [[m:%.*]] = nn.winograd_product [[v]], {{.*}} : (tensor<36x32x16xf32>, tensor<36x32x32xf32>) -> tensor<36x32x16xf32>
-// TEXELS-NEXT: nn.winograd_output [[m]]
+// TEXELS-NEXT: nn.winograd_output [[m]] {tile = 4 : i64, sizes = array<i64: 1, 14, 13>, in_steps}
 // TILES: [[u:%.*]] = nn.constant {{.*}} : tensor<32x36x32xf32>
 // TILES-NEXT: nn.winograd_conv %x, [[u]], %b {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>}
 

@@ -44,6 +44,59 @@ def transformed(body: Body, key: object, matrix: Matrix, cell: Cell, row: int, c
     return combine(matrix[col], half)
 
 
+def stepped(
+    body: Body, key: object, steps: Sequence[Matrix], cell: Cell, row: int, col: int
+) -> Scalar:
+    """Element (row, col) of `M d M^T`, M the product of the steps; all share what a step sums."""
+
+    def half(k: int) -> Scalar:
+        return _element(body, ("rows", key, k), steps, lambda i: cell(i, k), row)
+
+    return _element(body, ("cols", key, row), steps, half, col)
+
+
+def _element(
+    body: Body, key: object, steps: Sequence[Matrix], term: Callable[[int], Scalar], at: int
+) -> Scalar:
+    """Element `at` of the product of the steps with the vector of terms."""
+    if not steps:
+        return term(at)
+    first, *rest = steps
+    return body.remember(
+        (key, len(steps), at),
+        lambda: _multiply_adds(first[at], lambda i: _element(body, key, rest, term, i)),
+    )
+
+
+def _multiply_adds(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
+    """The sum of `factor * term(i)` from a term without a factor on, one multiply-add for each
+    factor that is not one.
+    """
+    first = factors.index(1)
+    total = term(first)
+    for i, factor in enumerate(factors):
+        if i != first and factor:
+            size = abs(factor)
+            total = total + term(i) * factor if size != 1 else _plus(total, term(i), factor)
+    return total
+
+
+def _plus(total: Scalar, value: Scalar, sign: float) -> Scalar:
+    return total + value if sign > 0 else total - value
+
+
+def _rows_apart(matrix: Matrix) -> list[list[int]]:
+    """The rows of a matrix in groups that share no column."""
+    groups: list[tuple[set[int], list[int]]] = []
+    for row, factors in enumerate(matrix):
+        used, rows = {i for i, factor in enumerate(factors) if factor}, [row]
+        for other, same in [group for group in groups if group[0] & used]:
+            groups.remove((other, same))
+            used, rows = used | other, [*same, *rows]
+        groups.append((used, rows))
+    return [rows for _, rows in groups]
+
+
 def constant(index: Index) -> int:
     """The number that an index is in a kernel that computes whole tiles."""
     assert isinstance(index, AffineConstantExpr), "a tile's elements are computed one by one"
@@ -53,7 +106,7 @@ def constant(index: Index) -> int:
 def lower_winograd_input(kernel: Kernel, op: nn.WinogradInputOp) -> None:
     """`v[i T + j, c, tile] = (B^T d B)[i, j]`."""
     m, pads, shape = op.tile.value.data, nn.ints(op.pads), nn.shape_of(op.x)
-    size, matrix = m + KERNEL - 1, TRANSFORMS[op.tile.value.data].input
+    size, transform, in_steps = m + KERNEL - 1, TRANSFORMS[m], op.in_steps is not None
     sizes = [s + pads[i] + pads[i + 2] - KERNEL + 1 for i, s in enumerate(shape[2:])]
     rows, cols = tile_counts(sizes, m)
 
@@ -67,7 +120,9 @@ def lower_winograd_input(kernel: Kernel, op: nn.WinogradInputOp) -> None:
             return body.read_or(op.x, position, shape, 0)
 
         row, col = divmod(constant(body.simplify(at)), size)
-        return transformed(body, (op.x, c, tile), matrix, cell, row, col)
+        if in_steps:
+            return stepped(body, (op.x, c, tile), transform.input_steps, cell, row, col)
+        return transformed(body, (op.x, c, tile), transform.input, cell, row, col)
 
     def place(at: int) -> Callable[[Sequence[Index]], list[Index]]:
         number = AffineExpr.constant(at)
@@ -75,13 +130,19 @@ def lower_winograd_input(kernel: Kernel, op: nn.WinogradInputOp) -> None:
 
     kernel.define(op.result, element)
     grid = (shape[0], shape[1], rows, cols)
-    kernel.compute_together([Together(grid, [place(at) for at in range(size * size)])])
+    together = _rows_apart(transform.input_steps[0]) if in_steps else [[*range(size)]]
+    kernel.compute_together(
+        [
+            Together(grid, [place(row * size + col) for row in rows for col in range(size)])
+            for rows in together
+        ]
+    )
 
 
 def lower_winograd_output(kernel: Kernel, op: nn.WinogradOutputOp) -> None:
     """`y[n, o, h m + i, w m + j] = (A^T m A)[i, j]`; partial tiles at the end are own pieces."""
     m, (n_tiles, *sizes) = op.tile.value.data, nn.ints(op.sizes)
-    size, matrix = m + KERNEL - 1, TRANSFORMS[op.tile.value.data].output
+    size, transform = m + KERNEL - 1, TRANSFORMS[m]
     rows, cols = tile_counts(sizes, m)
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
@@ -93,7 +154,9 @@ def lower_winograd_output(kernel: Kernel, op: nn.WinogradOutputOp) -> None:
             return body.read(op.x, [AffineExpr.constant(i * size + j), o, tile])
 
         row, col = (constant(body.simplify(i % m)) for i in (h, w))
-        return transformed(body, (op.x, o, tile), matrix, cell, row, col)
+        if op.in_steps is not None:
+            return stepped(body, (op.x, o, tile), transform.output_steps, cell, row, col)
+        return transformed(body, (op.x, o, tile), transform.output, cell, row, col)
 
     kernel.define(op.result, element)
     channels = nn.shape_of(op.result)[1]

@@ -181,7 +181,9 @@ class _Emitter:
         pieces = self._pieces(loop, dim, place.domain, copies)
         for first, end in pieces:
             share = copies // len(pieces)
-            if end - first == 1:
+            # What a rolled loop runs once stays apart from the code around it.
+            is_apart = kind is LoopKind.Rolled and loop.size == 1
+            if end - first == 1 and not is_apart:
                 at = place.with_domain(place.domain.narrow(dim, first, end))
                 self.body(loop, ops, at, buffers, share, out)
                 continue

@@ -10,9 +10,12 @@ from ....dialects.tir import TEXEL
 from ..schedule import Schedule
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
-from .space import Parameter, Params, Space, Value
+from .space import Choice, Parameter, Params, Space, Value
 from .stages import Stage, split_lanes
 from .work_items import Shape, Shapes, bind_items, together
+
+_WAVES = 4
+"""Waves that should be in flight on a core of a GPU."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,9 @@ class _Facts:
     """The loops over texels of each stage, outermost first."""
     in_rows: bool
     """Whether work-items are to be neighbours along the rows of plain buffers."""
+    mixes: bool
+    """Whether the device's compiler would mix stages that together read more texels than there are
+    registers for."""
     target: cl.Target
 
     def shapes(self, position: int, params: Params) -> Shapes:
@@ -58,7 +64,9 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts]:
     stages = [stage for stage in kernel.outputs if stage.loops]
     most = max((_accesses_in_rows(stage) for stage in stages), default=0)
     in_rows = 0 < target.row_accesses <= most
-    facts = _Facts([_texels(stage) for stage in stages], in_rows, target)
+    reads = sum(len(list(stage.block.loads())) for stage in stages)
+    mixes = target.rolled_loops and reads > target.registers // _WAVES
+    facts = _Facts([_texels(stage) for stage in stages], in_rows, mixes, target)
     parameters: list[Parameter] = []
     for position in range(len(facts.nests)):
 
@@ -66,6 +74,9 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts]:
             return facts.shapes(position, params)
 
         parameters.append(Parameter(_name(position), "work-items of a group", domain))
+    if len(stages) > 1:
+        text = "whether each stage is a loop whose bound is hidden from the device's compiler"
+        parameters.append(Parameter("apart", text, Choice((0, 1))))
     return Space(parameters, facts)
 
 
@@ -78,6 +89,8 @@ def _default(space: Space[_Facts]) -> Params:
         row = (min(wanted, prod(nest)),)
         shapes = facts.shapes(position, Params(chosen))
         chosen[_name(position)] = row if facts.in_rows and row in shapes else shapes.best()
+    if len(facts.nests) > 1:
+        chosen["apart"] = int(facts.mixes)
     return Params(chosen)
 
 
@@ -87,10 +100,13 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
         loops, lanes = split_lanes(schedule, stage)
         if lanes is not None:
             schedule.reorder(*loops, lanes)
+        if len(stages) > 1 and params.number("apart"):
+            loops[-1], once = schedule.split(loops[-1], 1)
+            schedule.roll(once)
         bind_items(schedule, loops, params.numbers(_name(position)))
         if lanes is not None:
             schedule.vectorize(lanes)
 
 
-TEXELS = Rule("texels", 1, Kernels(texels=True, reductions=False), _fit, _default, _apply)
+TEXELS = Rule("texels", 2, Kernels(texels=True, reductions=False), _fit, _default, _apply)
 """Stages of one kernel share its groups, so the shape for a later one minds those of the others."""

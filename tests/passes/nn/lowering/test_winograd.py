@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from xdsl.ir import Block
 
 from clopt.dialects import nn
 from clopt.dialects.nn.evaluation import evaluate
+from clopt.dialects.nn.winograd import TRANSFORMS, Transform
 from clopt.passes.nn.winograd import transformed_weights
 from support.tir import harness
 
@@ -30,14 +33,23 @@ def _convolved(x: np.ndarray, w: np.ndarray, pads: tuple[int, ...]) -> np.ndarra
     return np.einsum("nchwij,ocij->nohw", windows, w)
 
 
+@pytest.mark.parametrize("transform", TRANSFORMS.values())
+def test_products_of_steps_are_the_matrices(transform: Transform) -> None:
+    pairs = ((transform.input_steps, transform.input), (transform.output_steps, transform.output))
+    for steps, matrix in pairs:
+        np.testing.assert_array_equal(reduce(np.matmul, map(np.array, steps)), matrix)
+
+
 @pytest.mark.parametrize("tile", [2, 4])
-@pytest.mark.parametrize("case", CASES)
-def test_transforms_around_a_product(case: tuple, tile: int) -> None:
+@pytest.mark.parametrize(
+    ("case", "in_steps"), [*((case, False) for case in CASES), (CASES[1], True), (CASES[3], True)]
+)
+def test_transforms_around_a_product(case: tuple, tile: int, in_steps: bool) -> None:
     n, c, h, w, o, pads = case
     x = rng.standard_normal((n, c, h, w))
     weights = rng.standard_normal((o, c, 3, 3))
     expected = _convolved(x, weights, pads)
-    (v,) = harness.evaluate(lambda a: nn.WinogradInputOp(a, tile, pads), x)
+    (v,) = harness.evaluate(lambda a: nn.WinogradInputOp(a, tile, pads, in_steps=in_steps), x)
     block = Block(arg_types=[nn.array_type(x)])
     (defined,) = evaluate(nn.WinogradInputOp(block.args[0], tile, pads), [x]) or ()
     np.testing.assert_allclose(v, defined, atol=1e-12)
@@ -47,7 +59,7 @@ def test_transforms_around_a_product(case: tuple, tile: int) -> None:
     (defined,) = evaluate(nn.WinogradProductOp(*block.args), [v, changed]) or ()
     np.testing.assert_allclose(m, defined, atol=1e-11)
     sizes = (n, *expected.shape[2:])
-    (y,) = harness.evaluate(lambda a: nn.WinogradOutputOp(a, tile, sizes), m)
+    (y,) = harness.evaluate(lambda a: nn.WinogradOutputOp(a, tile, sizes, in_steps=in_steps), m)
     np.testing.assert_allclose(y, expected, atol=1e-11)
     block = Block(arg_types=[nn.array_type(m)])
     (defined,) = evaluate(nn.WinogradOutputOp(block.args[0], tile, sizes), [m]) or ()
