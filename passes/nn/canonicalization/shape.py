@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ....dialects import nn
 from ....dialects.nn import ReduceKind, ints, shape_of
-from ..rewriting import forward, replace
+from ..rewriting import forward, in_kernel, replace
 
 UNIT_REDUCTIONS = {
     ReduceKind.SUM,
@@ -110,6 +111,36 @@ class UnitReduce(RewritePattern):
             replace(rewriter, op, nn.ReshapeOp(op.x, shape_of(op.result)))
 
 
+class UnaryBeforeMovement(RewritePattern):
+    """f(transpose(x)) is transpose(f(x)), so that the kernel that computes x applies f to it.
+
+    Not where others read the transpose, too: they would need a second one.
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        (moved,) = op.operands
+        movement = moved.owner
+        if not isinstance(movement, nn.TransposeOp | nn.ReshapeOp) or in_kernel(op):
+            return
+        producer = movement.x.owner
+        is_computed = isinstance(producer, nn.NNOp) and not isinstance(producer, nn.ConstantOp)
+        if not is_computed or not moved.has_one_use():
+            return
+        source, result = nn.tensor_type(movement.x), nn.tensor_type(op.results[0])
+        inner = type(op).create(
+            operands=[movement.x],
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+            result_types=[TensorType(result.element_type, source.get_shape())],
+        )
+        outer = type(movement).create(
+            operands=[inner.results[0]],
+            properties=dict(movement.properties),
+            result_types=[result],
+        )
+        replace(rewriter, op, inner, outer)
+
+
 PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
     nn.ReshapeOp.name: (SimpleReshape(),),
     nn.TransposeOp.name: (SimpleTranspose(),),
@@ -119,6 +150,8 @@ PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
     nn.DepthToSpaceOp.name: (SimpleBlocks(),),
     nn.SpaceToDepthOp.name: (SimpleBlocks(),),
     nn.ReduceOp.name: (UnitReduce(),),
+    nn.UnaryOp.name: (UnaryBeforeMovement(),),
+    nn.ClipOp.name: (UnaryBeforeMovement(),),
     nn.BinaryOp.name: (BroadcastsItself(),),
     nn.CompareOp.name: (BroadcastsItself(),),
     nn.WhereOp.name: (BroadcastsItself(),),

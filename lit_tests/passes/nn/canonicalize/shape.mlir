@@ -65,3 +65,35 @@ func.func @matmul(%a: tensor<2x3x4xf32>, %b: tensor<5x3xf32>) -> tensor<2x4x5xf3
   func.return %2 : tensor<2x4x5xf32>
 }
 // CHECK-NEXT: nn.matmul %a, %b {transpose_a, transpose_b} : (tensor<2x3x4xf32>, tensor<5x3xf32>) -> tensor<2x4x5xf32>
+
+// -----
+
+// The kernel of the convolution computes functions that moved before its result is transposed.
+// CHECK-LABEL: @functions_move_before_transposes
+func.func @functions_move_before_transposes(%x: tensor<1x4x6x6xf32>, %w: tensor<6x4x1x1xf32>) -> tensor<1x36x6xf32> {
+  %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x4x6x6xf32>, tensor<6x4x1x1xf32>) -> tensor<1x6x6x6xf32>
+  %1 = nn.reshape %0 {shape = array<i64: 1, 6, 36>} : (tensor<1x6x6x6xf32>) -> tensor<1x6x36xf32>
+  %2 = nn.transpose %1 {perm = array<i64: 0, 2, 1>} : (tensor<1x6x36xf32>) -> tensor<1x36x6xf32>
+  %3 = nn.unary sigmoid %2 : (tensor<1x36x6xf32>) -> tensor<1x36x6xf32>
+  func.return %3 : tensor<1x36x6xf32>
+}
+// CHECK:      [[c:%.*]] = nn.conv
+// CHECK-NEXT: [[s:%.*]] = nn.unary sigmoid [[c]] : (tensor<1x6x6x6xf32>) -> tensor<1x6x6x6xf32>
+// CHECK-NEXT: [[r:%.*]] = nn.reshape [[s]] {shape = array<i64: 1, 6, 36>}
+// CHECK-NEXT: [[t:%.*]] = nn.transpose [[r]] {perm = array<i64: 0, 2, 1>}
+// CHECK-NEXT: func.return [[t]]
+
+// -----
+
+// Others read the transpose itself, and what enters the network has no kernel.
+// CHECK-LABEL: @functions_stay
+func.func @functions_stay(%x: tensor<4x6xf32>, %y: tensor<4x6xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>) {
+  %0 = nn.binary add %x, %y : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1 = nn.transpose %0 {perm = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %2 = nn.unary exp %1 : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %3 = nn.transpose %x {perm = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %4 = nn.unary exp %3 : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  func.return %1, %2, %4 : tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>
+}
+// CHECK:      nn.unary exp {{.*}} : (tensor<6x4xf32>)
+// CHECK:      nn.unary exp {{.*}} : (tensor<6x4xf32>)
