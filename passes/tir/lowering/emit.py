@@ -8,7 +8,8 @@ far out as possible, by the first of these that applies:
   guards; the iterations before and after become separate code;
 * branch: in the body of a loop bound to an OpenCL index, an `if` chooses code without guards where
   they hold for all values of inner loops, else guarded code; there, loops that would be expanded
-  and appear in a guard are serial;
+  and appear in a guard are serial; not where the work-items of a group run together and only some
+  iterations of an unrolled loop need the guard: these are peeled;
 * guard: an `if` around the outermost statement whose points all share the condition.
 
 Peeling and branching duplicate code; `COPIES` limits by how much.
@@ -69,6 +70,9 @@ class _Emitter:
         self.footprints = footprints
         self.survey = survey
         self.grouped = any(kind.value.startswith("local") for kind in space.of_kind)
+        # Work-items of a group run together: a branch between two copies of all iterations would
+        # cost them both, so that those few that need a guard get it instead.
+        self.peelable = space.unrolled if self.grouped else frozenset[int]()
         self.branches: list[Block] = []
         self.homes: dict[ForOp | None, list[SSAValue]] = {}
         for buffer, footprint in footprints.items():
@@ -135,7 +139,8 @@ class _Emitter:
         ]
         if not shared:
             return place, out
-        then, _ = self._if(shared, place, out)
+        ends = place.domain.ends
+        then, _ = self._if([guard.coarse(ends) for guard in shared], place, out)
         return place.with_domain(place.domain.knowing(*shared)), then
 
     def _if(
@@ -203,7 +208,7 @@ class _Emitter:
         if end <= first:
             return []
         whole = [(first, end)]
-        if loop.kind.data in EXPANDED:
+        if loop.kind.data in EXPANDED and dim not in self.peelable:
             return whole
         start, stop = safe(guards, dim, domain.narrow(dim, first, end))
         pieces = [(a, b) for a, b in ((first, start), (start, stop), (stop, end)) if a < b]
@@ -235,6 +240,8 @@ class _Emitter:
         many: list[tuple[Guard, Guard]] = []
         for guard in self.survey.open(ops, place.domain):
             here = [d for d in guard.dims if d in place.variables and place.domain.runs(d)]
+            if self._peels(guard, place.domain):
+                continue
             if not here or not self._may_branch(ops, frozenset(here)):
                 continue
             if len(here) == 1 and len(guard.dims) > 1 and not self.grouped:
@@ -246,7 +253,7 @@ class _Emitter:
             ):
                 # Work-items of a group run together, so a branch would run both sides for some
                 # groups: serial loops are peeled instead.
-                many.append((guard, _always(guard, place, self.space.extents)))
+                many.append((guard, _always(guard, place)))
         possible = [(g, f) for g, f in many if place.domain.holds(f) is not False]
         if not possible:
             return False
@@ -256,6 +263,11 @@ class _Emitter:
         self.body(loop, ops, place.with_domain(inside), buffers, copies // 2, then)
         self.body(loop, ops, place, buffers, 1, other)
         return True
+
+    def _peels(self, guard: Guard, domain: Domain) -> bool:
+        """Whether a guard is left to some unrolled iterations: the others need none."""
+        ranges = (safe([guard], dim, domain) for dim in guard.dims & self.peelable)
+        return any(start < stop for start, stop in ranges)
 
     def _branch_on(
         self,
@@ -295,9 +307,10 @@ class _Emitter:
         return True
 
 
-def _always(guard: Guard, place: Place, extents: Sequence[int]) -> Guard:
+def _always(guard: Guard, place: Place) -> Guard:
     """The condition that `guard` holds for all values of the dimensions that do not run yet."""
     domain = place.domain
+    guard = guard.coarse(domain.ends)
     fixed = {d for d in guard.dims if d in place.variables}
     expr, _ = domain.shifted(guard.expr)
     reach = window(expr, [end - first for first, end in domain.ranges], fixed)
@@ -305,7 +318,7 @@ def _always(guard: Guard, place: Place, extents: Sequence[int]) -> Guard:
     back = [AffineExpr.dimension(d) - first for d, (first, _) in enumerate(domain.ranges)]
     low = low.replace_dims_and_symbols(back, ())
     limit = guard.limit - reach.size + 1 if guard.below else guard.limit
-    return Guard.of(low, limit, guard.below).coarse(extents)
+    return Guard.of(low, limit, guard.below).coarse(domain.ends)
 
 
 def _condition(guards: Sequence[Guard], place: Place, out: Block) -> SSAValue:

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
 
 from ....dialects.tir import EXPANDED, BlockOp, ForOp, LoopKind
 from ....dialects.tir.affine import Linear, bounds, linear
@@ -42,6 +48,7 @@ class Guard:
 
         `g q + r < g l` is `q < l` if 0 <= r < g: a tile that divides the extent is inside or
         outside as a whole. Without r, the limit need not be a multiple of g: l is rounded up.
+        And `q floordiv d < l` is `q < d l`.
         """
         form = linear(self.expr, extents)
         limit = self.limit - form.constant
@@ -52,8 +59,15 @@ class Guard:
             low, high = bounds(rest.expr(), extents)
             if low is not None and low >= 0 and high is not None and high < g:
                 whole = Linear({a: k // g for a, k in form.terms.items() if k % g == 0}, 0)
-                return Guard.of(whole.expr(), -(-limit // g), self.below)
-        return Guard.of(Linear(form.terms, 0).expr(), limit, self.below)
+                return Guard.of(whole.expr(), -(-limit // g), self.below).coarse(extents)
+        quotient = Linear(form.terms, 0).expr()
+        if (
+            isinstance(quotient, AffineBinaryOpExpr)
+            and quotient.kind is AffineBinaryOpKind.FloorDiv
+        ):
+            assert isinstance(quotient.rhs, AffineConstantExpr), "divisors are constants"
+            return Guard.of(quotient.lhs, limit * quotient.rhs.value, self.below).coarse(extents)
+        return Guard.of(quotient, limit, self.below)
 
 
 @dataclass(frozen=True)
@@ -71,7 +85,20 @@ class Domain:
 
     def knowing(self, *guards: Guard) -> Domain:
         """The domain at a place where `guards` hold."""
-        return replace(self, known=self.known.union(guards))
+        ranges = list(self.ranges)
+        for guard in guards:
+            match guard.expr:
+                case AffineDimExpr(position=dim) if guard.below:
+                    first, end = ranges[dim]
+                    ranges[dim] = (first, min(end, guard.limit))
+                case _:
+                    pass
+        return Domain(tuple(ranges), self.known.union(guards))
+
+    @property
+    def ends(self) -> list[int]:
+        """What each dimension is less than."""
+        return [end for _, end in self.ranges]
 
     def runs(self, dim: int) -> bool:
         """Whether a dimension has more than one value."""
@@ -157,6 +184,7 @@ class Space:
         self.of_kind = {kind: i for i, kind in enumerate(bound)}
         self.of_var: dict[SSAValue, int] = {}
         self.expanded: set[int] = set()
+        self.unrolled: set[int] = set()
         self.iters: dict[BlockOp, tuple[AffineExpr, ...]] = {}
         self.guards: dict[BlockOp, tuple[Guard, ...]] = {}
         for loop in parts.loops:
@@ -196,6 +224,8 @@ class Space:
             self.extents.append(loop.size)
             if loop.kind.data in EXPANDED:
                 self.expanded.add(dim)
+            if loop.kind.data is LoopKind.Unrolled:
+                self.unrolled.add(dim)
         self.of_var[loop.var] = dim
 
     def _add_block(self, block: BlockOp) -> None:

@@ -40,4 +40,6 @@ class NaiveKernel:
     @cached_property
     def is_packed(self) -> bool:
         """Whether some stage accesses texels."""
-        return any(stage.lane is not None or stage.reduce_lane is not None for stage in self.stages)
+        if any(stage.lane is not None or stage.reduce_lane is not None for stage in self.stages):
+            return True
+        return not self.producers and any(stage.view is not None for stage in self.stages)

@@ -25,6 +25,7 @@ from ....dialects.walking import operations_in
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, temporary, users, written
 from ..schedule.errors import refuse
+from .texel_views import View, view_of
 
 Access = memref.LoadOp | memref.StoreOp
 
@@ -79,6 +80,11 @@ class Stage:
     def reduce_lane(self) -> int | None:
         """`lane` among the variables of a reduction."""
         return _lane_among(self.block, self.reduce)
+
+    @cached_property
+    def view(self) -> View | None:
+        """How the stage reads texels through a reshape where it has no `lane`."""
+        return view_of(self.block) if self.lane is None else None
 
     def consumers(self) -> set[tir.BlockOp]:
         """The blocks that read what this stage writes."""

@@ -42,6 +42,8 @@ def _name(position: int) -> str:
 
 
 def _texels(stage: Stage) -> list[int]:
+    if stage.view is not None:
+        return stage.view.sizes(stage.block.iter_extents)
     sizes = [loop.size for loop in stage.loops]
     lane = stage.lane
     if lane is not None:
@@ -97,14 +99,22 @@ def _default(space: Space[_Facts]) -> Params:
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     stages = [stage for stage in kernel.outputs if stage.loops]
     for position, stage in enumerate(stages):
-        loops, lanes = split_lanes(schedule, stage)
+        if stage.view is not None:
+            loops, lanes = stage.view.split(schedule, stage.loops)
+        else:
+            loops, lanes = split_lanes(schedule, stage)
         if lanes is not None:
             schedule.reorder(*loops, lanes)
         if len(stages) > 1 and params.number("apart"):
             loops[-1], once = schedule.split(loops[-1], 1)
             schedule.roll(once)
         bind_items(schedule, loops, params.numbers(_name(position)))
-        if lanes is not None:
+        if lanes is None:
+            continue
+        if stage.view is not None and stage.view.is_ragged:
+            # Only the last lanes need a guard, each its own.
+            schedule.unroll(lanes)
+        else:
             schedule.vectorize(lanes)
 
 

@@ -178,6 +178,20 @@ def _shuffled(x: SSAValue) -> list[Operation]:
     return [a, b, nn.ReshapeOp(b.result, (1, 12, 3, 4))]
 
 
+def _head(x: SSAValue) -> list[Operation]:
+    """Five numbers of each of three anchors, as a detector lays them out."""
+    _, channels, height, width = nn.shape_of(x)
+    a = nn.ReshapeOp(x, (1, 3, channels // 3, height, width))
+    b = nn.TransposeOp(a.result, (0, 1, 3, 4, 2))
+    return [a, b, nn.ReshapeOp(b.result, (1, 3 * height * width, channels // 3))]
+
+
+def _heads(x: SSAValue, y: SSAValue) -> list[Operation]:
+    first, second = _head(x), _head(y)
+    whole = nn.ConcatOp([first[-1].results[0], second[-1].results[0]], 1)
+    return [*first, *second, whole]
+
+
 CONVOLUTIONS = {
     "3x3": conv((1, 8, 6, 9), 8, 3, **_same(1)),
     "3x3 of a batch": conv((2, 8, 3, 5), 8, 3, **_same(1)),
@@ -353,6 +367,12 @@ MOVES = {
     "depth to plain space": one(lambda x: nn.DepthToSpaceOp(x, 2), "c.", integers(1, 12, 3, 4)),
     "space to depth": one(lambda x: nn.SpaceToDepthOp(x, 2), "cc", integers(1, 3, 6, 4)),
     "flattened": one(lambda x: nn.ReshapeOp(x, (1, 72)), "cl", integers(1, 6, 3, 4)),
+    "flattened to plain": one(
+        lambda x: nn.ReshapeOp(x, (1, 72)), "c.", integers(1, 6, 3, 4)
+    ),
+    "head": one(_head, "c.", integers(1, 15, 3, 4)),
+    "heads": one(_heads, "cc.", integers(1, 15, 6, 4), integers(1, 15, 3, 2)),
+    "head of whole texels": one(_head, "c.", integers(1, 24, 3, 4)),
     "tokens": one(
         lambda x: (a := nn.ReshapeOp(x, (1, 6, 12)), nn.TransposeOp(a.result, (0, 2, 1))),
         "cl", integers(1, 6, 3, 4),
