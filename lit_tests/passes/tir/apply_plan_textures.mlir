@@ -150,3 +150,25 @@ module attributes {cl.target = #cl.target<"phone", {device_type = "gpu", preferr
     func.return %z : tensor<1x6x35x35xf32>
   }
 }
+
+// -----
+
+// A sum over 50 columns of texels: each step takes a texel, the last one two of its elements.
+// CHECK-LABEL: tir.func @matmul_2(
+// CHECK:   tir.for rolled %ko = 0 to 13 {
+// CHECK:   tir.for unrolled %ki = 0 to 4 {
+// CHECK:   tir.for vectorized %ni = 0 to 4 {
+// CHECK:     tir.block "matmul"
+module attributes {cl.target = #cl.target<"phone", {device_type = "gpu", preferred_work_group = 128 : i64, registers = 96 : i64, rolled_loops = true, texture = "prefer", images = true, max_image_width = 16384 : i64, max_image_height = 16384 : i64}>} {
+  func.func @main(%x: tensor<50x50xf32>, %y: tensor<50x64xf32>) -> tensor<50x64xf32> {
+    %p = nn.relayout %x : tensor<50x50xf32> -> tensor<50x50xf32, #nn.layout<[1 by 4], #tir.scope<texture, [1]>>>
+    %q = nn.relayout %y : tensor<50x64xf32> -> tensor<50x64xf32, #nn.layout<[1 by 4], #tir.scope<texture, [1]>>>
+    %r = nn.fused %p, %q : (tensor<50x50xf32, #nn.layout<[1 by 4], #tir.scope<texture, [1]>>>, tensor<50x64xf32, #nn.layout<[1 by 4], #tir.scope<texture, [1]>>>) -> tensor<50x64xf32, #nn.layout<[1 by 4], #tir.scope<texture, [1]>>> {
+    ^bb0(%a: tensor<50x50xf32>, %b: tensor<50x64xf32>):
+      %s = nn.matmul %a, %b : (tensor<50x50xf32>, tensor<50x64xf32>) -> tensor<50x64xf32>
+      nn.yield %s : tensor<50x64xf32>
+    }
+    %z = nn.relayout %r : tensor<50x64xf32, #nn.layout<[1 by 4], #tir.scope<texture, [1]>>> -> tensor<50x64xf32>
+    func.return %z : tensor<50x64xf32>
+  }
+}

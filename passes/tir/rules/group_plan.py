@@ -163,10 +163,11 @@ def _count(plan: Plan) -> int:
 
 def _length(stage: Stage) -> int:
     """How many steps a row is, the four that share a texel counted once."""
-    steps = prod(stage.block.iter_extents[i] for i in stage.reduce)
-    channels = stage.reduce_lane
-    whole = channels is not None and stage.block.iter_extents[channels] % TEXEL == 0
-    return steps // TEXEL if whole else steps
+    extents, channels = stage.block.iter_extents, stage.reduce_lane
+    steps = prod(extents[i] for i in stage.reduce)
+    if channels is None or not stage.takes_texels:
+        return steps
+    return steps // extents[channels] * -(-extents[channels] // TEXEL)
 
 
 def _local_bytes(stages: Sequence[Stage], plan: Plan) -> int:

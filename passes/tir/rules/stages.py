@@ -81,6 +81,12 @@ class Stage:
         """`lane` among the variables of a reduction."""
         return _lane_among(self.block, self.reduce)
 
+    @property
+    def takes_texels(self) -> bool:
+        """Whether a step of the reduction can take the elements of a texel, the last one fewer."""
+        lane = self.reduce_lane
+        return lane is not None and self.block.iter_extents[lane] >= TEXEL
+
     @cached_property
     def view(self) -> View | None:
         """How the stage reads texels through a reshape where it has no `lane`."""
@@ -297,12 +303,15 @@ def split_lanes(schedule: Schedule, stage: Stage) -> tuple[list[tir.ForOp], tir.
 
 
 def split_channels(schedule: Schedule, stage: Stage, reduce: list[tir.ForOp]) -> list[tir.ForOp]:
-    """Take the lanes of the texels a reduction walks out of its loops; `reduce` is changed."""
+    """Take the lanes of the texels a reduction walks out of its loops; `reduce` is changed.
+
+    The lowering takes the last step apart where its texel is no whole one.
+    """
     lane = stage.reduce_lane
     if lane is None:
         return []
     position = stage.reduce.index(lane)
-    if reduce[position].size % TEXEL:
+    if reduce[position].size < TEXEL:
         return []
     reduce[position], channels = schedule.split(reduce[position], TEXEL)
     return [channels]

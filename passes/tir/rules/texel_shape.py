@@ -156,8 +156,9 @@ class TexelShape:
         """The loops of the reduction that run more than once, without the lanes of its texels."""
         sizes = [self.stage.block.iter_extents[i] for i in self.stage.reduce]
         lane = self.stage.reduce_lane
-        if lane is not None and self.stage.block.iter_extents[lane] % TEXEL == 0:
-            sizes[self.stage.reduce.index(lane)] //= TEXEL
+        if lane is not None and self.stage.takes_texels:
+            at = self.stage.reduce.index(lane)
+            sizes[at] = -(-sizes[at] // TEXEL)
         return [size for size in sizes if size > 1]
 
     @property
@@ -168,7 +169,7 @@ class TexelShape:
 
     def copies(self, tile: TexelTile) -> int:
         """Multiply-adds in the text of one step without its window."""
-        channels = TEXEL if self.has_whole_channels else 1
+        channels = TEXEL if self.stage.takes_texels else 1
         return tile.texels * channels * TEXEL
 
 
