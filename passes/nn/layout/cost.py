@@ -106,7 +106,19 @@ class CostModel:
         time = self.traffic(type_, layout) + loads / self.rate
         if work.is_view:
             time += self.target.launch_microseconds + self.write(type_, result)
+        if result is None and self._lies_along_terms(work, value, layout):
+            # Neither gives the kernel lanes: it computes one element of the result at a time.
+            assert work.contraction is not None
+            time += _terms(work.contraction, self.lanes)[0] * (self.lanes - 1) / self.rate
         return time + self._multiply(work, value, layout, result)
+
+    def _lies_along_terms(self, work: Work, value: SSAValue, layout: LayoutAttr | None) -> bool:
+        """Whether an image holds the second operand of a product in texels along the terms."""
+        op, packed = work.contraction, packed_axis(layout)
+        if op is None or packed is None or not self.target.uses_textures:
+            return False
+        access = work.access(value, contraction_lane(op), self.lanes)
+        return access.axis is not None and packed in access.walked
 
     def _is_in_panels(self, work: Work, value: SSAValue) -> bool:
         """Whether a group shares its reads of an operand, each of which serves a row of a tile.

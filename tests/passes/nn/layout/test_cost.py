@@ -116,3 +116,18 @@ def test_large_plain_products_share_their_reads():
     assert cost(1024, 2) < cost(1024, 0) / 2
     assert cost(64, 2) < cost(64, 0)
     assert cost(32, 2) == cost(32, 0)
+
+
+def test_a_plain_product_of_two_packed_rows_has_no_tiles():
+    """Scores of queries and keys once took 7 slots a multiply-add of an Adreno, where 1.4 do."""
+    model = CostModel(load_target("adreno-740"))
+    q, k = (nn.ConstantOp.from_array(np.zeros((64, 64), np.float32)) for _ in range(2))
+    keys = nn.TransposeOp(k.result, [1, 0])
+    product = nn.MatmulOp(q.result, keys.result)
+    work = Work([keys, product], [q.result, k.result], product.result, product)
+    packed = LayoutAttr([(1, 4)])
+    plain_result, along_results = (
+        model.read(work, k.result, layout, None) for layout in (packed, LayoutAttr([(0, 4)]))
+    )
+    assert plain_result > 2 * model.read(work, k.result, packed, packed)
+    assert plain_result > 2 * along_results
