@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from textwrap import wrap
 
 from xdsl.ir.affine import AffineBinaryOpKind
@@ -61,7 +61,10 @@ class KernelPrinter:
         self._remark = remark(func, target)
         self.placement = Placement(self.builder.graph)
         self.texts = Texts(
-            self.builder.space, mad=target.mad, select=target.select, wide=target.wide_accesses
+            self.builder.space,
+            mad=target.mad,
+            select=target.select,
+            wide=tuple(_wide_spaces(target)),
         )
         self.names = Names()
         self.lines: list[str] = []
@@ -318,6 +321,14 @@ class KernelPrinter:
             self._line("} else {")
             self._block(statement.other)
         self._line("}")
+
+
+def _wide_spaces(target: Target) -> Iterator[str]:
+    """The memories whose aligned vectors are values of a vector type."""
+    if target.wide_accesses:
+        yield "global"
+        if target.wide_local:
+            yield "local"
 
 
 def _break(text: str, limit: int) -> int:

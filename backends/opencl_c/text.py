@@ -4,7 +4,7 @@ printed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
@@ -35,7 +35,12 @@ class Texts:
     """Renders the nodes of one kernel; one method per kind of node."""
 
     def __init__(
-        self, space: IndexSpace, *, mad: bool = False, select: bool = False, wide: bool = False
+        self,
+        space: IndexSpace,
+        *,
+        mad: bool = False,
+        select: bool = False,
+        wide: Collection[str] = (),
     ):
         self.space = space
         self.mad = mad
@@ -343,10 +348,10 @@ class Texts:
         """Whether a vector of elements surely starts at a multiple of its 16 bytes.
 
         Parameters do: they start where buffers, or parts that are aligned as images are, start.
+        Local arrays are aligned.
         """
         return (
-            self.wide
-            and array.space == "global"
+            array.space in self.wide
             and array.storage == array.ctype.base
             and width * array.ctype.bits == 8 * WIDE_BYTES
             and form.constant % width == 0

@@ -92,8 +92,7 @@ class Target:
     """Partial results for each compute unit that keep a GPU busy where deep reductions with few
     results are split in parts; 0 where that was not measured to pay."""
     shared_tiles: int = 1
-    """Work-items of a group of a GPU that share the sums of one tile of texels at the most, where
-    there are few tiles; 1 where nobody measured it."""
+    """Work-items of a GPU that share the sums of a tile at the most; 1 where nobody measured it."""
     item_slots: float = 0.0
     """Slots in which a work-item finds its tile of texels; 0 where nobody counted instructions."""
     channel_texels: int = 4
@@ -155,6 +154,8 @@ class Target:
     wide_accesses: bool = False
     """Whether kernels move vectors of 16 bytes that are aligned so as values of a vector type, and
     align local arrays. From `vload4`, which may be anywhere, the device's compiler makes four."""
+    wide_local: bool = False
+    """Whether they do so in local arrays, too."""
     rolled_loops: bool = False
     """Whether a loop that must stay a loop gets its bound as an argument. The device's compiler
     unrolls loops of known length, and the registers that this takes cost work-items in flight."""

@@ -1,5 +1,6 @@
 // RUN: clopt %s --target nvidia -t opencl-c | filecheck %s
 // RUN: clopt %s --target generic-gpu -t opencl-c | filecheck %s --check-prefix=NARROW
+// RUN: clopt %s --target adreno-740 -t opencl-c | filecheck %s --check-prefix=LOCAL
 
 // Vectors of 16 bytes at multiples of 16 bytes are accesses of a vector type; others may be
 // anywhere, or have another size.
@@ -12,6 +13,11 @@
 // NARROW:      __local float l[16];
 // NARROW:      vstore4(vload4(0, x + i * 4) + vload4(0, x + i * 4 + 1), 0, l + i * 4);
 // NARROW-NEXT: vstore4(vload4(0, l + i * 4), 0, y + i * 4);
+// LOCAL-LABEL: copy(
+// LOCAL:       __local float l[16] __attribute__((aligned(16)));
+// LOCAL:       *(__local float4 *)(l + i * 4) = *(__global const float4 *)(x + i * 4) +
+// LOCAL-NEXT:  vload4(0, x + i * 4 + 1);
+// LOCAL-NEXT:  *(__global float4 *)(y + i * 4) = *(__local float4 *)(l + i * 4);
 tir.func @copy(%x: memref<64xf32>, %y: memref<64xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 4>, local_size = array<i64: 4>} {
   %l = memref.alloca() : memref<16xf32, #tir.scope<local>>
   tir.for local_x %i = 0 to 4 {
