@@ -165,7 +165,10 @@ class Builder:
         elif isinstance(op, arith.CmpiOp) and isinstance(op.lhs.type, IndexType):
             self._set(op, self.indices.compare(op, self.form(op.lhs), self.form(op.rhs)))
         else:
-            self._set(op, self.operations(op, [self.node(operand) for operand in op.operands]))
+            operands = [self.node(operand) for operand in op.operands]
+            if isinstance(op, arith.SelectOp) and isinstance(op.lhs.owner, tir.TexelReadOp):
+                operands[0] = self.texels.coordinates.shortened(operands[0])
+            self._set(op, self.operations(op, operands))
 
     def _index(self, op: Operation) -> Linear:
         """What an operation computes whose result is an index."""

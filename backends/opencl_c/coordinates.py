@@ -68,12 +68,17 @@ class Coordinates:
 
     def select(self, condition: Node, then: Linear, other: Linear, hint: str) -> Node:
         """A coordinate that a condition chooses; all lanes must share both alternatives."""
-        here = _loops(self.graph.block)
-        sides = [self.ex.index(self._hoisted(side, hint, here)) for side in (then, other)]
+        sides = [self.ex.index(self._side(side, hint)) for side in (then, other)]
         chosen = self.ex.select(self.shortened(condition), *sides)
         if chosen.kind == "select":
             chosen.hint, chosen.numbered = hint, False
         return chosen
+
+    def _side(self, form: Linear, hint: str) -> Linear:
+        stepped = self._stepped(Linear(form.terms, 0), hint)
+        if stepped is not None:
+            return stepped + constant(form.constant)
+        return self._hoisted(form, hint, _loops(self.graph.block))
 
     # Loops
 
@@ -147,6 +152,8 @@ class Coordinates:
 
     def shortened(self, condition: Node) -> Node:
         """The condition with one unsigned comparison in place of the two ends of a range."""
+        if condition.ctype.width > 1:
+            return condition
         parts = list(_conjuncts(condition))
         for i, low in enumerate(parts):
             for j, high in enumerate(parts):

@@ -162,6 +162,9 @@ class Target:
     float_coordinates: bool = False
     """Whether kernels give samplers the centres of texels as floats, for devices whose compiler
     converts integers at every read. Floats are exact up to 2^22 texels; integers always are."""
+    texels_of_rows: bool = False
+    """Whether kernels between textures read neighbours in rows of plain buffers by four, where
+    they know which of the four they take. The device's compiler does not join such reads itself."""
     texture: str = "auto"
     """`prefer` images wherever they fit, `off` for buffers only, `auto` as `image_cost` says."""
     image_cost: float = 8.0

@@ -1,6 +1,7 @@
 """Reads and writes of texels, the lowered form of accesses to packed memory.
 
-`tir-lower-textures` makes them of loads and stores of memrefs whose last axis is a texel. Like
+`tir-lower-textures` makes them of loads and stores of memrefs whose last axis is a texel, and of
+loads of neighbours in rows. Like
 those accesses, they act on one element, at a lane of the texel. The emitter moves whole texels:
 reads of several lanes of one texel share one read, and a vectorized loop over the lanes becomes a
 vector.
@@ -9,6 +10,7 @@ vector.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr
@@ -32,8 +34,8 @@ from .texture import TEXEL, image_of, is_texture
 class TexelReadOp(IRDLOperation):
     """Element `lane` of the texel at `coords` (x first).
 
-    In a global memref, whose last axis must have four elements, the only coordinate counts texels
-    from the start. With `border`, coordinates may lie outside of the image, where every element is
+    In a global memref, of a multiple of four elements, the only coordinate counts texels from the
+    start. With `border`, coordinates may lie outside of the image, where every element is
     zero; without it they are proved to lie inside. Global memory has no border.
     """
 
@@ -107,9 +109,9 @@ def _verify(buffer: SSAValue, coords: Sequence[SSAValue], element: Attribute) ->
         raise VerifyException(f"an element of {type_} is not of type {element}")
     if is_texture(type_):
         expected = len(image_of(type_).extents)
-    elif type_.get_shape()[-1:] == (TEXEL,):
+    elif prod(type_.get_shape()) % TEXEL == 0:
         expected = 1
     else:
-        raise VerifyException(f"the last axis of {type_} is not a texel of {TEXEL} elements")
+        raise VerifyException(f"{type_} does not consist of texels of {TEXEL} elements")
     if len(coords) != expected:
         raise VerifyException(f"a texel of {type_} has {expected} coordinates, not {len(coords)}")

@@ -26,7 +26,8 @@ from .lowering.inventory import inventory
 from .schedule.analysis import memref_of
 from .texture.access import Access, access_of, refuse, writes_whole_texels
 from .texture.fill import Fill, fill_of
-from .texture.indices import Indices, Knowledge, conjuncts
+from .texture.indices import Condition, Indices, Knowledge, conjuncts
+from .texture.rows import of_texels, row_access_of
 
 
 @dataclass(frozen=True)
@@ -40,21 +41,25 @@ class TIRLowerTexturesPass(ModulePass):
     name: ClassVar[str] = "tir-lower-textures"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        packed = cl.target_of(op).uses_textures
+        target = cl.target_of(op)
+        packed, rows = target.uses_textures, target.uses_textures and target.texels_of_rows
         for func in op.body.block.ops:
-            if isinstance(func, tir.FuncOp) and _may_be_packed(func, packed):
-                lower_textures(func, packed=packed)
+            if isinstance(func, tir.FuncOp) and (rows or _may_be_packed(func, packed)):
+                lower_textures(func, packed=packed, rows=rows)
 
 
-def lower_textures(func: tir.FuncOp, *, packed: bool = True) -> None:
-    """Rewrite one kernel; `packed` is whether its global memory may be, too."""
+def lower_textures(func: tir.FuncOp, *, packed: bool = True, rows: bool = False) -> None:
+    """Rewrite one kernel; `packed` is whether its global memory may be, too.
+
+    With `rows`, reads of neighbours in plain memory go by texels, too.
+    """
     if inventory(func).blocks:
         raise CloptError(
             f"@{func.sym_name.data} still has blocks; run tir-lower-blocks before "
             "tir-lower-textures"
         )
     _check_directions(func)
-    lowering = _Lowering(packed)
+    lowering = _Lowering(packed, rows)
     lowering.block(func.body.block, Knowledge(lowering.indices, {}))
     if lowering.changed:
         _remove_unused(func)
@@ -82,8 +87,9 @@ def _check_directions(func: tir.FuncOp) -> None:
 
 
 class _Lowering:
-    def __init__(self, packed: bool):
+    def __init__(self, packed: bool, rows: bool):
         self.packed = packed
+        self.rows = rows
         self.indices = Indices()
         self.changed = False
 
@@ -95,7 +101,7 @@ class _Lowering:
                 case scf.IfOp():
                     self._if(op, known)
                 case memref.LoadOp():
-                    if (access := access_of(op, known, self.packed)) is not None:
+                    if (access := self._read_of(op, known)) is not None:
                         self._read(op, access, known)
                 case memref.StoreOp():
                     if (access := access_of(op, known, self.packed)) is not None:
@@ -103,10 +109,14 @@ class _Lowering:
                 case _:
                     pass
 
+    def _read_of(self, op: memref.LoadOp, known: Knowledge) -> Access | None:
+        access = access_of(op, known, self.packed)
+        return row_access_of(op, known) if access is None and self.rows else access
+
     def _if(self, op: scf.IfOp, known: Knowledge) -> None:
         fill = fill_of(op)
         # The read moves out of the `if`, so the condition does not hold for it.
-        access = None if fill is None else access_of(fill.load, known, self.packed)
+        access = None if fill is None else self._read_of(fill.load, known)
         if fill is not None and access is not None:
             self._fill(fill, access, known)
             return
@@ -147,13 +157,14 @@ class _Lowering:
         """
         place = fill.op
         fill.hoist()
+        condition = self._of_texels(place, known) if access.in_row else place.cond
         values = [self._index(coord, place) for coord in access.coords]
         border = not all(access.is_inside(i, known) for i in range(access.sampled))
         unsampled = range(access.sampled, len(values))
         _check_inside(access, known.when(place.cond), unsampled)
         for i in unsampled:
             if not access.is_inside(i, known):
-                values[i] = self._choose([place.cond], values[i], 0, place)
+                values[i] = self._choose([condition], values[i], 0, place)
         by_border = fill.is_zero and access.sampled > 0
         if by_border:
             parts = conjuncts(place.cond)
@@ -171,12 +182,40 @@ class _Lowering:
             _insert(fill.widening, place)
             result = fill.widening.result
         if not by_border:
-            select = arith.SelectOp(place.cond, result, fill.constant.result)
+            select = arith.SelectOp(condition, result, fill.constant.result)
             _insert(select, place)
             result = select.result
         self.changed = True
         result.name_hint = place.results[0].name_hint or fill.load.results[0].name_hint
         Rewriter.replace_op(place, [], [result])
+
+    def _of_texels(self, place: scf.IfOp, known: Knowledge) -> SSAValue:
+        """The condition of a border, with tests of texels for those of elements.
+
+        So the reads of a texel's elements have one condition, and share one read.
+        """
+        parts: list[SSAValue] = []
+        for part in conjuncts(place.cond):
+            test = of_texels(part, known)
+            parts.append(part if test is None else self._test(test, place))
+        return self._all_of(parts, place)
+
+    def _test(self, test: Condition, place: Operation) -> SSAValue:
+        low = test.high is None
+        bound = test.low if low else test.high
+        assert bound is not None
+        limit = self._index(AffineExpr.constant(bound), place)
+        compare = arith.CmpiOp(self._index(test.expr, place), limit, "sge" if low else "sle")
+        _insert(compare, place)
+        return compare.result
+
+    def _all_of(self, conditions: Sequence[SSAValue], place: Operation) -> SSAValue:
+        condition = conditions[0]
+        for part in conditions[1:]:
+            both = arith.AndIOp(condition, part)
+            _insert(both, place)
+            condition = both.result
+        return condition
 
     def _is_implied(self, part: SSAValue, access: Access, known: Knowledge) -> bool:
         """Whether a texel for which `part` fails certainly lies in the border."""
@@ -192,11 +231,7 @@ class _Lowering:
         self, conditions: Sequence[SSAValue], value: SSAValue, other: int, place: Operation
     ) -> SSAValue:
         """`value` if all conditions hold, else a number."""
-        condition = conditions[0]
-        for part in conditions[1:]:
-            both = arith.AndIOp(condition, part)
-            _insert(both, place)
-            condition = both.result
+        condition = self._all_of(conditions, place)
         number = self._index(AffineExpr.constant(other), place)
         select = arith.SelectOp(condition, value, number)
         select.result.name_hint = value.name_hint

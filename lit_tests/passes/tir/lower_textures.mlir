@@ -325,3 +325,61 @@ tir.func @sampled(%x: memref<2x9x4xf32, #tir.scope<texture, [1]>>, %y: memref<2x
     }
   }
 }
+
+// -----
+
+// Two columns of a stride of 2 and three taps are five neighbours in a row that starts at a multiple
+// of four, so loops that are unrolled choose the lanes. The border is that of texels, not elements.
+// CHECK-LABEL: tir.func @rows
+// CHECK:         %[[first:.*]] = affine.apply affine_map<(d0, d1, d2) -> ((((d0 * 4) + (((((d1 * 2) + d2) + 3) floordiv 4) * 4)) + -4))> (%t, %j, %k)
+// CHECK-NEXT:    %[[inside:.*]] = arith.cmpi sge, %[[first]], %[[c0:.*]] : index
+// CHECK-NEXT:    %[[texel:.*]] = affine.apply affine_map<(d0, d1, d2, d3) -> (((((d0 * 4) + d1) + ((((d2 * 2) + d3) + 3) floordiv 4)) + -1))> (%h, %t, %j, %k)
+// CHECK-NEXT:    %[[there:.*]] = arith.select %[[inside]], %[[texel]], %[[c0]] : index
+// CHECK-NEXT:    %[[lane:.*]] = affine.apply affine_map<(d0, d1) -> (((((d0 * 2) + d1) + 3) mod 4))> (%j, %k)
+// CHECK-NEXT:    %[[read:.*]] = tir.texel_read %x[%[[there]]] lane %[[lane]] : memref<5x16xf32> -> f32
+// CHECK-NEXT:    arith.select %[[inside]], %[[read]], %z : f32
+module attributes {cl.target = #cl.target<"phone", {device_type = "gpu", texture = "prefer", images = true, texels_of_rows = true}>} {
+  tir.func @rows(%x: memref<5x16xf32>, %y: memref<5x4x4xf32>) attributes {outputs = array<i64: 1>} {
+    %c0 = arith.constant 0 : index
+    tir.for global_y %h = 0 to 5 {
+      tir.for global_x %t = 0 to 4 {
+        tir.for unrolled %j = 0 to 2 {
+          tir.for unrolled %k = 0 to 3 {
+            %i = affine.apply affine_map<(d0, d1, d2) -> (d0 * 4 + d1 * 2 + d2 - 1)> (%t, %j, %k)
+            %inside = arith.cmpi sge, %i, %c0 : index
+            %v = scf.if %inside -> (f32) {
+              %e = memref.load %x[%h, %i] : memref<5x16xf32>
+              scf.yield %e : f32
+            } else {
+              %z = arith.constant 0.0 : f32
+              scf.yield %z : f32
+            }
+            memref.store %v, %y[%h, %t, %j] : memref<5x4x4xf32>
+          }
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+// Work-items choose the lanes of these reads, and these use one element of each texel.
+// CHECK-LABEL: tir.func @no_texels
+// CHECK-NOT: tir.texel_read
+module attributes {cl.target = #cl.target<"phone", {device_type = "gpu", texture = "prefer", images = true, texels_of_rows = true}>} {
+  tir.func @no_texels(%x: memref<5x32xf32>, %y: memref<5x8x4xf32>) attributes {outputs = array<i64: 1>} {
+    tir.for global_y %h = 0 to 5 {
+      tir.for global_x %t = 0 to 8 {
+        tir.for unrolled %j = 0 to 4 {
+          %i = affine.apply affine_map<(d0, d1) -> (d0 * 3 + d1)> (%t, %j)
+          %v = memref.load %x[%h, %i] : memref<5x32xf32>
+          %k = affine.apply affine_map<(d0, d1) -> (d0 + d1 * 8)> (%t, %j)
+          %w = memref.load %x[%h, %k] : memref<5x32xf32>
+          %s = arith.addf %v, %w : f32
+          memref.store %s, %y[%h, %t, %j] : memref<5x8x4xf32>
+        }
+      }
+    }
+  }
+}

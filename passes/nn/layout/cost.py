@@ -28,6 +28,10 @@ from .kernels import Work
 UNSHARED = 4.0
 """Factor of a contraction's reads of texels that lie across its terms."""
 
+# A tile of 4 columns and 3 taps reads 6 elements of a row, which lie in 3 texels.
+PARTIAL = 2.0
+"""Factor of a contraction's reads of rows by texels, of which a tile uses some elements only."""
+
 PANEL = 64
 """Rows and columns of a product that a small group of a GPU multiplies from local memory."""
 
@@ -144,11 +148,18 @@ class CostModel:
         loads = access.reads
         if side == access.axis or (access.same and (side in access.walked or not access.walked)):
             loads /= self.lanes
+        elif access.same and packed is None and self._reads_rows(type_):
+            loads *= PARTIAL / self.lanes
         elif side in access.walked:
             loads *= self.target.horizontal_cost / self.lanes
         elif access.same and packed is not None:
             loads *= UNSHARED
         return loads * self._load(layout, access.guarded)
+
+    def _reads_rows(self, type_: nn.Tensor) -> bool:
+        """Whether tiles of columns read the rows of a plain tensor by texels."""
+        has_texels = self.target.uses_textures and self.target.texels_of_rows
+        return has_texels and type_.get_shape()[-1] % self.lanes == 0
 
     def _multiply(
         self,

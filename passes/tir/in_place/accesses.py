@@ -192,7 +192,7 @@ class Accesses:
                 indices = self._exprs(op.indices)
             case tir.TexelReadOp() | tir.TexelWriteOp():
                 writes = isinstance(op, tir.TexelWriteOp)
-                shape = (prod(shape[:-1]), tir.TEXEL)
+                shape = (prod(shape) // tir.TEXEL, tir.TEXEL)
                 indices = self._exprs((*op.coords, op.lane))
             case _:
                 return None

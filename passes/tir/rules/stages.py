@@ -206,6 +206,14 @@ def lane_step(block: tir.BlockOp, access: Access, variable: int, width: int) -> 
     return _strides_of(address.replace_dims_and_symbols(dims[:-1], ()), extents)[-1]
 
 
+def first_address(stage: Stage, access: Access) -> int | None:
+    """The element that an access touches where all variables are zero; None if unknown."""
+    address = next(
+        _address(shape, indices) for op, shape, indices in _accesses(stage.block) if op is access
+    )
+    return None if address is None else linear(address, stage.block.iter_extents).constant
+
+
 def blocked_variable(stage: Stage, access: Access) -> tuple[int, int] | None:
     """The variable along which an access finds neighbours in blocks, and the size of these."""
     extents, shape = stage.block.iter_extents, memref_of(access.memref).get_shape()

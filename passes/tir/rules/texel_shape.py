@@ -12,6 +12,7 @@ from ....dialects.tir import TEXEL
 from ..schedule.analysis import written
 from .naive_kernel import NaiveKernel
 from .stages import Stage, reads_in_place
+from .texel_row import TexelRow
 
 _ACCUMULATORS = 16
 """Texels that a work-item computes at the most."""
@@ -64,10 +65,12 @@ class TexelShape:
     """Rows of the window that a work-item takes at once."""
     row_stride: int
     """Rows of the operand between two of the result."""
+    plain: TexelRow | None = None
+    """The rows of a plain operand, where the device reads them by texels."""
 
     @staticmethod
-    def of(kernel: NaiveKernel) -> TexelShape | None:
-        """None for a kernel of another shape."""
+    def of(kernel: NaiveKernel, target: cl.Target | None = None) -> TexelShape | None:
+        """None for a kernel of another shape. Costs and domains of plans depend on the target."""
         if len(kernel.producers) != 1:
             return None
         (stage,), output = kernel.producers, kernel.main
@@ -79,19 +82,22 @@ class TexelShape:
         if stage.spatial != list(range(len(output.loops))) or not reads_in_place(stage, output):
             return None
         extents = output.block.iter_extents
-        channels = TEXEL if stage.reduce_lane is not None else 1
         row, column = _row(stage, extents, lane), _column(extents, lane)
+        reads_rows = target is not None and target.uses_textures and target.texels_of_rows
+        plain = TexelRow.of(stage, lane, column) if reads_rows else None
+        in_patches = plain is not None and plain.are_patches
         return TexelShape(
             stage,
             extents,
             lane,
             _shares_texels(stage, lane),
-            channels,
-            _taps(stage),
+            TEXEL if stage.reduce_lane is not None or in_patches else 1,
+            1 if in_patches else _taps(stage),
             _stride(stage, column, -1),
             row,
             1 if row is None else _row_taps(stage),
             _stride(stage, row, -2),
+            plain,
         )
 
     @property
@@ -126,7 +132,10 @@ class TexelShape:
         )
 
     def columns_read(self, tile: TexelTile) -> int:
-        """Columns of the operand that one row of a window reads for a tile."""
+        """Columns of the operand that one row of a window reads for a tile, or their texels."""
+        plain = None if self.in_patches else self.plain
+        if plain is not None and self.taps == plain.taps and plain.is_aligned(tile.columns):
+            return plain.texels(tile.columns, plain.taps)
         return (tile.columns - 1) * min(self.stride, self.taps) + self.taps
 
     def registers(self, tile: TexelTile) -> int:
@@ -139,7 +148,13 @@ class TexelShape:
         columns = self.columns_read(tile)
         rows = (tile.rows - 1) * min(self.row_stride, self.row_taps) + self.row_taps
         weights = self.channels * self.taps * self.row_taps * tile.blocks
-        return _Step(columns * rows, weights, weights * tile.columns * tile.rows)
+        products = weights * tile.columns * tile.rows
+        return _Step(columns * rows, weights, products, self.plain is not None)
+
+    @property
+    def in_patches(self) -> bool:
+        """Whether a step of the reduction takes a texel of a row of the operand."""
+        return self.plain is not None and self.plain.are_patches
 
     def grid(self, tile: TexelTile) -> list[int]:
         """The loops over tiles, outermost first."""
@@ -159,7 +174,10 @@ class TexelShape:
         if lane is not None and self.stage.takes_texels:
             at = self.stage.reduce.index(lane)
             sizes[at] = -(-sizes[at] // TEXEL)
-        return [size for size in sizes if size > 1]
+        found = [size for size in sizes if size > 1]
+        if self.in_patches:
+            found[-1:] = [found[-1] // TEXEL] if found[-1] > TEXEL else []
+        return found
 
     @property
     def has_whole_channels(self) -> bool:
@@ -169,7 +187,7 @@ class TexelShape:
 
     def copies(self, tile: TexelTile) -> int:
         """Multiply-adds in the text of one step without its window."""
-        channels = TEXEL if self.stage.takes_texels else 1
+        channels = TEXEL if self.stage.takes_texels or self.in_patches else 1
         return tile.texels * channels * TEXEL
 
 
@@ -184,10 +202,13 @@ class _Step:
     activations: int
     weights: int
     products: int
+    in_rows: bool
+    """Whether activations lie in a plain buffer, which costs more than an image."""
 
     def slots(self, target: cl.Target) -> float:
         """Issue slots for each multiply-add."""
-        reads = self.activations + self.weights
+        activations = self.activations / (target.image_cost if self.in_rows else 1.0)
+        reads = activations + self.weights
         return 1 + target.texel_cost * reads / (TEXEL * self.products)
 
 

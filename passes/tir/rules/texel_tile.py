@@ -58,12 +58,12 @@ def best_tile(shape: TexelShape, target: cl.Target) -> tuple[float, TexelTile]:
 
 def has_few_texels(kernel: NaiveKernel, target: cl.Target) -> bool:
     """Whether the best tile is a texel: there are too few of them for the device."""
-    shape = TexelShape.of(kernel)
+    shape = TexelShape.of(kernel, target)
     return shape is not None and _Facts(shape, target).best == TexelTile(1, 1)
 
 
 def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    shape = TexelShape.of(kernel)
+    shape = TexelShape.of(kernel, target)
     if shape is None:
         return Misfit("it is not one reduction to texels that an output reads element by element")
     return Space(
@@ -74,6 +74,7 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
                 "group", "work-items of a group", lambda p: Shapes(shape.grid(tile_of(p)), target)
             ),
             *loop_parameters(shape),
+            *row_parameters(shape),
         ),
         _Facts(shape, target),
     )
@@ -109,6 +110,13 @@ def loop_parameters(shape: TexelShape) -> tuple[Parameter, Parameter]:
     )
 
 
+def row_parameters(shape: TexelShape) -> tuple[Parameter, ...]:
+    """How patches of a plain operand are read, which takes their rows by texels."""
+    if not shape.in_patches:
+        return ()
+    return (Parameter("lanes", "steps along a row that share a texel", Choice((TEXEL,))),)
+
+
 def tile_of(params: Params) -> TexelTile:
     rows = params.number("rows") if "rows" in params.values else 1
     return TexelTile(params.number("columns"), params.number("blocks"), rows)
@@ -124,6 +132,7 @@ def _default(space: Space[_Facts]) -> Params:
             "rows": tile.rows,
             "group": Shapes(shape.grid(tile), facts.target).best(),
             **default_loops(shape, tile, facts.target),
+            **({"lanes": TEXEL} if shape.in_patches else {}),
         }
     )
 
@@ -141,6 +150,8 @@ def _window(shape: TexelShape, tile: TexelTile) -> int:
     All loops of a small window of one channel: that is too little work for a loop.
     """
     running = shape.running
+    if shape.in_patches:
+        return 0
     most = min(MOST_TAPS, _MOST_COPIES // shape.copies(tile))
     if is_depthwise(shape.stage, shape.lane) and prod(running) <= most:
         return len(running)
@@ -170,6 +181,10 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     rank = len(shape.extents)
     reduce = inner[rank:]
     channels = split_channels(schedule, shape.stage, reduce)
+    if "lanes" in params.values:
+        last = next(i for i in reversed(range(len(reduce))) if reduce[i].size > 1)
+        reduce[last], lane = schedule.split(reduce[last], params.number("lanes"))
+        channels.append(lane)
     Reduction(inner[:rank], reduce, channels).tile(schedule, shape, params)
     for loop in inside:
         schedule.unroll(loop)

@@ -34,6 +34,8 @@ class Access:
     extents: tuple[int, ...]
     """The extent of the memory along each coordinate."""
     lane: AffineExpr
+    in_row: bool = False
+    """Whether the memory is not packed, and texels are neighbours in its rows."""
 
     @property
     def type(self) -> MemRefType[Attribute]:
@@ -83,11 +85,11 @@ def access_of(op: memref.LoadOp | memref.StoreOp, known: Knowledge, packed: bool
     if tir.is_texture(type_):
         coords = tir.coordinates(type_, exprs)
         extents = tir.image_of(type_).extents
-    elif packed and _is_global_parameter(op.memref) and type_.get_shape()[-1:] == (tir.TEXEL,):
+    elif packed and is_global_parameter(op.memref) and type_.get_shape()[-1:] == (tir.TEXEL,):
         if lane_loop(known.indices, lane, indices) is None:
             return None
         shape = type_.get_shape()[:-1]
-        coords = (_row_major(shape, indices),)
+        coords = (row_major(shape, indices),)
         extents = (prod(shape),)
     else:
         return None
@@ -138,7 +140,8 @@ def refuse(access: Access, rule: str) -> CloptError:
     )
 
 
-def _is_global_parameter(buffer: SSAValue) -> bool:
+def is_global_parameter(buffer: SSAValue) -> bool:
+    """Whether a buffer is a parameter of a kernel in global memory."""
     owner = buffer.owner
     space = memref_of(buffer).memory_space
     scope = space.scope if isinstance(space, tir.ScopeAttr) else tir.Scope.Global
@@ -149,7 +152,8 @@ def _is_global_parameter(buffer: SSAValue) -> bool:
     )
 
 
-def _row_major(shape: Sequence[int], indices: Sequence[AffineExpr]) -> AffineExpr:
+def row_major(shape: Sequence[int], indices: Sequence[AffineExpr]) -> AffineExpr:
+    """The position of an element, counted from the start of its buffer."""
     position: AffineExpr = AffineExpr.constant(0)
     for size, index in zip(shape, indices, strict=True):
         position = position * size + index

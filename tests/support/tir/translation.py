@@ -205,7 +205,7 @@ class Translator:
         if tir.is_texture(buffer.type):
             extents = tir.image_of(buffer.type).extents
         else:
-            extents = (math.prod(buffer.type.get_shape()[:-1]),)
+            extents = (math.prod(buffer.type.get_shape()) // tir.TEXEL,)
         values = "".join(f"{self.name(coord)}, " for coord in coords)
         return f"{self.name(buffer)}, {extents}, ({values}), {self.name(lane)}"
 

@@ -54,6 +54,17 @@ def test_packing_pays_for_convolutions_and_tails_are_not_free():
     assert per_channel(255) > per_channel(256)
 
 
+def test_a_plain_input_costs_less_where_its_rows_are_whole_texels():
+    model = CostModel(AUTO)
+
+    def per_pixel(width: int) -> float:
+        graph = Graph((1, 3, 32, width))
+        work = work_of(graph, graph.conv(graph.x, 32, 3))
+        return model.read(work, graph.x, None, ROWS) / width
+
+    assert per_pixel(32) < 0.9 * per_pixel(33)
+
+
 @pytest.mark.parametrize("depthwise", [False, True])
 def test_blocks_are_taken_apart_in_whole_vectors_or_not_at_all(depthwise: bool):
     """A depthwise convolution to 72 plain channels once took 20 times as long as in blocks."""
