@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 from pathlib import Path
 
+from adreno_costs import LayoutWork, layout_work
 from adreno_isa import Loop, count
 from adreno_tool import Compiled, Tool
 from xdsl.dialects.builtin import ModuleOp
@@ -24,6 +25,7 @@ from clopt.context import CloptContext
 from clopt.dialects import cl, nn, tir
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.locations import node_name
+from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.pipelines import run_pipeline
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
@@ -104,6 +106,8 @@ class Network:
     """Those of a launch of each kernel."""
     costs: Mapping[str, Cost]
     """Of the kernels whose rules have a model."""
+    work: Mapping[str, LayoutWork]
+    """What the choice of layouts counts for the kernel of each node."""
 
     @property
     def functions(self) -> dict[str, tir.FuncOp]:
@@ -124,8 +128,11 @@ def compile_network(path: Path, gpu: str, precision: str) -> Network:
             direct[node_name(op)] += op.visits()
     outlined: dict[str, int] = {}
     costs: dict[str, Cost] = {}
+    work: dict[str, LayoutWork] = {}
 
     def look(done: ModulePass, at: ModuleOp, _: ModulePass) -> None:
+        if isinstance(done, NNFusePass):
+            work.update(layout_work(at, target))
         if isinstance(done, NNToCLPass):
             kernels = (op for op in at.body.block.ops if isinstance(op, nn.KernelOp))
             outlined.update((op.sym_name.data, _multiply_adds(op, direct)) for op in kernels)
@@ -138,7 +145,7 @@ def compile_network(path: Path, gpu: str, precision: str) -> Network:
     functions = [op for op in module.body.block.ops if isinstance(op, tir.FuncOp)]
     owners = _owners(functions)
     of_kernel = {f.sym_name.data: outlined.get(owners.get(f, ""), 0) for f in functions}
-    return Network(module, emit(module, target), sum(direct.values()), of_kernel, costs)
+    return Network(module, emit(module, target), sum(direct.values()), of_kernel, costs, work)
 
 
 def _cost(function: tir.FuncOp, target: cl.Target) -> Cost | None:

@@ -8,7 +8,8 @@ network's file. The counts are no times: they say what the instructions allow.
 The script keeps its counts in results/adreno_slots.json, so that you may count networks one by one,
 and writes the tables of all to results/adreno_slots.md. Its exit status is 1 if a kernel takes over
 3 % more slots than in the last commit, or spills more registers. With `--model` it counts nothing:
-it compares the counts that it keeps with the costs by which rules choose (`adreno_model.py`).
+it compares the counts that it keeps with the costs by which rules choose tiles (`adreno_model.py`)
+and passes layouts and offload (`adreno_costs.py`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from datetime import date
 from pathlib import Path
 
 import models
+from adreno_costs import Sample, fitted
 from adreno_kernels import Row, compile_network, rows_of
 from adreno_model import Kernel, comparison, kernels_of
 from adreno_tool import MISSING, Tool
 from provenance import commit
 
+from clopt.backends.targets import load_target
 from clopt.passes.nn.mixed_precision import PRECISIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -259,13 +262,20 @@ def compare(old: Mapping[str, Result], new: Sequence[Result]) -> list[str]:
 
 
 def model(results: Mapping[str, Result], names: Sequence[str], gpus: Sequence[str]) -> None:
-    """Compare the costs of rules with the counts in f32."""
-    kernels: list[Kernel] = []
+    """Compare the costs of rules, and those of layouts, with the counts in f32."""
+    kernels, samples = list[Kernel](), list[Sample]()
     keys = (f"{name} f32 {gpu}" for name in names for gpu in gpus)
     for result in (results[key] for key in keys if key in results):
         network = compile_network(models.export(result.network), result.gpu, result.precision)
         kernels += kernels_of(result.key, network, result.rows)
-    print(*comparison(kernels), sep="\n")
+        samples += (
+            Sample(result.gpu, network.work[row.nodes[0]], row.launch_cost)
+            for row in result.rows
+            if row.multiply_adds and row.nodes[0] in network.work
+        )
+    targets = {gpu: load_target(f"adreno-{gpu}") for gpu in gpus}
+    facts = {gpu: (target.access_cost, target.result_cost) for gpu, target in targets.items()}
+    print(*comparison(kernels), "", *fitted(samples, facts), sep="\n")
 
 
 def main() -> None:

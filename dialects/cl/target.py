@@ -101,6 +101,9 @@ class Target:
     """Multiply-adds of floats that one compute unit computes if it never waits."""
     access_cost: float = 4.0
     """Cost of loading or storing up to four floats in a buffer, in multiply-adds."""
+    result_cost: float = 0.0
+    """Cost of an element of a kernel's result beside the terms of its sum and its store, in
+    multiply-adds: its share of a work-item's start, a sum that begins and ends, what is fused."""
     guard_cost: float = 1.25
     """Cost of a read from a buffer that may be outside, where the kernel compares an index and
     selects between the element and zero, in units of any other."""
@@ -344,6 +347,7 @@ _FROM_ZERO = (
     "texel_cost",
     "item_slots",
     "division_cost",
+    "result_cost",
     "launch_microseconds",
     "winograd_tiles_cost",
     "winograd_transform_cost",

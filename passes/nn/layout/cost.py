@@ -2,7 +2,8 @@
 
 A kernel's time is a sum, so that each cost belongs to one value or to a pair of values:
 
-    (multiply-adds + (loads + stores) * access_cost) / rate + bytes / bandwidth
+    (multiply-adds + (loads + stores) * access_cost + elements * result_cost) / rate
+        + bytes / bandwidth
 
 `rate` is the multiply-adds per microsecond of all compute units. One load or store moves four
 elements if they are adjacent, else one. A read from an image takes `image_cost` times as long as
@@ -60,10 +61,13 @@ class CostModel:
         """The time to write the result of a kernel."""
         if layout is None:
             # A plain result is sometimes stored by whole vectors and sometimes element by element.
-            stores = nn.count(type_.get_shape()) / 2
+            elements = nn.count(type_.get_shape())
+            stores = elements / 2
         else:
-            stores = prod(layout.padded_shape(type_.get_shape())) / self.lanes
-        return self.traffic(type_, layout) + stores * self.target.access_cost / self.rate
+            elements = prod(layout.padded_shape(type_.get_shape()))
+            stores = elements / self.lanes
+        slots = stores * self.target.access_cost + elements * self.target.result_cost
+        return self.traffic(type_, layout) + slots / self.rate
 
     def transform(
         self, type_: nn.Tensor, source: LayoutAttr | None, target: LayoutAttr | None
