@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import gcd
 
 from ....dialects import cl, tir
 from ....dialects.tir import TEXEL
@@ -29,6 +30,10 @@ from .texel_tile import has_few_texels
 
 _ALONG_NONE = -1
 _NEIGHBOURS = ("rows", "parts")
+_AT_ONCE = 4
+"""Steps of a product that a loop of unknown length takes at once."""
+_FEW = 2
+"""How often a loop runs at the most that may be unrolled whole."""
 _LANES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
@@ -44,7 +49,8 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
         return Misfit(found)
     if found.most_lanes < _LANES[0]:
         return Misfit("its rows are too short to be shared")
-    return Space(_parameters(found), _Facts(kernel, found))
+    facts = _Facts(kernel, found)
+    return Space((*_parameters(found), *_loop_parameters(facts)), facts)
 
 
 def _objection(space: Space[_Facts]) -> str | None:
@@ -84,6 +90,19 @@ def _parameters(facts: Sharing) -> Sequence[Parameter]:
     )
 
 
+def _loop_parameters(facts: _Facts) -> tuple[Parameter, ...]:
+    """What becomes of the loop of a product: some compilers unroll short ones and spill registers.
+
+    A step of it multiplies a texel by four; those of other reductions have too little for that.
+    """
+    sharing = facts.sharing
+    by_texels = any(stage.reduce_lane is not None for stage in facts.kernel.producers)
+    if not (sharing.target.rolled_loops and sharing.bare.of_texels and by_texels):
+        return ()
+    meaning = "steps at once of a loop whose bound is hidden from the compiler, at the most"
+    return (Parameter("at_once", meaning, Choice((1, 2, _AT_ONCE))),)
+
+
 def _default(space: Space[_Facts]) -> Params:
     plan = space.facts.sharing.default()
     if plan is None:
@@ -94,6 +113,7 @@ def _default(space: Space[_Facts]) -> Params:
         "along": _ALONG_NONE if plan.along is None else plan.along,
         "members": plan.members,
         "fan_in": plan.fan_in,
+        **{each.name: _AT_ONCE for each in _loop_parameters(space.facts)},
     }
     return Params(values)
 
@@ -104,8 +124,9 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     plan = _plan(kernel, params)
     shared = [_share(schedule, stage, plan) for stage in stages]
     nest = _arrange(schedule, output, plan)
+    at_once = params.number("at_once") if "at_once" in params.values else None
     for parts in reversed(shared):
-        parts.place(schedule, nest.place)
+        parts.place(schedule, nest.place, at_once)
     axes = (tir.LoopKind.LocalX, tir.LoopKind.LocalY)
     of_lanes, of_members = axes[::-1] if plan.columns else axes
     if nest.place is not None:
@@ -207,27 +228,42 @@ class _Parts:
     texel: int | None
     """The spatial variable that walks the lanes of a texel; all of the blocks have it."""
 
-    def place(self, schedule: Schedule, loop: tir.ForOp | None) -> None:
-        """Compute them in the loop over groups."""
+    def place(self, schedule: Schedule, loop: tir.ForOp | None, at_once: int | None) -> None:
+        """Compute them in the loop over groups, the first with steps `at_once`."""
         schedule.keep_private(self.last)
         self._vectorize(schedule, self.last, _compute_at(schedule, self.last, loop))
-        for fold, write in reversed(self.folds):
+        for i, (fold, write) in reversed(list(enumerate(self.folds))):
             *rows, lane = _compute_at(schedule, write, loop)
             texels = self._take_texel(schedule, rows)
             schedule.reorder(*rows, lane, *texels)
             for texel in texels:
                 schedule.vectorize(texel)
-            self._vectorize(schedule, fold, schedule.compute_at(fold, lane))
+            inner = schedule.compute_at(fold, lane)
+            self._vectorize(schedule, fold, inner, None if i else at_once)
             for buffer in written(write):
                 schedule.set_scope(buffer, tir.Scope.Local)
 
-    def _vectorize(self, schedule: Schedule, block: tir.BlockOp, loops: list[tir.ForOp]) -> None:
+    def _vectorize(
+        self,
+        schedule: Schedule,
+        block: tir.BlockOp,
+        loops: list[tir.ForOp],
+        at_once: int | None = None,
+    ) -> None:
         """Run the texels of a reduction inside of it, and four of its steps if they share one."""
         count = block.iter_kinds.count(tir.IterKind.Spatial)
         spatial, reduce = loops[:count], loops[count:]
         steps = split_channels(schedule, Stage(block, loops), reduce)
+        rolled: list[tir.ForOp] = []
+        for i, loop in enumerate(reduce):
+            if at_once is not None and loop.size > _FEW * at_once:
+                reduce[i], inner = schedule.split(loop, gcd(loop.size, at_once))
+                rolled.append(reduce[i])
+                steps.insert(0, inner)
         texels = self._take_texel(schedule, spatial)
         schedule.reorder(*spatial, *reduce, *steps, *texels)
+        for loop in rolled:
+            schedule.roll(loop)
         for loop in steps:
             schedule.unroll(loop)
         for loop in texels:

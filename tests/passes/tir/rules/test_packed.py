@@ -11,13 +11,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from clopt.backends.targets import load_target
 from clopt.context import CloptContext
-from clopt.dialects import cl, tir
+from clopt.dialects import cl, nn, tir
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
 from support.tir import interpreter
-from support.tir.packed_kernels import CASES, REDUCTIONS, Example
+from support.tir.packed_kernels import CASES, REDUCTIONS, Example, integers, one
 
 TARGETS = {
     name: load_target(name).with_facts({"texture": "prefer"})
@@ -93,5 +93,16 @@ def test_tiles_of_depthwise_convolutions_have_rows(name: str) -> None:
     assert plan is not None
     assert plan.data.parameters["rows"] == 2
     kernel, arguments = scheduled(Example(CASES[name], "images"), target), example.arguments()
+    interpreter.run(kernel, arguments, target)
+    example.check(arguments)
+
+
+def test_a_group_takes_a_few_steps_of_a_long_product_at_once() -> None:
+    """A compiler that unrolled such a loop whole spilled registers."""
+    target = TARGETS["adreno-740"].with_facts({"items_per_unit": 4})
+    example = Example(one(nn.MatmulOp, "lml", integers(1, 768), integers(768, 8)), "images")
+    kernel = scheduled(example, target)
+    assert [loop.size for loop in tir.rolled_loops(kernel)] == [768 // 4 // 16 // 4]
+    arguments = example.arguments()
     interpreter.run(kernel, arguments, target)
     example.check(arguments)
