@@ -79,6 +79,7 @@ def compile(
     explain: bool = False,
     plans: str | Path | None = None,
     memory_limit: int | None = None,
+    images: Sequence[str] = (),
     **facts: Fact,
 ) -> CompiledModel:
     """Compile an ONNX model (a path, its bytes, a ModelProto) or a module (a `.mlir` path, an op).
@@ -103,6 +104,11 @@ def compile(
     any outside of them. Within it the plan is the fastest by the target's model;
     `CompiledModel.remarks` says what takes longer for it.
 
+    `images` names the inputs and outputs that the application binds as images of RGBA texels
+    (`CompiledModel.bind_image`): their kernels read and write these without a copy. A tensor
+    N x C x H x W has the width W and the height N * ceil(C / 4) * H. Needs a target that keeps
+    values in images.
+
     `arena` is a list of buffers of the context for the intermediate results, each of at least
     `executable.arena_bytes`. Models on one queue may share them.
 
@@ -124,6 +130,7 @@ def compile(
     check_type("plans", plans, (str, PathLike), "the path of a file of plans")
     check_type("memory_limit", memory_limit, (int,), "a number of bytes")
     check_keywords(facts, FACT_TYPES, signature(compile).parameters)
+    check_type("images", images, (list, tuple), "a list of names of inputs and outputs")
     dims = checked_dims(dims)
     if precision not in PRECISIONS:
         raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{precision}".')
@@ -131,6 +138,7 @@ def compile(
     ctx = CloptContext(weights=weights or Weights())
     module = _read_module(model, dims, ctx)
     set_target(module, change_facts(chosen, facts))
+    _mark_images(module, ctx, images)
     kernels = module.clone() if fallback else None
     kept = None if plans is None else str(plans)
     _lower(module, ctx, precision, explain, kept, memory_limit)
@@ -270,6 +278,15 @@ def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
     return parsed.module
 
 
+def _mark_images(module: ModuleOp, ctx: CloptContext, names: Sequence[str]) -> None:
+    """Mark the inputs and outputs that are images, before anything depends on their layout."""
+    from .passes.nn.mark_images import NNMarkImagesPass
+
+    for network in nn.networks_of(module):
+        nn.name_parameters(network)
+    NNMarkImagesPass(tuple(names)).apply(ctx, module)
+
+
 def _lower(
     module: ModuleOp,
     ctx: CloptContext,
@@ -290,8 +307,6 @@ def _lower(
     networks = nn.networks_of(module)
     if not networks:
         raise CloptError("the module holds no network, which is a func.func of nn operations.")
-    for network in networks:
-        nn.name_parameters(network)
     from .passes.pipelines import run_pipeline
 
     with explaining(ctx):

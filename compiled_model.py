@@ -13,10 +13,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .backends.programs import program_of
 from .backends.pyopencl_runtime import (
+    Bindable,
     CExecutable,
     CommandQueue,
-    DeviceMemory,
     Executable,
+    Image,
     Runnable,
 )
 from .backends.saved_model import Plan, save_model
@@ -152,9 +153,19 @@ class CompiledModel:
         timings = executable.profile(inputs, runs)
         return profile_of(executable.program, target_of(self._running.module), timings)
 
-    def enqueue(self, queue: CommandQueue, buffers: Mapping[str, DeviceMemory]) -> None:
+    def enqueue(self, queue: CommandQueue, buffers: Mapping[str, Bindable]) -> None:
         """Put one inference on the caller's in-order queue, on the caller's buffers; no waiting."""
         self.executable.enqueue(queue, buffers)
+
+    def bind_image(self, name: str, image: Image | None) -> None:
+        """Let inferences read or write the caller's image for this input or output.
+
+        The model is compiled with `images=[name]`, and the image is 2-D, of RGBA texels, with
+        channels of float, half or 8-bit unorm, which kernels read as 0 to 1 and write clamped to
+        it. It stays bound for `run` and `enqueue`, which then do not take or return `name`; None
+        takes it away. Raises CloptError for an image that does not fit.
+        """
+        self.executable.bind_image(name, image)
 
     def save(self, folder: str | Path) -> None:
         """Write the model to `folder`, complete or not at all; `clopt.load` reads it."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from .dialects.cl.program import Port
 from .dialects.nn.types import numpy_dtype
+from .dialects.tir import image_of
 
 
 @dataclass(frozen=True)
@@ -19,14 +20,23 @@ class TensorInfo:
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    image: tuple[int, ...] | None = None
+    """Width and height in texels of the image that the application binds; None for a buffer."""
 
     @classmethod
     def of(cls, port: Port) -> TensorInfo:
         """The public form of a program's parameter."""
-        return cls(port.name, port.shape, numpy_dtype(port.element_type))
+        image = None if port.image is None else image_of(port.image).extents
+        return cls(port.name, port.shape, numpy_dtype(port.element_type), image)
 
     def __str__(self) -> str:
-        return f"{self.name}: {describe(self.shape, self.dtype)}"
+        return f"{self.name}: {self.form}"
+
+    @property
+    def form(self) -> str:
+        """Shape and type, and the extents of an image."""
+        place = "" if self.image is None else f" in an image of {'x'.join(map(str, self.image))}"
+        return describe(self.shape, self.dtype) + place
 
 
 def describe(shape: Sequence[int], dtype: np.dtype[Any]) -> str:

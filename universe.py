@@ -31,6 +31,7 @@ PASSES: dict[str, str] = {
     "nn-fold-relayouts": "passes.nn.fold_relayouts:NNFoldRelayoutsPass",
     "nn-fuse": "passes.nn.fuse:NNFusePass",
     "nn-join-attention": "passes.nn.join_attention:NNJoinAttentionPass",
+    "nn-mark-images": "passes.nn.mark_images:NNMarkImagesPass",
     "nn-mixed-precision": "passes.nn.mixed_precision:NNMixedPrecisionPass",
     "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",
     "nn-split-concats": "passes.nn.split_concats:NNSplitConcatsPass",

@@ -11,7 +11,6 @@ from ..backends.host_c import check_model_name, model_name
 from ..dialects.cl import target_of
 from ..errors import CloptError
 from ..messages.printable import printable
-from ..tensor_info import describe
 from .console import (
     Options,
     about,
@@ -98,7 +97,7 @@ def run(options: argparse.Namespace) -> None:
     rows = table("", "name", "type", title=f"{folder} ({time.perf_counter() - start:.1f} s)")
     for kind, tensors in (("input", model.inputs), ("output", model.outputs)):
         for tensor in tensors:
-            rows.add_row(kind, printable(tensor.name), describe(tensor.shape, tensor.dtype))
+            rows.add_row(kind, printable(tensor.name), tensor.form)
     terminal().print(rows)
     if options.memory_report:
         terminal().print(memory_table(model.memory))

@@ -56,6 +56,16 @@ COMPILE_OPTIONS: Options = [
     ),
     MEMORY_LIMIT,
     (
+        ("--image",),
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "NAME",
+            "help": "the application gives this input or output as an image of RGBA texels, as a "
+            "camera does; on targets with texture=prefer or auto (repeatable)",
+        },
+    ),
+    (
         ("--explain",),
         {
             "action": "store_true",
@@ -132,6 +142,7 @@ def compile_model(
             explain=options.explain,
             plans=options.plans,
             memory_limit=options.memory_limit,
+            images=options.image,
             fallback=fallback,
         )
     print_remarks(model.remarks)

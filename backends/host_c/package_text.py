@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from ...dialects.cl.program import Port
 from ...dialects.nn.types import numpy_dtype
+from ...dialects.tir import image_of
 from ...files.resources import read_sources, read_text
 from ...messages.printable import printable
 from ...version import VERSION
@@ -216,7 +218,7 @@ def _indices(tables: Tables, name: str) -> str:
     rows: list[str] = []
     for i, port in enumerate(tables.program.ports):
         kind = "input" if i < tables.program.input_count else "output"
-        shape = "x".join(map(str, port.shape)) or "a scalar"
+        shape = _shape(port) or "a scalar"
         dtype = numpy_dtype(port.element_type).name
         what = comment(f"{printable(port.name, 50)}: {dtype} {shape}")
         wanted = f"{prefix}_{kind}_{identifier(port.name, longest)}".upper()
@@ -228,12 +230,21 @@ def _indices(tables: Tables, name: str) -> str:
     return "\n".join(rows)
 
 
+def _shape(port: Port) -> str:
+    """The extents of a tensor, and those of the image that the user binds for it."""
+    shape = "x".join(map(str, port.shape))
+    if port.image is None:
+        return shape
+    width, height = image_of(port.image).extents
+    return f"{shape} in an image of {width} x {height} texels"
+
+
 def _tensor_rows(tables: Tables) -> str:
     """The inputs and outputs as rows of a table in Markdown."""
     rows: list[str] = []
     for i, port in enumerate(tables.program.ports):
         kind = "input" if i < tables.program.input_count else "output"
-        shape = "x".join(map(str, port.shape)) or "scalar"
+        shape = _shape(port) or "scalar"
         rows.append(
             f"| {i} | {kind} | {_code(port.name)} | {numpy_dtype(port.element_type).name} | "
             f"{shape} | {tables.roots[i].bytes:,} |"

@@ -157,7 +157,8 @@ class _Maker:
 
     def make(self) -> Tables:
         for port, arg in zip(self.program.ports, self.program.body.block.args, strict=True):
-            self.add_root(arg, Root(port.name, RootKind.Parameter, byte_count(arg.type)))
+            image = image_of(arg.type)
+            self.add_root(arg, Root(port.name, RootKind.Parameter, byte_count(arg.type), image))
         ops = list(self.program.body.block.ops)
         for op in ops:
             if isinstance(op, cl.ArenaOp):

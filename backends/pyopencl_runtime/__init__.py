@@ -1,8 +1,8 @@
 """Runs queue programs on OpenCL devices through pyopencl."""
 
-from pyopencl import CommandQueue, Context
+from pyopencl import CommandQueue, Context, Image
 
-from .bindings import DeviceMemory
+from .bindings import Bindable, DeviceMemory
 from .c_executable import CExecutable
 from .calibration import calibrate, live_target
 from .clml import CLML_LIBRARIES, clml_library_version
@@ -14,12 +14,14 @@ from .runnable import Runnable
 
 __all__ = [
     "CLML_LIBRARIES",
+    "Bindable",
     "CExecutable",
     "CommandQueue",
     "Context",
     "Device",
     "DeviceMemory",
     "Executable",
+    "Image",
     "ImageViews",
     "Runnable",
     "calibrate",

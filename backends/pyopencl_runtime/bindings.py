@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TypeAlias, cast
 
@@ -11,28 +11,37 @@ import pyopencl.array as cla
 
 from ...dialects.cl.program import Port
 from ...errors import CloptError
+from .given_images import check_image, refuse_image
 from .memory import whole_of
 
 DeviceMemory: TypeAlias = "cl.Buffer | cla.Array"
-"""What a caller may bind: a buffer, or an array of pyopencl's, with its offset in one."""
+"""Bytes of a caller's: a buffer, or an array of pyopencl's, with its offset in one."""
+
+Bindable: TypeAlias = "DeviceMemory | cl.Image"
+"""What a caller may bind to an input or output."""
+
+PortMemory: TypeAlias = "cl.Buffer | cl.Image"
+"""The memory object of an input or output."""
 
 
-def bound_buffers(
-    ports: Sequence[Port], sizes: Sequence[int], inputs: int, given: Mapping[str, DeviceMemory]
-) -> tuple[cl.Buffer, ...]:
-    """The buffers for `ports`, of which the first `inputs` are inputs.
+def bound_memory(
+    ports: Sequence[Port],
+    sizes: Sequence[int],
+    inputs: int,
+    given: Sequence[Bindable],
+    context: cl.Context,
+) -> tuple[PortMemory, ...]:
+    """The buffers and images for `ports`, of which the first `inputs` are inputs.
 
-    CloptError for one that is too small, and for an output that kernels cannot write or that shares
+    CloptError for one that does not fit, and for an output that kernels cannot write or that shares
     bytes with another port.
     """
-    bound = tuple(buffer_of(given[port.name], f'"{port.name}"') for port in ports)
-    for index, (port, buffer, size) in enumerate(zip(ports, bound, sizes, strict=True)):
-        if buffer.size < size:
-            raise CloptError(
-                f'The buffer for "{port.name}" has {buffer.size} bytes; {size} are needed.'
-            )
-        if index >= inputs and buffer.flags & cl.mem_flags.READ_ONLY:
-            raise CloptError(f'Kernels cannot write the read-only buffer for "{port.name}".')
+    bound: list[PortMemory] = []
+    for index, (port, memory, size) in enumerate(zip(ports, given, sizes, strict=True)):
+        if port.image is not None:
+            bound.append(check_image(port, memory, index >= inputs, context))
+        else:
+            bound.append(_checked_buffer(port, memory, size, index >= inputs))
     spans = [_span(buffer, size) for buffer, size in zip(bound, sizes, strict=True)]
     for i, j in combinations(range(len(ports)), 2):
         (first, begin, end), (second, start, stop) = spans[i], spans[j]
@@ -41,7 +50,20 @@ def bound_buffers(
                 f'The output "{ports[j].name}" shares its buffer with "{ports[i].name}", and '
                 "kernels may read one after they wrote the other; bind another buffer."
             )
-    return bound
+    return tuple(bound)
+
+
+def _checked_buffer(port: Port, memory: Bindable, size: int, is_output: bool) -> cl.Buffer:
+    if isinstance(memory, cl.Image):
+        raise refuse_image(port)
+    buffer = buffer_of(memory, f'"{port.name}"')
+    if buffer.size < size:
+        raise CloptError(
+            f'The buffer for "{port.name}" has {buffer.size} bytes; {size} are needed.'
+        )
+    if is_output and buffer.flags & cl.mem_flags.READ_ONLY:
+        raise CloptError(f'Kernels cannot write the read-only buffer for "{port.name}".')
+    return buffer
 
 
 def buffer_of(given: DeviceMemory, what: str) -> cl.Buffer:
@@ -63,6 +85,9 @@ def buffer_of(given: DeviceMemory, what: str) -> cl.Buffer:
         ) from error
 
 
-def _span(buffer: cl.Buffer, size: int) -> tuple[int, int, int]:
-    whole, start = whole_of(buffer)
+def _span(memory: PortMemory, size: int) -> tuple[int, int, int]:
+    if isinstance(memory, cl.Image):
+        under = cast("cl.Buffer | None", memory.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT))
+        return (memory.int_ptr, 0, size) if under is None else _span(under, under.size)
+    whole, start = whole_of(memory)
     return whole.int_ptr, start, start + size

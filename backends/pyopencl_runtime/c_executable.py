@@ -18,7 +18,7 @@ from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
 from ..programs import program_of
-from .bindings import DeviceMemory
+from .bindings import DeviceMemory, PortMemory
 from .build import device_facts, keeps_own_binaries
 from .c_package import NAME, CPackage
 from .cache import BinaryCache
@@ -96,7 +96,7 @@ class CExecutable(Runnable):
         self.image_views = dict.fromkeys(sorted(kinds), _IMAGE_VIEWS[self._model.image_views])
         self._turn = Turn(memory.root for memory in memories)
 
-    def _timings(self, buffers: tuple[cl.Buffer, ...], runs: int) -> list[list[Timing]]:
+    def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         return [self._model.profile() for _ in range(runs)]
 
     def _check_clml(self, library: str | None) -> str | None:
@@ -120,15 +120,21 @@ class CExecutable(Runnable):
                 self._model.save_binaries(made)
                 os.replace(made, path)
 
-    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[cl.Buffer, ...]) -> None:
+    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:
         self._model.set_queue(queue)
         if buffers is not self._bound:
             old, self._bound = self._bound, ()
             for index, buffer in enumerate(buffers):
                 if not old or buffer is not old[index]:
-                    self._model.bind(index, buffer)
+                    self._bind(index, buffer)
             self._bound = buffers
         self._model.enqueue()
+
+    def _bind(self, index: int, memory: PortMemory) -> None:
+        if isinstance(memory, cl.Image):
+            self._model.bind_image(index, memory)
+        else:
+            self._model.bind(index, memory)
 
 
 def _binaries_path(cache: BinaryCache, device: Device, files: dict[str, bytes]) -> Path | None:

@@ -42,6 +42,7 @@ _FUNCTIONS = {
     "clopt_destroy": (_Handle,),
     "clopt_set_queue": (_Handle, _Handle),
     "clopt_bind_buffer": (_Handle, _Size, _Handle),
+    "clopt_bind_image": (_Handle, _Size, _Handle),
     "clopt_enqueue": (_Handle, _Handle),
     "clopt_command_count": (_Handle,),
     "clopt_profile": (_Handle, _Handle, _Size),
@@ -185,6 +186,10 @@ class CModel:
     def bind(self, index: int, buffer: cl.Buffer) -> None:
         """Inferences read or write this buffer for the tensor `index` from now on."""
         self._call("clopt_bind_buffer", index, buffer.int_ptr)
+
+    def bind_image(self, index: int, image: cl.Image) -> None:
+        """Inferences read or write this image for the tensor `index` from now on."""
+        self._call("clopt_bind_image", index, image.int_ptr)
 
     def enqueue(self) -> None:
         """Put one inference on the queue."""

@@ -13,13 +13,13 @@ from ...dialects.cl.kernels import kernels_of
 from ...errors import CloptError
 from ...weights import Weights
 from ..programs import program_of
-from .bindings import DeviceMemory
+from .bindings import DeviceMemory, PortMemory
 from .build import build_kernels
 from .devices import Device
 from .image_views import ImageViews
 from .memory import Memory
 from .place import choose_place
-from .plan import Command, Launch, Site, make_plan
+from .plan import Binding, Command, Launch, Site, make_plan
 from .requirements import check_requirements
 from .runnable import Runnable, kernel_cache, source_of
 from .storage import Wishes, make_storage
@@ -82,16 +82,16 @@ class Executable(Runnable):
         """The kernel launches of one inference, in queue order."""
         self._arguments: list[cl.Buffer | cl.Image] = []
         # After the arguments, which are parts of these: attributes are released in this order.
-        self._memories: dict[int, Memory] = {}
+        self._memories: dict[int, Memory | cl.Image] = {}
         self._turn = Turn(memory.root for memory in storage.arenas)
 
-    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[cl.Buffer, ...]) -> None:
+    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:
         if buffers is not self._bound:
             self._bind(buffers)
         for command in self._plan.commands:
             _put(command, queue, buffers)
 
-    def _timings(self, buffers: tuple[cl.Buffer, ...], runs: int) -> list[list[Timing]]:
+    def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         queue = cl.CommandQueue(self.context, self.device.handle, profiling)
         timings: list[list[Timing]] = []
@@ -101,14 +101,14 @@ class Executable(Runnable):
             timings.append([Timing.of(event) for event in events])
         return timings
 
-    def _bind(self, buffers: tuple[cl.Buffer, ...]) -> None:
+    def _bind(self, buffers: tuple[PortMemory, ...]) -> None:
         memories = {
             index: self._memories[index]
             if self._bound and buffer is self._bound[index]
-            else Memory(buffer, self._images, self._sizes[index])
+            else self._memory(index, buffer)
             for index, buffer in enumerate(buffers)
         }
-        arguments = [memories[b.parameter].argument(b.type, b.offset) for b in self._plan.bindings]
+        arguments = [_argument(memories[b.parameter], b) for b in self._plan.bindings]
         # Setting an argument costs more than a launch, so only changed arguments are set.
         for launch in self.launches:
             for argument, binding in launch.bindings:
@@ -117,8 +117,18 @@ class Executable(Runnable):
         self._bound, self._arguments = buffers, arguments
         self._memories = memories
 
+    def _memory(self, index: int, given: PortMemory) -> Memory | cl.Image:
+        is_image = isinstance(given, cl.Image)
+        return given if is_image else Memory(given, self._images, self._sizes[index])
 
-def _put(command: Command, queue: cl.CommandQueue, buffers: Sequence[cl.Buffer]) -> cl.Event:
+
+def _argument(memory: Memory | cl.Image, binding: Binding) -> PortMemory:
+    """The kernel argument for a part of what the caller binds; of an image there are no parts."""
+    is_image = isinstance(memory, cl.Image)
+    return memory if is_image else memory.argument(binding.type, binding.offset)
+
+
+def _put(command: Command, queue: cl.CommandQueue, buffers: Sequence[PortMemory]) -> cl.Event:
     if isinstance(command, Launch):
         return cl.enqueue_nd_range_kernel(
             queue, command.kernel, command.global_size, command.local_size
@@ -127,7 +137,5 @@ def _put(command: Command, queue: cl.CommandQueue, buffers: Sequence[cl.Buffer])
     return cl.enqueue_copy(queue, destination, source, **command.options)
 
 
-def _memory(
-    place: int | cl.Buffer | cl.Image, buffers: Sequence[cl.Buffer]
-) -> cl.Buffer | cl.Image:
+def _memory(place: int | PortMemory, buffers: Sequence[PortMemory]) -> PortMemory:
     return buffers[place] if isinstance(place, int) else place

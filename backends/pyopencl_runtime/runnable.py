@@ -6,24 +6,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from operator import is_not
 from pathlib import Path
+from typing import cast
 
-import numpy as np
 import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.cl.ops import byte_count
 from ...dialects.cl.program import Port, ProgramOp
 from ...dialects.cl.target_attr import target_of
-from ...dialects.nn.types import numpy_dtype
-from .bindings import DeviceMemory, bound_buffers
+from ...errors import CloptError
+from .bindings import Bindable, PortMemory, bound_memory
 from .c_package import Offload
 from .cache import BinaryCache, default_cache_folder
 from .devices import Device
+from .given_images import check_image, refuse_image
 from .images import Images
 from .inputs import Array, Arrays, check_names, checked_inputs
 from .memory import make_memory
 from .place import check_queue
 from .timing import WARM_UP, Timing
+from .transfers import Download, upload
 from .turns import Turn
 
 
@@ -66,80 +68,143 @@ class Runnable(ABC):
         self._images = Images(self.device, self.context)
         self._ports = program.ports
         self._sizes = [byte_count(port.storage_type) for port in self._ports]
-        self._bound: tuple[cl.Buffer, ...] = ()
-        self._own: tuple[cl.Buffer, ...] = ()
+        self._bound: tuple[PortMemory, ...] = ()
+        self._own: dict[int, PortMemory] = {}
+        # What `run` used last, as long as `bind_image` changes nothing.
+        self._used: tuple[PortMemory, ...] = ()
         # What the caller gave last: it is checked when it changes.
-        self._given: tuple[DeviceMemory, ...] = ()
-        self._given_buffers: tuple[cl.Buffer, ...] = ()
+        self._given: tuple[Bindable, ...] = ()
+        self._given_memory: tuple[PortMemory, ...] = ()
+        self._images_bound: dict[int, cl.Image] = {}
 
     def run(self, inputs: Arrays) -> list[Array]:
-        """One inference: arrays in, by name or in order; new arrays out, in order."""
-        arrays = checked_inputs(self.inputs, inputs)
-        results = [np.empty(port.shape, numpy_dtype(port.element_type)) for port in self.outputs]
+        """One inference: arrays in, by name or in order; new arrays out, in order.
+
+        Inputs and outputs that are bound to images are neither given nor returned.
+        """
+        arrays = self._checked(inputs)
         with self._turn:
-            buffers = self._own_buffers()
+            memory = self._run_memory()
             # pyopencl waits when a transfer's event is dropped, so the events live to the end.
-            transfers = self._upload(arrays, buffers)
-            self._enqueue(self.queue, buffers)
-            transfers += [
-                cl.enqueue_copy(self.queue, result, buffer, is_blocking=False)
-                for result, buffer in zip(results, buffers[len(arrays) :], strict=True)
-                if result.size
+            transfers = self._upload(arrays, memory)
+            self._enqueue(self.queue, memory)
+            results = [
+                Download(self.queue, self._ports[i], memory[i])
+                for i in range(len(self.inputs), len(self._ports))
+                if i not in self._images_bound
             ]
             self.queue.finish()
-        return results
+            del transfers
+        return [result.array for result in results]
 
     def profile(self, inputs: Arrays, runs: int) -> list[list[Timing]]:
         """Time `runs` inferences on `inputs`, command by command, after a few to warm up.
 
         Each has one timing for each of `cl.enqueued(program)`. CloptError for wrong inputs.
         """
-        arrays = checked_inputs(self.inputs, inputs)
+        arrays = self._checked(inputs)
         with self._turn:
-            buffers = self._own_buffers()
-            transfers = self._upload(arrays, buffers)
+            memory = self._run_memory()
+            transfers = self._upload(arrays, memory)
             for _ in range(WARM_UP):
-                self._enqueue(self.queue, buffers)
+                self._enqueue(self.queue, memory)
             self.queue.finish()
             del transfers
-            return self._timings(buffers, runs)
+            return self._timings(memory, runs)
 
-    def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, DeviceMemory]) -> None:
+    def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, Bindable]) -> None:
         """Put one inference on the caller's in-order `queue` and return without waiting.
 
-        `buffers` has one buffer, or array of pyopencl's, for every input and output, by name. The
-        caller keeps them and this program alive until the queue has finished. CloptError for an
-        output that shares bytes with an input or another output.
+        `buffers` has one buffer, or array of pyopencl's, for every input and output, by name, or an
+        image for those that are compiled to be images and have none by `bind_image`. The caller
+        keeps them and this program alive until the queue has finished. CloptError for an output
+        that shares bytes with an input or another output.
         """
         check_queue(queue, self.context)
-        check_names(self._ports, buffers, "input or output")
-        given = tuple(buffers[port.name] for port in self._ports)
+        bound = self._images_bound
+        self._refuse_bound(buffers)
+        free = [port for i, port in enumerate(self._ports) if i not in bound]
+        check_names(free, buffers, "input or output")
+        given = tuple(
+            bound[i] if i in bound else buffers[port.name] for i, port in enumerate(self._ports)
+        )
         if len(given) != len(self._given) or any(map(is_not, given, self._given)):
-            self._given_buffers = bound_buffers(self._ports, self._sizes, len(self.inputs), buffers)
+            self._given_memory = bound_memory(
+                self._ports, self._sizes, len(self.inputs), given, self.context
+            )
             self._given = given
-        bound = self._given_buffers
+        memory = self._given_memory
         with self._turn:
-            self._enqueue(queue, bound)
+            self._enqueue(queue, memory)
+
+    def bind_image(self, name: str, image: cl.Image | None) -> None:
+        """Let inferences read or write the caller's `image` for this input or output.
+
+        It stays bound until the next call for `name`; None takes it away. The caller keeps it
+        alive. CloptError for an image that does not fit, and where the program takes a buffer.
+        """
+        names = [port.name for port in self._ports]
+        check_names(self._ports, dict.fromkeys([*names, name]), "input or output")
+        index = names.index(name)
+        port = self._ports[index]
+        if port.image is None:
+            raise refuse_image(port)
+        with self._turn:
+            self._used = ()
+            if image is None:
+                self._images_bound.pop(index, None)
+            else:
+                is_output = index >= len(self.inputs)
+                self._images_bound[index] = check_image(port, image, is_output, self.context)
 
     @abstractmethod
-    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[cl.Buffer, ...]) -> None:
+    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:
         """Put the commands on the queue, over `buffers` in the order of the ports."""
 
     @abstractmethod
-    def _timings(self, buffers: tuple[cl.Buffer, ...], runs: int) -> list[list[Timing]]:
+    def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         """Time inferences over the buffers that were enqueued last."""
 
-    def _upload(self, arrays: Sequence[Array], buffers: tuple[cl.Buffer, ...]) -> list[cl.Event]:
+    def _checked(self, inputs: Arrays) -> dict[int, Array]:
+        """The arrays of the inputs that have no image, by their positions."""
+        free = [i for i in range(len(self.inputs)) if i not in self._images_bound]
+        self._refuse_bound(inputs)
+        arrays = checked_inputs([self.inputs[i] for i in free], inputs)
+        return dict(zip(free, arrays, strict=True))
+
+    def _refuse_bound(self, given: object) -> None:
+        """CloptError for contents, or a buffer, of an input or output that has an image."""
+        names = {self._ports[i].name for i in self._images_bound}
+        for name in cast("Mapping[str, object]", given) if isinstance(given, Mapping) else ():
+            if name in names:
+                raise CloptError(
+                    f'"{name}" is bound to an image; leave it out, or call bind_image("{name}", '
+                    "None) before."
+                )
+
+    def _upload(self, arrays: Mapping[int, Array], memory: Sequence[PortMemory]) -> list[cl.Event]:
         return [
-            cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
-            for array, buffer in zip(arrays, buffers, strict=False)
-            if array.size
+            event
+            for i, array in arrays.items()
+            for event in upload(self.queue, self._ports[i], memory[i], array)
         ]
 
-    def _own_buffers(self) -> tuple[cl.Buffer, ...]:
-        if not self._own:
-            self._own = tuple(make_memory(self._images, size).buffer for size in self._sizes)
-        return self._own
+    def _run_memory(self) -> tuple[PortMemory, ...]:
+        """The images that are bound, and memory of the program's own for all else."""
+        if not self._used:
+            for i in range(len(self._ports)):
+                if i not in self._images_bound and i not in self._own:
+                    self._own[i] = self._make(i)
+            self._used = tuple(
+                self._images_bound.get(i) or self._own[i] for i in range(len(self._ports))
+            )
+        return self._used
+
+    def _make(self, index: int) -> PortMemory:
+        port = self._ports[index]
+        if port.image is not None:
+            return self._images.make(port.image, cl.mem_flags.READ_WRITE)
+        return make_memory(self._images, self._sizes[index]).buffer
 
 
 def kernel_cache(folder: Path | None, use_cache: bool) -> BinaryCache:

@@ -8,6 +8,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
     IntegerType,
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -24,10 +25,13 @@ from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
-from ..properties import text
+from ..properties import int_array, ints, text
+from .images import image_of
 from .labels import label
 from .ops import ReturnOp, byte_count
 from .verifier import verify_program
+
+_IMAGE_RANK = 4
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,14 @@ class Port:
     element_type: Attribute
     """The logical type, for example `ui8` if the buffer stores `i8`."""
     shape: tuple[int, ...]
+    image: MemRefType | None = None
+    """The type of the image that the user binds; None for a buffer."""
 
     @property
     def storage_type(self) -> MemRefType:
-        """The type of the buffer at this port."""
+        """The type of the buffer or image at this port."""
+        if self.image is not None:
+            return self.image
         element = self.element_type
         if isinstance(element, IntegerType):
             element = IntegerType(cast("IntegerType", element).width.data)
@@ -52,6 +60,8 @@ class Port:
         entries: dict[str, Attribute] = {"cl.name": StringAttr(self.name)}
         if self.element_type != self.storage_type.element_type:
             entries["cl.element_type"] = self.element_type
+        if self.image is not None:
+            entries["cl.shape"] = int_array(self.shape)
         return DictionaryAttr(entries)
 
 
@@ -116,11 +126,8 @@ class ProgramOp(IRDLOperation):
             raise VerifyException(f"{len(args)} parameters cannot have {self.input_count} inputs")
         for arg in args:
             byte_count(arg.type)
-            if tir.is_texture(arg.type):
-                raise VerifyException(
-                    f"the parameter {label(arg)} is an image, but users bind buffers; copy it "
-                    "from or to a buffer inside of the program"
-                )
+        for arg, attrs in zip(args, self.arg_attrs, strict=True):
+            _verify_image(arg, attrs)
         if not isinstance(self.body.block.last_op, ReturnOp):
             raise VerifyException("a program ends with cl.return")
         verify_program(self)
@@ -166,9 +173,34 @@ class ProgramOp(IRDLOperation):
 
 def _port(type_: Attribute, attrs: DictionaryAttr, index: int) -> Port:
     buffer = cast("MemRefType", type_)
-    name = text(attrs.data.get("cl.name"))
+    name, shape = text(attrs.data.get("cl.name")), attrs.data.get("cl.shape")
     return Port(
         f"arg{index}" if name is None else name,
         attrs.data.get("cl.element_type", buffer.element_type),
-        buffer.get_shape(),
+        buffer.get_shape() if shape is None else ints(shape),
+        None if shape is None else buffer,
     )
+
+
+def _verify_image(arg: SSAValue, attrs: DictionaryAttr) -> None:
+    """VerifyException for an image that does not say which tensor it holds, as users bind them."""
+    shape, image = attrs.data.get("cl.shape"), image_of(arg.type)
+    if image is None and shape is None:
+        return
+    is_array = isinstance(shape, DenseArrayBase)
+    held = ints(cast("Attribute", shape)) if is_array else ()
+    is_held = len(held) == _IMAGE_RANK
+    if image is None or not is_held or arg.type != image_type(image.element_type, held):
+        raise VerifyException(
+            f"the parameter {label(arg)} is no 2-D image of the N x C x H x W elements of "
+            "cl.shape, four channels in a texel"
+        )
+
+
+def image_type(element_type: Attribute, shape: Sequence[int]) -> MemRefType:
+    """The image that users bind for N x C x H x W: W is its width, N, blocks of C and H the
+    height."""
+    n, channels, height, width = shape
+    texels = (n, -(-channels // tir.TEXEL), height, width, tir.TEXEL)
+    scope = tir.ScopeAttr(tir.Scope.Texture, [_IMAGE_RANK - 1])
+    return MemRefType(element_type, texels, memory_space=scope)

@@ -119,11 +119,21 @@ class _QueueOrder:
             case EnqueueKernelOp():
                 self._launch(op)
             case EnqueueCopyOp() | EnqueueMLOp():
+                self._given_images(op)
                 self._enqueue(op)
             case AllocOp() | ArenaOp() | BufferViewOp() | ImageViewOp() | ReturnOp():
                 pass
             case _:
                 raise VerifyException(f"{op.name} is no command of a queue program")
+
+    def _given_images(self, op: Command) -> None:
+        """Refuse commands that move bytes of the user's images: their channels are unknown."""
+        for operand in op.operands:
+            if tir.is_texture(operand.type) and isinstance(operand, BlockArgument):
+                raise VerifyException(
+                    f"{title(op)} takes {label(operand)}, an image whose channels the user "
+                    "chooses; launch a kernel, which converts them"
+                )
 
     def _launch(self, op: EnqueueKernelOp) -> None:
         if self.kernels is None:  # a detached program: kernels cannot be looked up

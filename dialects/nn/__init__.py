@@ -106,7 +106,15 @@ from .layout import (
 from .linear import (
     MatmulOp,
 )
-from .networks import has_operations, is_network, name_parameters, networks_of
+from .networks import (
+    has_operations,
+    images_of,
+    is_network,
+    mark_images,
+    name_parameters,
+    networks_of,
+    parameter_names,
+)
 from .normalization import (
     BatchNormOp,
     GroupNormOp,
@@ -329,6 +337,7 @@ __all__ = [
     "floats",
     "has_operations",
     "hint_of",
+    "images_of",
     "in_domain",
     "int_array",
     "integer",
@@ -340,12 +349,14 @@ __all__ = [
     "is_unsigned",
     "kept_axis",
     "layout_of",
+    "mark_images",
     "matching_groups",
     "name_parameters",
     "networks_of",
     "normalize_axis",
     "number",
     "numpy_dtype",
+    "parameter_names",
     "plain_type",
     "pooled_shape",
     "real",

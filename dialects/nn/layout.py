@@ -2,7 +2,8 @@
 
 A tensor type without an encoding is plain: row-major in a buffer. `#nn.layout<[1 by 4]>` divides
 axis 1 into blocks of four and puts the position within a block last: NCHW becomes the NCHW4c of
-mobile GPUs. If the extent is not a multiple of the block, the tail of the last block holds zeros.
+mobile GPUs. If the extent is not a multiple of the block, the tail of the last block holds zeros,
+unless its tails are undefined, as in an image that somebody else fills.
 The shapes of nn values stay logical; only values between kernels have layouts.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, NoneAttr, TensorType, i64
+from xdsl.dialects.builtin import I64, DenseArrayBase, NoneAttr, TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import (
@@ -40,7 +41,7 @@ class LayoutAttr(ParametrizedAttribute):
 
     Each block `axis by size` divides an axis; within-block positions follow the other axes in the
     order of the blocks. `memory` is the memory space of the buffer, as on a memref; without one it
-    is a plain global buffer.
+    is a plain global buffer. `#nn.layout<[1 by 4] undefined tails>` promises no zeros in the tails.
     """
 
     name = "nn.layout"
@@ -48,13 +49,25 @@ class LayoutAttr(ParametrizedAttribute):
     axes: DenseArrayBase[I64]
     sizes: DenseArrayBase[I64]
     memory: Attribute
+    tails: Attribute
 
-    def __init__(self, blocks: Sequence[tuple[int, int]], memory: Attribute | None = None):
+    def __init__(
+        self,
+        blocks: Sequence[tuple[int, int]],
+        memory: Attribute | None = None,
+        undefined_tails: bool = False,
+    ):
         super().__init__(
             DenseArrayBase.from_list(i64, [axis for axis, _ in blocks]),
             DenseArrayBase.from_list(i64, [size for _, size in blocks]),
             NoneAttr() if memory is None else memory,
+            UnitAttr() if undefined_tails else NoneAttr(),
         )
+
+    @property
+    def undefined_tails(self) -> bool:
+        """Whether tails may hold anything, so that no kernel may use them."""
+        return self.tails == UnitAttr()
 
     @property
     def blocks(self) -> tuple[tuple[int, int], ...]:
@@ -89,13 +102,16 @@ class LayoutAttr(ParametrizedAttribute):
 
         with parser.in_angle_brackets():
             blocks = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, block)
+            undefined = parser.parse_optional_keyword("undefined") is not None
+            if undefined:
+                parser.parse_keyword("tails")
             memory = parser.parse_attribute() if parser.parse_optional_punctuation(",") else None
-        return cls(blocks, memory).parameters
+        return cls(blocks, memory, undefined).parameters
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             blocks = ", ".join(f"{axis} by {size}" for axis, size in self.blocks)
-            printer.print_string(f"[{blocks}]")
+            printer.print_string(f"[{blocks}]{' undefined tails' if self.undefined_tails else ''}")
             if not isinstance(self.memory, NoneAttr):
                 printer.print_string(", ")
                 printer.print_attribute(self.memory)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from collections.abc import Collection
 
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
+
+from ..properties import text
 from .base import NNOp
 
 _OURS = ("nn.", "clml.")
 """The prefixes of operations that belong to a network, besides those of classes of `NNOp`."""
 
 _NAME = "nn.name"
+
+_IMAGE = "nn.image"
+"""Marks a parameter that the application gives as an image."""
 
 
 def is_network(function: func.FuncOp) -> bool:
@@ -53,4 +59,32 @@ def _named(
             DictionaryAttr({_NAME: StringAttr(f"{kind}{i}"), **entry.data})
             for i, entry in enumerate(given)
         ]
+    )
+
+
+def parameter_names(function: func.FuncOp) -> list[str]:
+    """The names of the inputs, then of the results, each of which has one."""
+    attrs = [*(function.arg_attrs or ()), *(function.res_attrs or ())]
+    return [text(entries.data[_NAME]) or "" for entries in attrs]
+
+
+def mark_images(function: func.FuncOp, names: Collection[str]) -> None:
+    """Mark the inputs and results of these names as images."""
+    function.arg_attrs = _marked(function.arg_attrs, names)
+    function.res_attrs = _marked(function.res_attrs, names)
+
+
+def images_of(attrs: ArrayAttr[DictionaryAttr] | None) -> set[int]:
+    """The positions of the images among a function's inputs, or among its results."""
+    return {i for i, entries in enumerate(attrs or ()) if _IMAGE in entries.data}
+
+
+def _marked(
+    attrs: ArrayAttr[DictionaryAttr] | None, names: Collection[str]
+) -> ArrayAttr[DictionaryAttr] | None:
+    return attrs and ArrayAttr(
+        DictionaryAttr({**entries.data, _IMAGE: UnitAttr()})
+        if text(entries.data.get(_NAME)) in names
+        else entries
+        for entries in attrs
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
@@ -18,6 +18,7 @@ from ...dialects.cl.target_attr import ATTRIBUTE_NAME
 from ...dialects.properties import text
 from ...errors import CloptError
 from ..locations import node_name
+from .layout.candidates import is_texture
 from .program.body import ProgramBody, Surroundings, returned_values
 from .program.kernels import KernelTable
 from .program.layouts import check_plain, outline_relayouts
@@ -56,7 +57,9 @@ def _program(function: func.FuncOp, module: Surroundings) -> cl.ProgramOp:
     block = function.body.block
     _check_tensors(function)
     outline_relayouts(function)
-    check_plain(function, block.args)
+    _check_parameters(function, block.args, function.arg_attrs)
+    if (end := block.last_op) is not None:
+        _check_parameters(end, end.operands, function.res_attrs)
     ports = [
         *_ports(block.args, function.arg_attrs, "input"),
         *_ports(returned_values(function), function.res_attrs, "output"),
@@ -79,6 +82,20 @@ def _check_tensors(function: func.FuncOp) -> None:
             )
 
 
+def _check_parameters(
+    op: Operation, values: Sequence[SSAValue], attrs: ArrayAttr[DictionaryAttr] | None
+) -> None:
+    """Refuse layouts of what the caller binds, except images', and images without a layout."""
+    images = nn.images_of(attrs)
+    check_plain(op, [value for i, value in enumerate(values) if i not in images])
+    for value in (values[i] for i in sorted(images)):
+        if not is_texture(nn.layout_of(value)):
+            raise CloptError(
+                f"{node_name(op)}: {value.type} is to be an image; run nn-choose, which gives it "
+                "the layout"
+            )
+
+
 def _check_images(module: ModuleOp) -> None:
     """Refuse layouts in images that the target does not have."""
     target = cl.target_of(module)
@@ -98,5 +115,6 @@ def _ports(
     for i, value in enumerate(values):
         name = text(attrs.data[i].data.get("nn.name")) if attrs else None
         name, type_ = f"{kind}{i}" if name is None else name, nn.tensor_type(value)
-        ports.append(cl.Port(name, type_.element_type, type_.get_shape()))
+        image = None if nn.layout_of(value) is None else nn.buffer_type(type_)
+        ports.append(cl.Port(name, type_.element_type, type_.get_shape(), image))
     return ports

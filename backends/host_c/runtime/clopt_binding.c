@@ -1,4 +1,4 @@
-/* Bindings of a model: arenas, a queue, buffers and memory of the host. */
+/* Bindings of a model: arenas, a queue, buffers, images and memory of the host. */
 #include "clopt_internal.h"
 
 /* `memory` becomes the root `root`; the model takes over one reference to it. */
@@ -150,20 +150,37 @@ static clopt_status bind(clopt_model *model, size_t index, cl_mem buffer) {
 }
 
 /* Kernels write outputs, and read some of them back; inputs they only read. */
-static clopt_status check_access(clopt_model *model, size_t index, cl_mem buffer) {
+static clopt_status check_access(clopt_model *model, size_t index, const char *kind,
+                                 cl_mem memory) {
     const clopt_info *info = model->program->info;
     int is_output = index >= info->input_count;
     cl_mem_flags flags = 0;
-    clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
     if (is_output && (flags & CL_MEM_READ_ONLY)) {
-        return clopt_fail(model, CLOPT_BUFFER, "Kernels cannot write the buffer for the output %s.",
-                          info->tensors[index].name);
+        return clopt_fail(model, CLOPT_BUFFER, "Kernels cannot write the %s for the output %s.",
+                          kind, info->tensors[index].name);
     }
     if (!is_output && (flags & CL_MEM_WRITE_ONLY)) {
-        return clopt_fail(model, CLOPT_BUFFER, "Kernels cannot read the buffer for the input %s.",
-                          info->tensors[index].name);
+        return clopt_fail(model, CLOPT_BUFFER, "Kernels cannot read the %s for the input %s.",
+                          kind, info->tensors[index].name);
     }
     return CLOPT_OK;
+}
+
+static int is_image(const clopt_model *model, size_t index) {
+    return model->program->roots[index].image.kind != CLOPT_NO_IMAGE;
+}
+
+static clopt_status bind_memory(clopt_model *model, size_t index, const char *kind,
+                                cl_mem memory) {
+    clopt_status status = check_access(model, index, kind, memory);
+    if (status == CLOPT_OK) {
+        status = bind(model, index, memory);
+    }
+    if (status == CLOPT_OK) {
+        model->hosts[index] = NULL;
+    }
+    return status;
 }
 
 clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer) {
@@ -172,17 +189,32 @@ clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer) 
         return status;
     }
     const clopt_tensor *tensor = &model->program->info->tensors[index];
+    if (is_image(model, index)) {
+        return clopt_fail(model, CLOPT_ARGUMENT,
+                          "%s is an image; call clopt_bind_image, or compile the model without "
+                          "--image %s.",
+                          tensor->name, tensor->name);
+    }
     status = clopt_check_buffer(model, tensor->name, buffer, tensor->bytes);
+    return status == CLOPT_OK ? bind_memory(model, index, "buffer", buffer) : status;
+}
+
+clopt_status clopt_bind_image(clopt_model *model, size_t index, cl_mem image) {
+    clopt_status status = check_index(model, index);
     if (status == CLOPT_OK) {
-        status = check_access(model, index, buffer);
+        status = clopt_check_given_image(model, index, image);
     }
-    if (status == CLOPT_OK) {
-        status = bind(model, index, buffer);
+    return status == CLOPT_OK ? bind_memory(model, index, "image", image) : status;
+}
+
+/* Device memory that has the contents of a tensor bound to host memory. */
+static cl_mem make_staging(const clopt_model *model, size_t index, cl_int *error) {
+    if (is_image(model, index)) {
+        return clopt_create_image(model, &model->program->roots[index].image, 0,
+                                  CL_MEM_READ_WRITE, NULL, NULL, error);
     }
-    if (status == CLOPT_OK) {
-        model->hosts[index] = NULL;
-    }
-    return status;
+    return clCreateBuffer(model->context, CL_MEM_READ_WRITE,
+                          model->program->info->tensors[index].bytes, NULL, error);
 }
 
 clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data) {
@@ -200,10 +232,11 @@ clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data) {
     }
     if (!model->staging[index]) {
         cl_int error;
-        model->staging[index] =
-            clCreateBuffer(model->context, CL_MEM_READ_WRITE, tensor->bytes, NULL, &error);
+        model->staging[index] = make_staging(model, index, &error);
         if (!model->staging[index]) {
-            return clopt_fail_opencl(model, "clCreateBuffer", tensor->name, error);
+            return clopt_fail_opencl(model,
+                                     is_image(model, index) ? "clCreateImage" : "clCreateBuffer",
+                                     tensor->name, error);
         }
     }
     status = bind(model, index, model->staging[index]);

@@ -130,7 +130,9 @@ static clopt_status enqueue_transfers(clopt_model *model, size_t first, size_t e
         if (!model->hosts[i]) {
             continue;
         }
-        if (i < info->input_count) {
+        if (model->program->roots[i].image.kind != CLOPT_NO_IMAGE) {
+            error = clopt_transfer_image(model, i);
+        } else if (i < info->input_count) {
             error = clEnqueueWriteBuffer(model->queue, model->roots[i], CL_FALSE, 0, bytes,
                                          model->hosts[i], 0, NULL, NULL);
         } else {

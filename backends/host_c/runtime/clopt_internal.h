@@ -177,6 +177,14 @@ size_t clopt_offset_of(const clopt_model *model, const clopt_slot *slot);
 cl_mem clopt_create_image(const clopt_model *model, const clopt_image *image, size_t pitch,
                           cl_mem_flags flags, cl_mem buffer, const void *data, cl_int *error);
 
+/* clopt_given_images.c */
+
+/* Checks that `image` can be the input or output `index`. */
+clopt_status clopt_check_given_image(clopt_model *model, size_t index, cl_mem image);
+
+/* Copies the texels of an input from host memory, or those of an output to it. */
+cl_int clopt_transfer_image(clopt_model *model, size_t index);
+
 /* clopt_views.c */
 
 /* Which views of parts of buffers the model has, and which of these work on the device, as a test

@@ -69,7 +69,8 @@ typedef enum clopt_replay_kind {
     CLOPT_RECORDABLE_QUEUE  /* recorded, by cl_qcom_recordable_queues */
 } clopt_replay_kind;
 
-/* An input or output: elements lie in row-major order without gaps. */
+/* An input or output: elements lie in row-major order without gaps. The bytes of one that is an
+ * image are those of its texels, see clopt_bind_image. */
 typedef struct clopt_tensor {
     const char *name;
     clopt_dtype dtype;
@@ -201,9 +202,20 @@ clopt_status clopt_set_queue(clopt_model *model, cl_command_queue queue);
  * an output that shares bytes with another tensor. */
 clopt_status clopt_bind_buffer(clopt_model *model, size_t index, cl_mem buffer);
 
+/* Inferences read or write `image` for the tensor `index` from now on; the model was compiled with
+ * --image for that tensor. The model retains it.
+ *
+ * It is a 2-D image of CL_RGBA texels. A tensor N x C x H x W has the width W, and the height N *
+ * ceil(C / 4) * H: below the rows of channels 0 to 3 lie those of channels 4 to 7, below those the
+ * next of the N. Of an input, channels that the tensor lacks are ignored, such as a camera's alpha;
+ * of an output they are 0. Channels are CL_FLOAT, CL_HALF_FLOAT, or CL_UNORM_INT8, which kernels
+ * read as 0 to 1 and write clamped to that; a tensor of halves takes CL_HALF_FLOAT alone. */
+clopt_status clopt_bind_image(clopt_model *model, size_t index, cl_mem image);
+
 /* Each inference copies the input `index` from `data`, or the output to it, in the queue's order.
  * `data` stays valid, and an input unchanged, until the queue has got there. Inputs are only read.
- * The first call for a tensor allocates a buffer on the device. */
+ * The first call for a tensor allocates a buffer on the device, or an image, of whose texels `data`
+ * has the floats or halves, row by row. */
 clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data);
 
 /* Puts one inference on the queue and returns at once.

@@ -238,6 +238,34 @@ builtin.module {
 // -----
 
 builtin.module {
+  // expected-error@+1 {{the parameter %x is no 2-D image of the N x C x H x W elements of cl.shape, four channels in a texel}}
+  cl.program @main(%x: memref<1x1x5x7x4xf32, #tir.scope<texture, [3]>> {cl.name = "x", cl.shape = array<i64: 1, 5, 5, 7>}) inputs 1 {
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  // expected-error@+1 {{the parameter %x is no 2-D image of the N x C x H x W elements of cl.shape, four channels in a texel}}
+  cl.program @main(%x: memref<1x3x5x7xf32> {cl.name = "x", cl.shape = array<i64: 1, 3, 5, 7>}) inputs 1 {
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  // expected-error@+1 {{cl.enqueue_copy takes %x, an image whose channels the user chooses; launch a kernel, which converts them}}
+  cl.program @main(%x: memref<1x1x5x7x4xf32, #tir.scope<texture, [3]>> {cl.name = "x", cl.shape = array<i64: 1, 3, 5, 7>}, %y: memref<1x1x5x7x4xf32> {cl.name = "y"}) inputs 1 {
+    cl.enqueue_copy %x, %y : memref<1x1x5x7x4xf32, #tir.scope<texture, [3]>> to memref<1x1x5x7x4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     // expected-error@+1 {{the last axis of a texture has 4 elements}}
     %t = cl.alloc : memref<2x8x3xf32, #tir.scope<texture, [1]>>
@@ -249,7 +277,7 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{the parameter %x is an image, but users bind buffers; copy it from or to a buffer inside of the program}}
+  // expected-error@+1 {{the parameter %x is no 2-D image of the N x C x H x W elements of cl.shape, four channels in a texel}}
   cl.program @main(%x: memref<2x8x4xf32, #tir.scope<texture, [1]>> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     cl.enqueue_copy %x, %y : memref<2x8x4xf32, #tir.scope<texture, [1]>> to memref<2x8x4xf32>
     cl.return

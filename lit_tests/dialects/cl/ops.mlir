@@ -28,6 +28,17 @@ builtin.module attributes {cl.target = #cl.target<"pocl", {vector_width = 4 : i6
   }
 }
 
+// An image that the user binds, with the shape of the tensor that it holds.
+// CHECK:      cl.program @main(%camera: memref<1x1x5x7x4xf32, #tir.scope<texture, [3]>> {cl.name = "camera", cl.shape = array<i64: 1, 3, 5, 7>}, %mask: memref<4xf32> {cl.name = "mask"}) inputs 1 {
+// CHECK-NEXT:   cl.enqueue_kernel @classify(%camera, %mask)
+builtin.module {
+  cl.kernel @classify(memref<1x1x5x7x4xf32, #tir.scope<texture, [3]>>, memref<4xf32>) outputs [1] global [4] local [1]
+  cl.program @main(%camera: memref<1x1x5x7x4xf32, #tir.scope<texture, [3]>> {cl.name = "camera", cl.shape = array<i64: 1, 3, 5, 7>}, %mask: memref<4xf32> {cl.name = "mask"}) inputs 1 {
+    cl.enqueue_kernel @classify(%camera, %mask) : memref<1x1x5x7x4xf32, #tir.scope<texture, [3]>>, memref<4xf32>
+    cl.return
+  }
+}
+
 // Images: views of buffers, copies from and to buffers, kernels whose loops have bounds as arguments.
 // CHECK:      cl.kernel @blur(memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>) outputs [1] global [8, 2] local [1, 1] bounds [3, 5]
 // CHECK:      %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>

@@ -15,6 +15,7 @@ from ...locations import node_name
 from ..fuse import Group, outline
 from .apply import Layouts, insert_transforms, place_constants, retype, spare_images
 from .candidates import PLAIN, Candidate
+from .images import argument_layouts, result_layouts
 from .kernels import Work, work_lane, works_of_group
 from .offload import OffloadProblem, Writer, rest_of
 from .problem import LayoutProblem, Variable, readable_by
@@ -110,7 +111,8 @@ def carry_out(function: func.FuncOp, chosen: Iterable[Kernels], target: cl.Targe
     """Make regions of the kernels that read or write texels, with the chosen layouts; remarks.
 
     `nn.relayout` stands where a layout must change, and for constants. Kernels that stay plain stay
-    operations, and regions that are there already keep their layouts.
+    operations, and regions that are there already keep their layouts. Arguments and results that
+    the application gives as images get the layout of these.
     """
     wanted: dict[Operation, Layouts] = {
         op: [nn.layout_of(value) for value in op.operands]
@@ -127,6 +129,12 @@ def carry_out(function: func.FuncOp, chosen: Iterable[Kernels], target: cl.Targe
         retype(fused.outputs[0], kernel.result.layout)
         if kernel.result.remark:
             remarks.append(f"{node_name(fused)}: {kernel.result.remark}")
+    for value, given in argument_layouts(function).items():
+        if given.layout is not None:
+            retype(value, given.layout)
+    if (end := function.body.block.last_op) is not None:
+        wanted[end] = [candidate.layout for candidate in result_layouts(function)]
     insert_transforms(function.body.block, wanted)
+    function.update_function_type()
     remarks += place_constants(regions, target)
     return remarks + [text for fused in regions if (text := spare_images(fused, target))]

@@ -13,6 +13,7 @@ from ....dialects.nn import LayoutAttr
 from ...locations import node_name
 from .candidates import is_texture
 from .cost import bytes_of
+from .images import argument_layouts
 from .offload import OffloadProblem, OffloadVariable, State, Writer
 from .problem import LayoutProblem
 from .solver import FORBIDDEN, Solution
@@ -95,7 +96,7 @@ def layouts_table(problem: LayoutProblem, solution: Solution) -> str:
             rows.append(
                 _row(variable.value, texts, costs.tolist(), solution.choice[number], remark)
             )
-    return _choices(problem, rows, solution)
+    return _choices(problem, [*_given(problem), *rows], solution)
 
 
 def writers_table(problem: OffloadProblem, solution: Solution) -> str:
@@ -110,7 +111,7 @@ def writers_table(problem: OffloadProblem, solution: Solution) -> str:
             layout = problem.state_of(solution, value).layout
             remark = "" if layout is None else variable.layouts[layout].remark
             rows.append(_row(value, texts, costs.tolist(), solution.choice[number], remark))
-    return _choices(problem.layouts, rows, solution)
+    return _choices(problem.layouts, [*_given(problem.layouts), *rows], solution)
 
 
 def _state_text(variable: OffloadVariable, state: State) -> str:
@@ -131,6 +132,15 @@ def _choices(problem: LayoutProblem, rows: Sequence[Sequence[str]], solution: So
         rows,
         f"{solution.cost:.1f} us in all by the model, {exact}",
     )
+
+
+def _given(problem: LayoutProblem) -> list[list[str]]:
+    """Rows of the inputs that are images, whose layout nobody chooses."""
+    return [
+        _row(value, [layout_text(given.layout)], [0.0], 0, "the application's image")
+        for value, given in argument_layouts(problem.function).items()
+        if given.layout is not None
+    ]
 
 
 def _row(

@@ -15,6 +15,7 @@ from ...thrift import Means, Thrift
 from ..fuse import Group
 from .candidates import PLAIN, Candidate
 from .cost import CostModel
+from .images import argument_layouts, result_layouts
 from .kernels import Work, work_lane, works_of_group
 from .savings import node_of, smallest
 from .solver import FORBIDDEN, Problem, Solution, Table, solve
@@ -40,8 +41,9 @@ class Variable:
 class LayoutProblem:
     """The choice of a layout for each value that makes the sum of costs least.
 
-    Arguments and results of the function are plain, and so are those of its `clml.call`s. Constants
-    are not variables: their layouts follow from those of their kernels.
+    Arguments and results of the function are plain, but for those that the application gives as
+    images, and so are those of its `clml.call`s. Constants are not variables: their layouts follow
+    from those of their kernels.
     """
 
     function: func.FuncOp
@@ -57,15 +59,10 @@ class LayoutProblem:
         self._axes: dict[SSAValue, list[int]] = {}
         works = [work for group in self.groups for work in works_of_group(group)]
         self._find_axes(works)
-        self.returned: set[SSAValue] = {
-            value
-            for op in self.function.body.block.ops
-            if isinstance(op, func.ReturnOp | clml.CallOp)
-            for value in op.operands
-        }
-        """The values that the caller or a CLML graph receives, which must be plain there."""
-        for value in self.function.body.block.args:
-            self._add(value, [PLAIN])
+        self.returned = self._find_returned()
+        """The values that the caller or a CLML graph receives, and the layouts it wants there."""
+        for value, given in argument_layouts(self.function).items():
+            self._add(value, [given])
         for op in self.function.body.block.ops:
             if isinstance(op, nn.FusedOp | nn.RelayoutOp | clml.CallOp):
                 for value in op.results:
@@ -77,11 +74,25 @@ class LayoutProblem:
         """The cheapest choice of candidates."""
         return solve(self.problem)
 
+    def _find_returned(self) -> dict[SSAValue, list[Candidate]]:
+        returned: dict[SSAValue, list[Candidate]] = {}
+        for op in self.function.body.block.ops:
+            if isinstance(op, func.ReturnOp | clml.CallOp):
+                wanted = result_layouts(self.function) if isinstance(op, func.ReturnOp) else None
+                for value, candidate in zip(
+                    op.operands, wanted or [PLAIN] * len(op.operands), strict=True
+                ):
+                    known = returned.setdefault(value, [])
+                    if candidate not in known:
+                        known.append(candidate)
+        return returned
+
     def _add(self, value: SSAValue, possible: list[Candidate], must_save: bool = False) -> Variable:
         readable = possible if must_save else self.candidates_for(value)
-        if not all(candidate.is_texture for candidate in readable):
-            layouts = {candidate.layout for candidate in possible}
-            readable = [*possible, *(c for c in readable if c.layout not in layouts)]
+        are_images = all(candidate.is_texture for candidate in readable)
+        own = [c for c in possible if c.is_texture or not are_images]
+        layouts = {candidate.layout for candidate in own}
+        readable = [*own, *(c for c in readable if c.layout not in layouts)]
         variable = Variable(value, possible, readable)
         variable.number = self.problem.add([0.0] * len(possible))
         self.variables[value] = variable
@@ -112,8 +123,9 @@ class LayoutProblem:
     def _add_work(self, work: Work) -> None:
         value, type_ = work.result, nn.tensor_type(work.result)
         possible = self.candidates_for(value)
-        if (value in self.returned or work.is_view) and PLAIN not in possible:
-            possible = [*possible, PLAIN]
+        wanted = [*self.returned.get(value, []), *([PLAIN] if work.is_view else [])]
+        layouts = {candidate.layout for candidate in possible}
+        possible = [*possible, *(c for c in wanted if c.layout not in layouts)]
         must_save = self._must(Means.LAYOUT, work)
         if must_save:
             possible = smallest(type_, possible, self.target)
@@ -123,7 +135,7 @@ class LayoutProblem:
         if not work.is_view:
             alone = alone + self.tables.write(type_, possible)
         if value in self.returned:
-            alone = alone + self.tables.transform(type_, possible, [PLAIN])[:, 0]
+            alone = alone + self.tables.transform(type_, possible, self.returned[value]).sum(axis=1)
         self.problem.costs[variable.number] = alone
         for operand in work.inputs:
             source = self.variables.get(operand)

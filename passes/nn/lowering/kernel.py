@@ -121,6 +121,11 @@ class Kernel:
         self.tails = Tails(
             {value: param.extents for value, param in zip(inputs, params, strict=False)},
             [(value, param.extents) for value, param in self._outputs],
+            [
+                (value, axis)
+                for value, param in zip(inputs, params, strict=False)
+                for axis in param.undefined_axes
+            ],
         )
         written = range(len(inputs), len(values))
         self.func = tir.FuncOp(name, Region(self._block), written)

@@ -27,6 +27,13 @@ class Memory:
     extents: Sequence[int]
     layout: LayoutAttr | None = None
 
+    @property
+    def undefined_axes(self) -> Sequence[int]:
+        """The axes whose tails may hold anything."""
+        if self.layout is None or not self.layout.undefined_tails:
+            return ()
+        return [axis for axis, _ in self.layout.blocks]
+
     def load(self, body: Body, index: Sequence[Index]) -> Scalar:
         """The element at a logical index, 0 where a tail leads out of the buffer."""
         inside = body.within_memory(index, self.extents)

@@ -7,7 +7,7 @@ knows whether zeros stay zeros (`is_zero_beyond`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -27,18 +27,21 @@ Axis = tuple[SSAValue, int]
 class Tails:
     """The tails that the layouts of a kernel's operands and results give to the values in it.
 
-    `params` and `results` are the extents, tails included, of the tensors that it reads and writes.
+    `params` and `results` are the extents, tails included, of the tensors that it reads and writes,
+    `undefined` the axes whose tails do not hold zeros.
     """
 
     def __init__(
         self,
         params: Mapping[SSAValue, Sequence[int]],
         results: Iterable[tuple[SSAValue, Sequence[int]]],
+        undefined: Collection[Axis] = (),
     ):
         self._parent: dict[Axis, Axis] = {}
         self._read: dict[Axis, int] = {}
         self._written: dict[Axis, int] = {}
         self._params = params
+        self._undefined = undefined
         self._zero: dict[Axis, bool] = {}
         self._linked: dict[Operation, Sequence[Link]] = {}
         results = list(results)
@@ -64,9 +67,10 @@ class Tails:
         key = value, axis
         if key not in self._zero:
             owner = value.owner
-            self._zero[key] = value in self._params or (
-                isinstance(owner, nn.NNOp) and _is_zero(self, owner, axis)
-            )
+            if value in self._params:
+                self._zero[key] = key not in self._undefined
+            else:
+                self._zero[key] = isinstance(owner, nn.NNOp) and _is_zero(self, owner, axis)
         return self._zero[key]
 
     def linked_zero(self, op: Operation, axis: int, operand: SSAValue) -> bool:

@@ -65,7 +65,7 @@ class ProgramBody:
 
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""
-        if not isinstance(op, nn.FusedOp | nn.RelayoutOp):
+        if not isinstance(op, nn.FusedOp | nn.RelayoutOp | func.ReturnOp):
             check_plain(op, op.operands)
         match op:
             case nn.ConstantOp():
@@ -160,6 +160,11 @@ class ProgramBody:
         written = set(self.homes.outputs.values())
         for value, param in self.returned:
             if param not in written:
+                if nn.layout_of(value) is not None:
+                    raise CloptError(
+                        "an output that is an image is an input or another output, too, and no "
+                        "command copies to an image of unknown channels; let it be a buffer."
+                    )
                 source = self._view(self.buffers[value], value)
                 self.block.add_op(cl.EnqueueCopyOp(source, param))
         self.block.add_op(cl.ReturnOp())

@@ -1,0 +1,90 @@
+"""Mark the inputs and outputs of networks that the application gives as images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, f16, f32
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects import cl, nn
+from ...dialects.cl.images import verify_image
+from ...errors import CloptError
+from .layout.images import image_layout
+
+_RANK = 4
+
+
+@dataclass(frozen=True)
+class NNMarkImagesPass(ModulePass):
+    """Marks inputs and outputs of networks as images of RGBA texels: they get `nn.image`.
+
+    `nn-choose` gives them the packed layout of four channels a texel, and `nn-to-cl` makes images
+    of them. Refused are names that no network has, tensors that are not N x C x H x W of floats,
+    and targets that keep values in buffers or have no image that large.
+    """
+
+    name: ClassVar[str] = "nn-mark-images"
+    names: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if not self.names:
+            return
+        target = cl.target_of(op)
+        _check_target(self.names[0], target)
+        networks = nn.networks_of(op)
+        parameters = [each for function in networks for each in _parameters(function)]
+        for name in self.names:
+            types = [type_ for known, type_ in parameters if known == name]
+            if not types:
+                known = ", ".join(f'"{known}"' for known, _ in parameters) or "none"
+                raise CloptError(
+                    f'"{name}" is to be an image, but the network has no such input or output; it '
+                    f"has {known}."
+                )
+            for type_ in types:
+                _check_type(name, type_, target)
+        for function in networks:
+            nn.mark_images(function, self.names)
+
+
+def _parameters(function: func.FuncOp) -> Iterator[tuple[str, Attribute]]:
+    """The names and types of inputs, then of outputs."""
+    type_ = function.function_type
+    return zip(nn.parameter_names(function), (*type_.inputs, *type_.outputs), strict=True)
+
+
+def _check_target(name: str, target: cl.Target) -> None:
+    """Refuse targets whose kernels pass values on in buffers."""
+    if not target.images:
+        raise CloptError(f'"{name}" is to be an image, but {target.name} has no images.')
+    if not target.uses_textures:
+        raise CloptError(
+            f'"{name}" is to be an image, but on {target.name} values lie in buffers, not in '
+            f"texels of four channels (texture={target.texture}); bind a buffer, or compile with "
+            "texture=prefer."
+        )
+
+
+def _check_type(name: str, type_: Attribute, target: cl.Target) -> None:
+    """Refuse tensors that no image of RGBA floats holds."""
+    plain = nn.plain_type(type_)
+    if plain.element_type not in (f16, f32):
+        raise CloptError(f'"{name}" is {type_}; an image gives and takes f32 or f16.')
+    shape = plain.get_shape()
+    if len(shape) != _RANK or 0 in shape:
+        raise CloptError(
+            f'"{name}" has the shape {"x".join(map(str, shape)) or "()"}; an image holds '
+            "N x C x H x W, four channels in a texel."
+        )
+    image = nn.buffer_type(nn.with_layout(plain, image_layout(plain)))
+    try:
+        verify_image(f'"{name}"', image, target)
+    except VerifyException as error:
+        raise CloptError(f"{error}.") from error
