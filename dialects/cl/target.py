@@ -159,6 +159,8 @@ class Target:
     align local arrays. From `vload4`, which may be anywhere, the device's compiler makes four."""
     wide_local: bool = False
     """Whether they do so in local arrays, too."""
+    biased_sums: bool = False
+    """Whether a sum starts from the bias that is added to it, where that changes little."""
     rolled_loops: bool = False
     """Whether a loop that must stay a loop gets its bound as an argument. The device's compiler
     unrolls loops of known length, and the registers that this takes cost work-items in flight."""

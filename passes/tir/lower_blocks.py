@@ -12,6 +12,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ...dialects import cl
 from ...dialects.tir import FuncOp
 from .lowering.barriers import insert_barriers
 from .lowering.emit import emit
@@ -20,6 +21,7 @@ from .lowering.inventory import inventory
 from .lowering.ndrange import bound_extents, check_scopes, check_shared, single_out
 from .lowering.reduction import place_initial_values
 from .lowering.space import Space
+from .lowering.start import start_from_biases
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,17 @@ class TIRLowerBlocksPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.body.block.ops:
             if isinstance(func, FuncOp) and inventory(func).blocks:
-                lower_blocks(func)
+                lower_blocks(func, biased=cl.target_of(op).biased_sums)
 
 
-def lower_blocks(func: FuncOp) -> None:
-    """Replace the blocks of one kernel."""
+def lower_blocks(func: FuncOp, *, biased: bool = False) -> None:
+    """Replace the blocks of one kernel; `biased` is whether its sums start from their biases."""
     blocks = inventory(func).blocks
     check_shared(blocks)
     place_initial_values(blocks)
     parts = inventory(func)
+    if biased:
+        start_from_biases(parts.blocks)
     check_scopes(parts)
     extents = bound_extents(func, parts.loops)
     single_out(parts.blocks, extents)
