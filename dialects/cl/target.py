@@ -188,6 +188,9 @@ class Target:
     winograd_tiles_cost: float = 0.0
     """The same with channels in blocks, where a kernel computes a few tiles at a time and their
     transforms stay in its caches."""
+    winograd_texels_cost: float = 0.0
+    """The same where values are texels, and so are the products between the transforms, without
+    the traffic of memory; 0 for devices on which these are products of matrices."""
     winograd_microseconds: float = 0.0
     """Time that Winograd's transforms and their products cost beyond these elements, on an idle
     device: more launches, and too few work-items in them."""
@@ -351,6 +354,7 @@ _FROM_ZERO = (
     "division_cost",
     "result_cost",
     "launch_microseconds",
+    "winograd_texels_cost",
     "winograd_tiles_cost",
     "winograd_transform_cost",
     "winograd_microseconds",

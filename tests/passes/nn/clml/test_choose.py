@@ -29,7 +29,7 @@ from clopt.passes.nn.layout.kernels import Work, work_of_region, works_of_group
 from clopt.passes.nn.layout.problem import LayoutProblem
 from support.nn.layout_graphs import AUTO, Graph
 
-BASE = replace(AUTO, clml="auto")
+BASE = replace(AUTO, clml="auto", winograd="off")
 TIMES = tuple(
     f"clml_{name}"
     for name in (
