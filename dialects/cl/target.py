@@ -78,6 +78,8 @@ class Target:
     lanes."""
     division_cost: float = 0.15
     """What a division of an index costs a short kernel, as a share of all its work."""
+    further_division_cost: float = 0.0
+    """What the indices of each further loop cost that are divided out of the same fused one."""
     items_per_unit: int = 1024
     """Work-items that a compute unit of a GPU needs to keep memory busy."""
     tiles_per_unit: int = 256
@@ -154,6 +156,9 @@ class Target:
     arithmetic_functions: bool = False
     """Whether kernels of a GPU compute `erf` and `exp` of floats by arithmetic, whose error is
     known, and not by the functions of the device, which are longer."""
+    fmax: bool = False
+    """Whether kernels take the greater number by `fmax` where a NaN may be lost, and not by a
+    comparison that keeps it."""
     wide_accesses: bool = False
     """Whether kernels move vectors of 16 bytes that are aligned so as values of a vector type, and
     align local arrays. From `vload4`, which may be anywhere, the device's compiler makes four."""
@@ -353,6 +358,7 @@ _FROM_ZERO = (
     "item_slots",
     "division_cost",
     "result_cost",
+    "further_division_cost",
     "launch_microseconds",
     "winograd_texels_cost",
     "winograd_tiles_cost",

@@ -121,10 +121,17 @@ def _grid(sizes: Sequence[int], target: cl.Target, others: Sequence[int]) -> Sha
         extents = [*sizes[: count - 1], prod(sizes[count - 1 :])]
         shape = group_shape(extents, target, others)
         if _are_few_groups(extents, shape, target):
-            cost = 1 + target.division_cost * (len(sizes) > count)
+            cost = 1 + _cost_of_divisions(len(sizes) - count, target)
             use = _share_of_use(extents, shape, target) * _share_together(shape, others)
             found.append((use / cost, count, shape))
     return max(found)[-1]
+
+
+def _cost_of_divisions(count: int, target: cl.Target) -> float:
+    """What it costs to divide the indices of so many loops out of a fused one."""
+    if count == 0:
+        return 0.0
+    return target.division_cost + target.further_division_cost * (count - 1)
 
 
 def group_shape(
