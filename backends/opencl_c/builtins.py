@@ -96,6 +96,9 @@ FUNCTIONS: dict[str, Function] = {
 NAN_PROPAGATING = {"arith.maximumf": ">", "arith.minimumf": "<"}
 """Maximum and minimum that give NaN when an operand is: the comparison that picks the left one."""
 
+NUMBERS_ONLY = {"arith.maximumf": "arith.maxnumf", "arith.minimumf": "arith.minnumf"}
+"""The operations that may take the place of those where NaN may be lost."""
+
 CALLS = frozenset(
     """
     abs abs_diff acos acosh acospi add_sat asin asinh asinpi atan atan2 atan2pi atanh atanpi cbrt

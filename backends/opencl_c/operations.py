@@ -20,6 +20,7 @@ from .builtins import (
     COMPARE_INTEGERS,
     FUNCTIONS,
     NAN_PROPAGATING,
+    NUMBERS_ONLY,
     OPERATORS,
     RELATIONAL_CALLS,
     Function,
@@ -27,7 +28,7 @@ from .builtins import (
 )
 from .exponential import EXP, SHORT_EXP
 from .expressions import Expressions
-from .rounding import DIVIDE, SQRT, exact_reciprocal, must_round
+from .rounding import DIVIDE, SQRT, exact_reciprocal, may_lose_nan, must_round
 from .types import BOOL, CType, mask_type, value_type
 from .values import Node
 
@@ -72,6 +73,8 @@ class Operations:
         if (function := FUNCTIONS.get(name)) is not None:
             return self._call(function, operands)
         if name in NAN_PROPAGATING:
+            if self.target.fmax and may_lose_nan(op):
+                return self._call(FUNCTIONS[NUMBERS_ONLY[name]], operands)
             return self._nan_propagating(NAN_PROPAGATING[name], *operands)
         raise CloptError(f"OpenCL C has no {name}: lower it before the kernel is printed")
 
@@ -169,10 +172,22 @@ class Operations:
     def _quotient(self, op: Operation, operands: Sequence[Node]) -> Node:
         ex, (a, b) = self.ex, operands
         if self.target.correctly_rounded_division or not must_round(op, self.target):
+            if self._serves_lanes(b, operands):
+                # Outside of loops that do not change it.
+                return ex.binary("*", a, ex.binary("/", ex.constant(1.0, b.ctype), b))
             return ex.binary("/", a, b)
         if b.kind == "constant" and (factor := exact_reciprocal(b.payload)) is not None:
             return ex.binary("*", a, ex.constant(factor, b.ctype))
         return ex.call(DIVIDE, self._widest(operands), operands)
+
+    def _serves_lanes(self, divisor: Node, operands: Sequence[Node]) -> bool:
+        """Whether one quotient of floats for all lanes takes the place of one for each."""
+        return (
+            self.target.arithmetic_functions
+            and divisor.kind != "constant"
+            and divisor.ctype.base == "float"
+            and divisor.ctype.width < self._widest(operands).width
+        )
 
     def _root(self, op: Operation, operands: Sequence[Node]) -> Node:
         is_native = self.target.correctly_rounded_division or not must_round(op, self.target)

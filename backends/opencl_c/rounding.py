@@ -64,6 +64,13 @@ def must_round(op: Operation, target: Target) -> bool:
     return not _is_approximate(op.fastmath) and value_type(op.result.type, target).base == "float"
 
 
+def may_lose_nan(op: Operation) -> bool:
+    """Whether an operation may give a number where one of its operands is NaN."""
+    if not isinstance(op, arith.MaximumfOp | arith.MinimumfOp):
+        return False
+    return FastMathFlag.NO_NANS in op.fastmath.data
+
+
 def remark(func: tir.FuncOp, target: Target) -> str | None:
     """The comment that asks to build a kernel with an option, where it is right only then."""
     if not target.correctly_rounded_division or not any(

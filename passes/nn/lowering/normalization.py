@@ -155,7 +155,10 @@ def lower_group_norm(kernel: Kernel, op: nn.GroupNormOp) -> None:
 
 
 def lower_softmax(kernel: Kernel, op: nn.SoftmaxOp) -> None:
-    """`exp(x - max) / sum`, or with `log` `x - max - log(sum)`: no exponential overflows."""
+    """`exp(x - max) / sum`, or with `log` `x - max - log(sum)`: no exponential overflows.
+
+    The largest element need not be NaN where one is: its exponential makes the sum NaN.
+    """
     x_shape, axes = nn.shape_of(op.x), [op.axis.value.data]
     type_ = nn.tensor_type(op.x).element_type
     extents = kept_extents(kernel, op.x, axes)
@@ -166,7 +169,7 @@ def lower_softmax(kernel: Kernel, op: nn.SoftmaxOp) -> None:
             x_shape,
             axes,
             Accumulator(type_, -inf),
-            lambda body, at, so_far: so_far.max(body.read(op.x, at)),
+            lambda body, at, so_far: so_far.max_of_numbers(body.read(op.x, at)),
             extents,
         ),
         axes,

@@ -41,6 +41,7 @@ _BINARY: dict[str, tuple[_BinaryOp | None, _BinaryOp | None, _BinaryOp | None]] 
 
 _ALLOW_RECIPROCAL = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_RECIP])
 _APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
+_LOSE_NAN = arith.FastMathFlagsAttr([FastMathFlag.NO_NANS])
 
 # Float comparisons with NaN are false, except `ne`.
 _COMPARE = {
@@ -198,6 +199,10 @@ class Scalar:
             # A known number is not NaN: one comparison suffices, and compiles to one instruction.
             return self.compare("lt", other).select(self.lift(other), self)
         return self.binary("max", other)
+
+    def max_of_numbers(self, other: Scalar) -> Scalar:
+        """The greater one of floats; where one is NaN, either, as the device likes it."""
+        return self._new(arith.MaximumfOp(self.ssa, other.ssa, _LOSE_NAN))
 
     def min(self, other: Scalar | Number) -> Scalar:
         """The lesser one; NaN propagates."""

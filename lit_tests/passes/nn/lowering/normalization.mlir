@@ -142,7 +142,7 @@ func.func @softmax(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
 // CHECK: tir.block "max" (%i0_1: spatial 2, %i1_1: spatial 1, %r0_1: reduce 8) = {{.*}} init [0xff800000 : f32] {
 // CHECK: memref.load %max[%i0_1, %{{.*}}] : memref<2x1xf32>
 // CHECK: memref.load %x[%i0_1, %r0_1] : memref<2x8xf32>
-// CHECK: arith.maximumf %{{.*}}, %{{.*}} : f32
+// CHECK: arith.maximumf %{{.*}}, %{{.*}} fastmath<nnan> : f32
 // CHECK: memref.store %{{.*}}, %max[%i0_1, %{{.*}}] : memref<2x1xf32>
 // CHECK: tir.block "sum" (%i0_3: spatial 2, %i1_3: spatial 1, %r0_3: reduce 8) = {{.*}} init [0.000000e+00 : f32] {
 // CHECK: memref.load %sum[%i0_3, %{{.*}}] : memref<2x1xf32>
@@ -175,7 +175,7 @@ func.func @log_softmax(%x: tensor<2x8xf16>) -> tensor<2x8xf16> {
 // CHECK: memref.load %max[%i0_1, %{{.*}}] : memref<2x1xf32>
 // CHECK: memref.load %x[%i0_1, %r0_1] : memref<2x8xf16>
 // CHECK: arith.extf %{{.*}} : f16 to f32
-// CHECK: arith.maximumf %{{.*}}, %{{.*}} : f32
+// CHECK: arith.maximumf %{{.*}}, %{{.*}} fastmath<nnan> : f32
 // CHECK: memref.store %{{.*}}, %max[%i0_1, %{{.*}}] : memref<2x1xf32>
 // CHECK: tir.block "sum" (%i0_3: spatial 2, %i1_3: spatial 1, %r0_3: reduce 8) = {{.*}} init [0.000000e+00 : f32] {
 // CHECK: memref.load %sum[%i0_3, %{{.*}}] : memref<2x1xf32>
