@@ -288,7 +288,7 @@ def cost_of(shape: TexelShape, tile: TexelTile, target: cl.Target, parts: int = 
     idle = max(1.0, wanted / (prod(grid) * parts))
     covered = prod(grid) * tile.texels * TEXEL
     useful = prod(extents) // extents[shape.lane] * shape.texels * TEXEL
-    products = prod(shape.running) * (TEXEL if shape.has_whole_channels else 1)
+    products = prod(shape.running) * (TEXEL if shape.stage.takes_texels else 1)
     start = target.item_slots * parts / (products * tile.texels * TEXEL)
     slots = (step.slots(target) + start) * covered / useful
     return slots * idle * _crowd(shape.taps, shape.registers(tile), target)
