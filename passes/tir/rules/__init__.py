@@ -17,6 +17,7 @@ from .gpu_matmul import GPU_MATMUL
 from .gpu_tile import GPU_TILE
 from .group_reduction import GROUP_REDUCTION
 from .register_tile import REGISTER_TILE
+from .row_texels import ROW_TEXELS
 from .rows import ROWS
 from .rule import Rule
 from .split_reduction import SPLIT_REDUCTION
@@ -31,6 +32,8 @@ RULES: tuple[Rule[Any], ...] = (
     # Kernels without a reduction: one rule for each kind of device and memory.
     TEXELS,
     CPU_ELEMENTWISE,
+    # Before single elements, where rows are long enough.
+    ROW_TEXELS,
     GPU_ELEMENTWISE,
     # Before all that computes a sum in one group: parts of it are kernels for these rules.
     SPLIT_REDUCTION,

@@ -319,6 +319,14 @@ ELEMENTWISE = {
     "sum of two layouts": one(
         lambda x, y: nn.BinaryOp(x, y, "add"), "c.c", integers(1, 6, 4, 5), integers(1, 6, 4, 5)
     ),
+    "plain relu": unary("relu", (2, 3, 5, 8), ".."),
+    "plain relu of odd rows": unary("relu", (2, 3, 5, 7), ".."),
+    "plain sum": one(
+        lambda x, y: nn.BinaryOp(x, y, "add"), "...", integers(1, 6, 4, 12), integers(6, 4, 1)
+    ),
+    "plain cast to half": one(
+        lambda x: nn.CastOp(x, nn.element_type("f2")), "..", integers(1, 3, 5, 8)
+    ),
     "pack": unary("relu", (1, 6, 5, 7), ".c"),
     "pack tokens": unary("relu", (1, 5, 18), ".l"),
     "unpack": unary("relu", (1, 6, 5, 7), "c."),

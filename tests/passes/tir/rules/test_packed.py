@@ -106,3 +106,13 @@ def test_a_group_takes_a_few_steps_of_a_long_product_at_once() -> None:
     arguments = example.arguments()
     interpreter.run(kernel, arguments, target)
     example.check(arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [("plain relu", "row-texels"), ("plain relu of odd rows", "gpu-elementwise")],
+)
+def test_plain_rows_of_texels_are_read_by_four(name: str, rule: str) -> None:
+    kernel = scheduled(Example(CASES[name], "images"), TARGETS["adreno-740"])
+    assert kernel.plan is not None
+    assert kernel.plan.data.rule == rule
