@@ -144,6 +144,10 @@ class Target:
     """Local memory of one work-group; what a CPU reports is cache and not worth tiling for."""
     fp16: bool = False
     """Whether kernels may compute in `half` (storing it works everywhere)."""
+    half_totals: bool = False
+    """Whether short sums in `half` are added up in `half`, too, because conversions cost much."""
+    half_registers: int = 0
+    """Vectors of four halves that the registers of a work-item hold."""
     fp64: bool = True
     """Whether kernels may compute in `double`."""
     correctly_rounded_division: bool = True

@@ -4,6 +4,10 @@ The significand of an f16 has 11 bits: a sum of n products, added one after the 
 half a bit each time n doubles. Short sums stay in f16, where the arithmetic is fast, and an f32
 accumulator takes each of them (blocked summation: Higham, "The Accuracy of Floating Point
 Summation", 1993).
+
+On devices with `half_totals` a second accumulator in f16 takes them, unless there are many. With
+sums of n products and m such sums the error is at most (n + m) u times the sum of the absolute
+products, where u = 2^-11; one sum of all would have n m u.
 """
 
 from __future__ import annotations
@@ -16,19 +20,34 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
 from xdsl.dialects.affine import ApplyOp
-from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, ModuleOp, f16, f32
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    Float16Type,
+    Float32Type,
+    FloatAttr,
+    ModuleOp,
+    f16,
+    f32,
+)
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import tir
+from ...dialects.cl import target_of
 from ...dialects.walking import operations_in
+from .half_sums import MOST_HALVES
+from .schedule.analysis import memref_of
 
 
 @dataclass(frozen=True)
 class TIRWidenF16AccumulatorsPass(ModulePass):
     """Let an f16 accumulator add at most `most` products before an f32 one takes the sum.
+
+    On devices with `half_totals` it adds at most `window`, those of a 3 x 3 window of four
+    channels. Then another f16 accumulator takes the sum, or an f32 one if there are more than
+    `most_sums`.
 
     Runs on kernels without blocks, and rewrites the sums that `tir-lower-blocks` writes: one store
     of zero, one of an addition. Others stay.
@@ -36,13 +55,25 @@ class TIRWidenF16AccumulatorsPass(ModulePass):
 
     name: ClassVar[str] = "tir-widen-f16-accumulators"
     most: int = 16
+    window: int = MOST_HALVES
+    most_sums: int = 64
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        halves = target_of(op).half_totals
+        lengths = _Lengths(self.window, self.most_sums) if halves else _Lengths(self.most, 0)
         for func in op.ops:
             if isinstance(func, tir.FuncOp):
                 for inner in list(operations_in(func.body)):
                     if isinstance(inner, memref.AllocaOp) and (sum_ := _sum_of(inner)):
-                        _widen(sum_, self.most)
+                        _widen(sum_, lengths)
+
+
+@dataclass(frozen=True)
+class _Lengths:
+    """How many products an f16 accumulator adds, and how many such sums another one takes."""
+
+    products: int
+    sums: int
 
 
 @dataclass(frozen=True)
@@ -108,19 +139,21 @@ def _is_zero(value: SSAValue) -> bool:
     return isinstance(constant.value, FloatAttr) and constant.value.value.data == 0
 
 
-def _widen(sum_: _Sum, most: int) -> None:
+def _widen(sum_: _Sum, lengths: _Lengths) -> None:
     loops = sum_.loops
     spatial = _variables(sum_.update.indices)
     around = [loop.var in spatial or loop.kind.data.is_bound for loop in loops]
     extents = [1 if other else loop.size for loop, other in zip(loops, around, strict=True)]
+    most = lengths.products
     if prod(extents) <= most:
         return
     place = _place(around, extents, most)
     if place is None:
         return
     loop = loops[place]
-    chunk = _chunk(loop, most // max(1, prod(extents[place + 1 :])))
-    total = _total(sum_)
+    chunk = _chunk(loop.size, most // max(1, prod(extents[place + 1 :])))
+    sums = prod(extents[: place + 1]) // chunk
+    total = _total(sum_, f16 if sums <= lengths.sums else f32)
     outer = loop if chunk == 1 else _strip(loop, chunk)
     nest = sum_.roots[0].clone()
     outer.body.block.add_op(nest)
@@ -153,11 +186,9 @@ def _place(around: Sequence[bool], extents: Sequence[int], most: int) -> int | N
     return min(fitting, default=max(legal, default=None))
 
 
-def _chunk(loop: tir.ForOp, most: int) -> int:
+def _chunk(size: int, most: int) -> int:
     """The iterations of a loop that make one sum, a divisor of its extent."""
-    if loop.kind.data is tir.LoopKind.Rolled:
-        return 1
-    return max(n for n in range(1, max(most, 1) + 1) if loop.size % n == 0)
+    return max(n for n in range(1, max(most, 1) + 1) if size % n == 0)
 
 
 def _strip(loop: tir.ForOp, chunk: int) -> tir.ForOp:
@@ -182,11 +213,11 @@ def _strip(loop: tir.ForOp, chunk: int) -> tir.ForOp:
     return outer
 
 
-def _total(sum_: _Sum) -> SSAValue:
-    """The f32 accumulator, declared after the f16 one."""
+def _total(sum_: _Sum, element: Float16Type | Float32Type) -> SSAValue:
+    """The accumulator of the short sums, declared after theirs."""
     type_ = sum_.buffer.memref.type
     alloca = memref.AllocaOp.get(
-        f32, shape=type_.get_shape(), layout=type_.layout, memory_space=type_.memory_space
+        element, shape=type_.get_shape(), layout=type_.layout, memory_space=type_.memory_space
     )
     alloca.memref.name_hint = f"{sum_.buffer.memref.name_hint or 'sum'}_total"
     Rewriter.insert_op(alloca, InsertPoint.after(sum_.buffer))
@@ -202,17 +233,23 @@ def _write_flush(nest: Operation, sum_: _Sum, total: SSAValue) -> None:
             continue
         indices = list(store.indices)
         part = memref.LoadOp.get(store.memref, indices)
-        wide = arith.ExtFOp(part.res, f32)
+        wide = [] if _element(total) == f16 else [arith.ExtFOp(part.res, f32)]
         so_far = memref.LoadOp.get(total, indices)
-        added = arith.AddfOp(so_far.res, wide.result)
+        added = arith.AddfOp(so_far.res, wide[0].result if wide else part.res)
         result = memref.StoreOp.get(added.result, total, indices)
-        Rewriter.insert_op([part, wide, so_far, added, result], InsertPoint.before(store))
+        Rewriter.insert_op([part, *wide, so_far, added, result], InsertPoint.before(store))
 
 
 def _write_init(sum_: _Sum, total: SSAValue) -> None:
-    zero = arith.ConstantOp(FloatAttr(0.0, f32))
+    zero = arith.ConstantOp(FloatAttr(0.0, _element(total)))
     store = memref.StoreOp.get(zero.result, total, list(sum_.init.indices))
     Rewriter.insert_op([zero, store], InsertPoint.before(sum_.init))
+
+
+def _element(total: SSAValue) -> Float16Type | Float32Type:
+    element = memref_of(total).element_type
+    assert isinstance(element, Float16Type | Float32Type)
+    return element
 
 
 def _read_total(read: memref.LoadOp, total: SSAValue) -> None:
@@ -220,6 +257,9 @@ def _read_total(read: memref.LoadOp, total: SSAValue) -> None:
     load = memref.LoadOp.get(total, list(read.indices))
     load.res.name_hint = read.res.name_hint
     Rewriter.insert_op(load, InsertPoint.before(read))
+    if load.res.type == f16:
+        Rewriter.replace_op(read, [], [load.res])
+        return
     for use in list(read.res.uses):
         if isinstance(use.operation, arith.ExtFOp):
             Rewriter.replace_op(use.operation, [], [load.res])

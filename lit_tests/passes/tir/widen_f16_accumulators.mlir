@@ -121,3 +121,54 @@ tir.func @others(%x: memref<12xf16>, %y: memref<1xf16>) attributes {outputs = ar
   %s = memref.load %sum[%c0] : memref<1xf16, #tir.scope<private>>
   memref.store %s, %y[%c0] : memref<1xf16>
 }
+
+// -----
+
+// On devices that add up sums in half, too, 36 products make one; two of them are few.
+// CHECK-LABEL: @halves(
+// CHECK:      %sum = memref.alloca() : memref<1xf16, #tir.scope<private>>
+// CHECK-NEXT: %sum_total = memref.alloca() : memref<1xf16, #tir.scope<private>>
+// CHECK:      tir.for rolled %ko = 0 to 2 {
+// CHECK-NEXT:   tir.for rolled %ki = 0 to 36 {
+// CHECK:          memref.store {{.*}}, %sum[%c0]
+// CHECK-NEXT:   }
+// CHECK-NEXT:   [[part:%.*]] = memref.load %sum[%c0]
+// CHECK-NEXT:   [[total:%.*]] = memref.load %sum_total[%c0]
+// CHECK-NEXT:   [[new:%.*]] = arith.addf [[total]], [[part]] : f16
+// CHECK-NEXT:   memref.store [[new]], %sum_total[%c0]
+// CHECK:      [[s:%.*]] = memref.load %sum_total[%c0]
+// CHECK-NEXT: memref.store [[s]], %y[%c0] : memref<1xf16>
+//
+// 80 such sums are many: a float takes them.
+// CHECK-LABEL: @many(
+// CHECK:      %sum_total = memref.alloca() : memref<1xf32, #tir.scope<private>>
+builtin.module attributes {cl.target = #cl.target<"phone", {fp16 = true, half_totals = true}>} {
+  tir.func @halves(%x: memref<72xf16>, %y: memref<1xf16>) attributes {outputs = array<i64: 1>} {
+    %c0 = arith.constant 0 : index
+    %sum = memref.alloca() : memref<1xf16, #tir.scope<private>>
+    %zero = arith.constant 0.0 : f16
+    memref.store %zero, %sum[%c0] : memref<1xf16, #tir.scope<private>>
+    tir.for rolled %k = 0 to 72 {
+      %s = memref.load %sum[%c0] : memref<1xf16, #tir.scope<private>>
+      %v = memref.load %x[%k] : memref<72xf16>
+      %t = arith.addf %s, %v : f16
+      memref.store %t, %sum[%c0] : memref<1xf16, #tir.scope<private>>
+    }
+    %s = memref.load %sum[%c0] : memref<1xf16, #tir.scope<private>>
+    memref.store %s, %y[%c0] : memref<1xf16>
+  }
+  tir.func @many(%x: memref<2880xf16>, %y: memref<1xf16>) attributes {outputs = array<i64: 1>} {
+    %c0 = arith.constant 0 : index
+    %sum = memref.alloca() : memref<1xf16, #tir.scope<private>>
+    %zero = arith.constant 0.0 : f16
+    memref.store %zero, %sum[%c0] : memref<1xf16, #tir.scope<private>>
+    tir.for serial %k = 0 to 2880 {
+      %s = memref.load %sum[%c0] : memref<1xf16, #tir.scope<private>>
+      %v = memref.load %x[%k] : memref<2880xf16>
+      %t = arith.addf %s, %v : f16
+      memref.store %t, %sum[%c0] : memref<1xf16, #tir.scope<private>>
+    }
+    %s = memref.load %sum[%c0] : memref<1xf16, #tir.scope<private>>
+    memref.store %s, %y[%c0] : memref<1xf16>
+  }
+}

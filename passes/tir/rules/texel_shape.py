@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+from xdsl.dialects.builtin import f16
+
 from ....dialects import cl
 from ....dialects.tir import TEXEL
-from ..schedule.analysis import written
+from ..half_sums import MOST_HALVES
+from ..schedule.analysis import memref_of, written
 from .naive_kernel import NaiveKernel
 from .stages import Stage, reads_in_place
 from .texel_row import TexelRow
@@ -143,6 +146,21 @@ class TexelShape:
         weights = self.channels * self.taps * tile.blocks
         return tile.texels + tile.rows * self.columns_read(tile) + weights
 
+    def half_registers(self, tile: TexelTile) -> int:
+        """The same for sums in half: short ones and their total, and the weights of one tap."""
+        sums = tile.texels * (1 if self.terms <= MOST_HALVES else 2)
+        return sums + tile.rows * self.columns_read(tile) + self.channels * tile.blocks
+
+    @property
+    def terms(self) -> int:
+        """Products of a sum."""
+        return prod(self.stage.block.iter_extents[i] for i in self.stage.reduce)
+
+    def is_half(self, target: cl.Target) -> bool:
+        """Whether the sums are in half, at twice the rate of float."""
+        elements = {memref_of(buffer).element_type for buffer in written(self.stage.block)}
+        return target.half_totals and elements == {f16}
+
     def step(self, tile: TexelTile) -> _Step:
         """One step of the reduction for a tile."""
         columns = self.columns_read(tile)
@@ -205,11 +223,11 @@ class _Step:
     in_rows: bool
     """Whether activations lie in a plain buffer, which costs more than an image."""
 
-    def slots(self, target: cl.Target) -> float:
-        """Issue slots for each multiply-add."""
+    def slots(self, target: cl.Target, rate: float) -> float:
+        """Issue slots for each multiply-add, which takes `rate` of one itself."""
         activations = self.activations / (target.image_cost if self.in_rows else 1.0)
         reads = activations + self.weights
-        return 1 + target.texel_cost * reads / (TEXEL * self.products)
+        return rate + target.texel_cost * reads / (TEXEL * self.products)
 
 
 def candidates(shape: TexelShape, target: cl.Target) -> Iterator[TexelTile]:
@@ -290,20 +308,25 @@ def cost_of(shape: TexelShape, tile: TexelTile, target: cl.Target, parts: int = 
     useful = prod(extents) // extents[shape.lane] * shape.texels * TEXEL
     products = prod(shape.running) * (TEXEL if shape.stage.takes_texels else 1)
     start = target.item_slots * parts / (products * tile.texels * TEXEL)
-    slots = (step.slots(target) + start) * covered / useful
-    return slots * idle * _crowd(shape.taps, shape.registers(tile), target)
+    rate = 0.5 if shape.is_half(target) else 1.0
+    slots = (step.slots(target, rate) + start) * covered / useful
+    return slots * idle * _crowd(shape, tile, target)
 
 
-def _crowd(taps: int, registers: int, target: cl.Target) -> float:
+def _crowd(shape: TexelShape, tile: TexelTile, target: cl.Target) -> float:
     """What it costs that a work-item with so many registers leaves room for few others.
 
     Where a step reads one tap only, two waves keep the device as busy as four.
     """
     available = target.registers
+    registers = shape.registers(tile)
+    if shape.is_half(target):
+        halves = shape.half_registers(tile)
+        registers = -(-halves // 2) if halves < target.half_registers else available + 1
     if registers > available:
         return _SPILLS
     if registers >= available // 2:
         return target.one_wave_cost
     # What is read last needs no register of its own: it can take that of what is not needed again.
-    crowded = registers - 1 > available // 4 and taps > 1
+    crowded = registers - 1 > available // 4 and shape.taps > 1
     return target.two_waves_cost if crowded else 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clopt.backends.pyopencl_runtime.devices import find_device, target_for
 from support.onnx import builders, on_devices
 
 
@@ -21,3 +22,14 @@ def test_float(name: str, devices: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", ["mobilenet_v2", "vit_tiny", "unet"])
 def test_half_storage(name: str, devices: dict[str, str]) -> None:
     _check(name, devices, "f16-storage")
+
+
+def test_half(devices: dict[str, str]) -> None:
+    """Sums in half, and sums of these; only some runtimes have arithmetic on halves."""
+    able = {n: d for n, d in devices.items() if target_for(find_device(d)).fp16}
+    if not able:
+        pytest.skip("no runtime has half")
+    model = builders.NETWORKS["unet"]()
+    target = "adreno-740 texture=prefer"
+    compiled = on_devices.check(model, builders.inputs_for(model), able, "f16", target)
+    assert "half4 conv_total" in compiled.source

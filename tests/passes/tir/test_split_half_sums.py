@@ -1,4 +1,4 @@
-"""Long sums of halves: parts in half, their sum in float, to the last bit."""
+"""Long sums of halves: parts in half, their sum in float or in half, to the last bit."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from clopt.dialects.cl import Target, set_target
 from clopt.passes.pipelines import FUSE, LOWER, SCHEDULE
 from support.tir.program import run_program
 
+HALVES = replace(load_target("adreno-740"), texture="off")
 TARGETS = {
     "cpu": replace(load_target("generic"), fp16=True),
-    "gpu": replace(load_target("adreno-740"), texture="off"),
+    "gpu": replace(HALVES, half_totals=False),
+    "gpu, totals in half": HALVES,
 }
 rng = np.random.default_rng(5)
 
@@ -32,9 +34,9 @@ def _run(text: str, target: Target, *inputs: np.ndarray) -> np.ndarray:
     return result
 
 
-def _sum_in_parts(products: np.ndarray, size: int) -> np.ndarray:
-    """Products along axis 0: `size` at a time in half, the parts in float."""
-    total = np.zeros(products.shape[1:], np.float32)
+def _sum_in_parts(products: np.ndarray, size: int, target: Target) -> np.ndarray:
+    """Products along axis 0: `size` at a time in half, the parts in float or in half."""
+    total = np.zeros(products.shape[1:], np.float16 if target.half_totals else np.float32)
     for start in range(0, len(products), size):
         part = np.zeros(products.shape[1:], np.float16)
         for product in products[start : start + size]:
@@ -43,9 +45,9 @@ def _sum_in_parts(products: np.ndarray, size: int) -> np.ndarray:
     return total
 
 
-@pytest.mark.parametrize("kind", TARGETS)
-def test_matmul(kind: str) -> None:
-    """Of 100 products 10 at a time: a divisor of 100."""
+@pytest.mark.parametrize(("kind", "size"), list(zip(TARGETS, (10, 10, 25), strict=True)))
+def test_matmul(kind: str, size: int) -> None:
+    """Of 100 products 10 or 25 at a time: a divisor of 100."""
     text = """
     func.func @main(%a: tensor<8x100xf16>, %b: tensor<100x16xf16>) -> tensor<8x16xf16> {
       %c = "nn.matmul"(%a, %b) <{accumulate = f16}>
@@ -55,7 +57,8 @@ def test_matmul(kind: str) -> None:
     """
     a = rng.standard_normal((8, 100)).astype(np.float16)
     b = rng.standard_normal((100, 16)).astype(np.float16)
-    expected = _sum_in_parts(a.T[:, :, None] * b[:, None, :], 10).astype(np.float16)
+    parts = a.T[:, :, None] * b[:, None, :]
+    expected = _sum_in_parts(parts, size, TARGETS[kind]).astype(np.float16)
     np.testing.assert_array_equal(_run(text, TARGETS[kind], a, b), expected)
 
 
@@ -69,12 +72,13 @@ def test_matmul_in_local_memory() -> None:
     """
     a = rng.standard_normal((64, 64)).astype(np.float16)
     b = rng.standard_normal((64, 64)).astype(np.float16)
-    expected = _sum_in_parts(a.T[:, :, None] * b[:, None, :], 16).astype(np.float16)
-    np.testing.assert_array_equal(_run(text, TARGETS["gpu"], a, b), expected)
+    target = TARGETS["gpu"]
+    expected = _sum_in_parts(a.T[:, :, None] * b[:, None, :], 16, target).astype(np.float16)
+    np.testing.assert_array_equal(_run(text, target, a, b), expected)
 
 
-@pytest.mark.parametrize("kind", TARGETS)
-def test_conv(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "size"), list(zip(TARGETS, (9, 9, 18), strict=True)))
+def test_conv(kind: str, size: int) -> None:
     """A channel of a 3x3 window is 9 products; the sum goes on in float, bias and all."""
     text = """
     func.func @main(%x: tensor<1x10x9x9xf16>, %w: tensor<6x10x3x3xf16>, %b: tensor<6xf16>)
@@ -91,6 +95,22 @@ def test_conv(kind: str) -> None:
     b = rng.standard_normal(6).astype(np.float16)
     windows = np.lib.stride_tricks.sliding_window_view(x[0], (3, 3), (1, 2))
     taps = np.moveaxis(windows, (0, 3, 4), (0, 1, 2)).reshape(90, 1, 7, 7)
-    total = _sum_in_parts(taps * w.reshape(6, 90).T[:, :, None, None], 9)
+    total = _sum_in_parts(taps * w.reshape(6, 90).T[:, :, None, None], size, TARGETS[kind])
     expected = total + b.astype(np.float32)[:, None, None]
     np.testing.assert_array_equal(_run(text, TARGETS[kind], x, w, b)[0], expected)
+
+
+def test_many_sums_go_on_in_float() -> None:
+    """Of 80 sums of 35 products the last would lose bits of a total in half."""
+    text = """
+    func.func @main(%a: tensor<1x2800xf16>, %b: tensor<2800x4xf16>) -> tensor<1x4xf16> {
+      %c = "nn.matmul"(%a, %b) <{accumulate = f16}>
+        : (tensor<1x2800xf16>, tensor<2800x4xf16>) -> tensor<1x4xf16>
+      func.return %c : tensor<1x4xf16>
+    }
+    """
+    a = rng.random((1, 2800)).astype(np.float16)
+    b = rng.random((2800, 4)).astype(np.float16)
+    exact = a.astype(np.float64) @ b
+    got = _run(text, HALVES, a, b)
+    assert np.abs(got - exact).max() <= 36 * 2.0**-11 * exact.max()
