@@ -83,9 +83,12 @@ class Stage:
 
     @property
     def takes_texels(self) -> bool:
-        """Whether a step of the reduction can take the elements of a texel, the last one fewer."""
+        """Whether a step of the reduction can take the elements of a texel, the last one fewer.
+
+        It does for an image of fewer channels, too, whose alpha is none of them.
+        """
         lane = self.reduce_lane
-        return lane is not None and self.block.iter_extents[lane] >= TEXEL
+        return lane is not None and self.block.iter_extents[lane] > 1
 
     @cached_property
     def view(self) -> View | None:
@@ -319,7 +322,8 @@ def split_channels(schedule: Schedule, stage: Stage, reduce: list[tir.ForOp]) ->
     if lane is None:
         return []
     position = stage.reduce.index(lane)
-    if reduce[position].size < TEXEL:
+    if reduce[position].size == 1:
         return []
-    reduce[position], channels = schedule.split(reduce[position], TEXEL)
+    size = min(reduce[position].size, TEXEL)
+    reduce[position], channels = schedule.split(reduce[position], size)
     return [channels]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any, cast
 
@@ -69,6 +70,9 @@ def test_camera(device: str) -> None:
     """RGBA8 is read as 0 to 1, without a kernel that packs it."""
     model = program(device)
     assert "pack" not in model.source
+    # The three channels of a texel are one step: no loop over them, and alpha is not read.
+    assert set(re.findall(r"camera\d+\.(s\d)", model.source)) == {"s0", "s1", "s2"}
+    assert "int c " not in model.source
     bytes_ = np.random.default_rng(2).integers(0, 256, (2, 3, 5, 7), np.uint8)
     model.bind_image("camera", image(model, camera.texels(bytes_, 77), cl.channel_type.UNORM_INT8))
     check(3, bytes_.astype(np.float32) / 255, model.run({}))
