@@ -106,7 +106,10 @@ class Shapes:
     def use(self) -> float:
         """The share of lanes that compute something in groups of the best shape."""
         shape = self.best()
-        return _share_of_use(self._extents(len(shape)), shape, self.target)
+        extents = self._extents(len(shape))
+        lanes = _lanes(prod(shape), extents, self.target)
+        waves = min(1.0, lanes / _wanted(extents, self.target))
+        return _share_of_lanes(extents, shape, self.target) * waves
 
 
 def together(shape: Sequence[int], others: Sequence[int]) -> Shape:
@@ -193,9 +196,22 @@ def _chunks(extent: int, most: int) -> list[int]:
 
 def _share_of_use(extents: Sequence[int], shape: Sequence[int], target: cl.Target) -> float:
     """Which share of the lanes computes something that no other does."""
-    wanted = min(target.preferred_work_group, target.max_work_group_size, prod(extents))
+    wanted = _wanted(extents, target)
+    return round(_share_of_lanes(extents, shape, target) * min(1.0, prod(shape) / wanted), 3)
+
+
+def _share_of_lanes(extents: Sequence[int], shape: Sequence[int], target: cl.Target) -> float:
+    """The same, however few waves a group has."""
     items = prod(shape)
     covered = prod(-(-n // size) * size for n, size in zip(extents, shape, strict=True))
-    wave = max(wanted // 2, 1)
-    busy = items / (-(-items // wave) * wave)
-    return round(prod(extents) / covered * busy * min(1.0, items / wanted), 3)
+    return prod(extents) / covered * items / _lanes(items, extents, target)
+
+
+def _lanes(items: int, extents: Sequence[int], target: cl.Target) -> int:
+    """The lanes of the waves that so many work-items of a group take."""
+    wave = max(_wanted(extents, target) // 2, 1)
+    return -(-items // wave) * wave
+
+
+def _wanted(extents: Sequence[int], target: cl.Target) -> int:
+    return min(target.preferred_work_group, target.max_work_group_size, prod(extents))
