@@ -147,7 +147,8 @@ def default_loops(shape: TexelShape, tile: TexelTile, target: cl.Target) -> dict
 def _window(shape: TexelShape, tile: TexelTile) -> int:
     """The innermost loop of a reduction over a window: its taps share what they read.
 
-    All loops of a small window of one channel: that is too little work for a loop.
+    All loops of a small window of one channel, or of a plain operand: that is too little work for a
+    loop.
     """
     running = shape.running
     if shape.in_patches:
@@ -155,6 +156,10 @@ def _window(shape: TexelShape, tile: TexelTile) -> int:
     most = min(MOST_TAPS, _MOST_COPIES // shape.copies(tile))
     if is_depthwise(shape.stage, shape.lane) and prod(running) <= most:
         return len(running)
+    if shape.plain is not None and shape.plain.is_aligned(tile.columns):
+        # The channels stay a loop.
+        if len(running) > 2 and prod(running[-2:]) <= most:
+            return 2
     return 1 if len(running) > 1 and running[-1] <= most else 0
 
 
