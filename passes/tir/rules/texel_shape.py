@@ -203,6 +203,11 @@ class TexelShape:
         lane = self.stage.reduce_lane
         return lane is not None and self.stage.block.iter_extents[lane] % TEXEL == 0
 
+    def products(self, tile: TexelTile) -> int:
+        """Multiply-adds of a tile."""
+        steps = prod(self.running) * (TEXEL if self.stage.takes_texels else 1)
+        return steps * tile.texels * TEXEL
+
     def copies(self, tile: TexelTile) -> int:
         """Multiply-adds in the text of one step without its window."""
         channels = TEXEL if self.stage.takes_texels or self.in_patches else 1
@@ -306,8 +311,7 @@ def cost_of(shape: TexelShape, tile: TexelTile, target: cl.Target, parts: int = 
     idle = max(1.0, wanted / (prod(grid) * parts))
     covered = prod(grid) * tile.texels * TEXEL
     useful = prod(extents) // extents[shape.lane] * shape.texels * TEXEL
-    products = prod(shape.running) * (TEXEL if shape.stage.takes_texels else 1)
-    start = target.item_slots * parts / (products * tile.texels * TEXEL)
+    start = target.item_slots * parts / shape.products(tile)
     rate = 0.5 if shape.is_half(target) else 1.0
     slots = (step.slots(target, rate) + start) * covered / useful
     return slots * idle * _crowd(shape, tile, target)

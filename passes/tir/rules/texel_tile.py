@@ -37,6 +37,12 @@ class _Facts:
         return best_tile(self.shape, self.target)[1]
 
 
+def _groups(shape: TexelShape, tile: TexelTile, target: cl.Target) -> Shapes:
+    """The groups of work-items that compute such tiles."""
+    slots = shape.products(tile) if target.item_slots else 0
+    return Shapes(shape.grid(tile), target, slots=slots)
+
+
 def best_tile(shape: TexelShape, target: cl.Target) -> tuple[float, TexelTile]:
     """The tile of the least cost, and that.
 
@@ -50,7 +56,7 @@ def best_tile(shape: TexelShape, target: cl.Target) -> tuple[float, TexelTile]:
     for cost, tile in sorted(costs, key=lambda pair: pair[0]):
         if cost >= best:
             break
-        whole = cost / Shapes(shape.grid(tile), target).use()
+        whole = cost / _groups(shape, tile, target).use()
         if whole < best:
             best, chosen = whole, tile
     return best, chosen
@@ -71,7 +77,7 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
             *tile_parameters(shape),
             Parameter("rows", "rows of a tile", lambda p: Choice(shape.rows(p.number("columns")))),
             Parameter(
-                "group", "work-items of a group", lambda p: Shapes(shape.grid(tile_of(p)), target)
+                "group", "work-items of a group", lambda p: _groups(shape, tile_of(p), target)
             ),
             *loop_parameters(shape),
             *row_parameters(shape),
@@ -130,7 +136,7 @@ def _default(space: Space[_Facts]) -> Params:
             "columns": tile.columns,
             "blocks": tile.blocks,
             "rows": tile.rows,
-            "group": Shapes(shape.grid(tile), facts.target).best(),
+            "group": _groups(shape, tile, facts.target).best(),
             **default_loops(shape, tile, facts.target),
             **({"lanes": TEXEL} if shape.in_patches else {}),
         }

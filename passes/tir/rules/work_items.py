@@ -60,6 +60,8 @@ class Shapes:
     sizes: Sequence[int]
     target: cl.Target
     others: Shape = ()
+    slots: float = 0.0
+    """Of a work-item, 0 where nobody counted them: a division is a small part of many."""
 
     def __contains__(self, value: object) -> bool:
         """Whether the last group of each axis fits into it and the device takes them all."""
@@ -101,7 +103,7 @@ class Shapes:
 
     def best(self) -> Shape:
         """Fewer axes where that leaves much less idle; the shape minds those of other nests."""
-        return _grid(self._running, self.target, self.others)
+        return _grid(self._running, self.target, self.others, self.slots)
 
     def use(self) -> float:
         """The share of lanes that compute something in groups of the best shape."""
@@ -117,24 +119,25 @@ def together(shape: Sequence[int], others: Sequence[int]) -> Shape:
     return tuple(max(sizes) for sizes in zip_longest(shape, others, fillvalue=1))
 
 
-def _grid(sizes: Sequence[int], target: cl.Target, others: Sequence[int]) -> Shape:
+def _grid(sizes: Sequence[int], target: cl.Target, others: Sequence[int], slots: float) -> Shape:
     """The shape of a group for loops of some sizes, x first; its length is that of the grid."""
     found: list[tuple[float, int, tuple[int, ...]]] = []
     for count in range(1, min(3, len(sizes)) + 1):
         extents = [*sizes[: count - 1], prod(sizes[count - 1 :])]
         shape = group_shape(extents, target, others)
         if _are_few_groups(extents, shape, target):
-            cost = 1 + _cost_of_divisions(len(sizes) - count, target)
+            cost = 1 + _cost_of_divisions(len(sizes) - count, target, slots)
             use = _share_of_use(extents, shape, target) * _share_together(shape, others)
             found.append((use / cost, count, shape))
     return max(found)[-1]
 
 
-def _cost_of_divisions(count: int, target: cl.Target) -> float:
+def _cost_of_divisions(count: int, target: cl.Target, slots: float) -> float:
     """What it costs to divide the indices of so many loops out of a fused one."""
     if count == 0:
         return 0.0
-    return target.division_cost + target.further_division_cost * (count - 1)
+    cost = target.division_cost + target.further_division_cost * (count - 1)
+    return min(cost, count * target.item_slots / slots) if slots else cost
 
 
 def group_shape(
