@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
-from ...dialects.cl.target import NEWEST_CLML
+from ...dialects.cl.target_ranges import NEWEST_CLML
 from ...errors import CloptError, UnavailableError
 from ..clml.library import reference_library
 from .loader import share_opencl

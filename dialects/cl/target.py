@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -10,14 +9,9 @@ from typing import Any, TypeAlias, cast
 
 from ...messages.printable import printable
 from ..tir import TEXEL
+from .target_ranges import check_ranges
 
 Fact: TypeAlias = str | bool | int | float
-
-TEXTURE_CHOICES = ("off", "auto", "prefer")
-WINOGRAD_CHOICES = ("off", "auto", "prefer")
-BLOCK_CHOICES = ("off", "auto", "prefer")
-CLML_CHOICES = ("off", "auto", "prefer")
-NEWEST_CLML = 5
 
 # Up to this cost an image is the better memory: its unit computes addresses and borders.
 _AFFORDABLE_IMAGE_COST = 1.25
@@ -256,24 +250,7 @@ class Target:
     """A view of a buffer, image or sub-buffer, starts at a multiple of this many bytes."""
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                names = " or ".join(f'"{choice}"' for choice in choices)
-                raise ValueError(f'{name} is {names}, not "{getattr(self, name)}"')
-        for name in _POSITIVE:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
-        for name in _ABOVE_ZERO:
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is a positive number, not {getattr(self, name)}")
-        for name in _FROM_ZERO:
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is a number from 0, not {getattr(self, name)}")
-        base = self.image_base_alignment_bytes
-        if base & (base - 1):
-            raise ValueError(f"image_base_alignment_bytes is a power of two, not {base}")
-        if not 0 <= self.clml_version <= NEWEST_CLML:
-            raise ValueError(f"clml_version is 0 to {NEWEST_CLML}, not {self.clml_version}")
+        check_ranges(vars(self))
 
     @property
     def uses_textures(self) -> bool:
@@ -305,71 +282,6 @@ class Target:
         return replace(self, **{key: _checked(key, value) for key, value in facts.items()})
 
 
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "device_type": ("cpu", "gpu"),
-    "texture": TEXTURE_CHOICES,
-    "blocks": BLOCK_CHOICES,
-    "winograd": WINOGRAD_CHOICES,
-    "clml": CLML_CHOICES,
-}
-_POSITIVE = (
-    "vector_width",
-    "vector_registers",
-    "item_vectors",
-    "registers",
-    "items_per_unit",
-    "tiles_per_unit",
-    "items_per_core",
-    "max_groups",
-    "max_group_depth",
-    "large_work_group",
-    "shared_work_group",
-    "small_work_group",
-    "coalesced_items",
-    "cache_line_bytes",
-    "register_rows",
-    "register_cols",
-    "compute_units",
-    "max_work_group_size",
-    "preferred_work_group",
-    "local_memory_bytes",
-    "image_base_alignment_bytes",
-)
-_ABOVE_ZERO = (
-    "guard_cost",
-    "horizontal_cost",
-    "l2_bytes_per_cycle",
-    "memory_bytes_per_cycle",
-    "loads_per_cycle",
-    "mads_per_cycle",
-    "item_cycles",
-    "two_waves_cost",
-    "one_wave_cost",
-    "mads_per_nanosecond",
-    "access_cost",
-    "bandwidth",
-    "image_cost",
-    "clml_convolution_mads_per_nanosecond",
-    "clml_depthwise_mads_per_nanosecond",
-    "clml_matmul_mads_per_nanosecond",
-    "clml_bandwidth",
-)
-_FROM_ZERO = (
-    "mad_cycles",
-    "lane_cycles",
-    "tile_cycles",
-    "texel_cost",
-    "item_slots",
-    "division_cost",
-    "result_cost",
-    "further_division_cost",
-    "launch_microseconds",
-    "winograd_texels_cost",
-    "winograd_tiles_cost",
-    "winograd_transform_cost",
-    "winograd_microseconds",
-    "clml_launch_microseconds",
-)
 FACT_TYPES: Mapping[str, type[Any]] = {
     field.name: cast("type[Any]", type(field.default))
     for field in fields(Target)

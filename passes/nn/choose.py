@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 
 from ...context import explanations_of, thrift_of, weights_of
 from ...dialects import cl, nn
-from ...dialects.cl.target import CLML_CHOICES
+from ...dialects.cl.target_ranges import CLML_CHOICES
 from ...errors import CloptError
 from ..remarks import add_remarks
 from .clml.choose import Chooser

@@ -21,7 +21,7 @@ from xdsl.pattern_rewriter import (
 
 from ...context import thrift_of
 from ...dialects import cl, nn
-from ...dialects.cl.target import WINOGRAD_CHOICES
+from ...dialects.cl.target_ranges import WINOGRAD_CHOICES
 from ...dialects.nn import Array, ints, shape_of
 from ...dialects.nn.winograd import KERNEL, TRANSFORMS, tile_counts
 from ...dialects.tir import TEXEL
