@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ....dialects import nn
@@ -111,34 +111,41 @@ class UnitReduce(RewritePattern):
             replace(rewriter, op, nn.ReshapeOp(op.x, shape_of(op.result)))
 
 
-class UnaryBeforeMovement(RewritePattern):
+class UnaryBeforeTranspose(RewritePattern):
     """f(transpose(x)) is transpose(f(x)), so that the kernel that computes x applies f to it.
 
-    Not where others read the transpose, too: they would need a second one.
+    Reshapes before the transpose are moved after f, too. Not where others read the transpose or a
+    reshape: they would need another one.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        (moved,) = op.operands
-        movement = moved.owner
-        if not isinstance(movement, nn.TransposeOp | nn.ReshapeOp) or in_kernel(op):
+        (value,) = op.operands
+        if not isinstance(value.owner, nn.TransposeOp) or in_kernel(op):
             return
-        producer = movement.x.owner
+        movements: list[nn.TransposeOp | nn.ReshapeOp] = []
+        while isinstance(value.owner, nn.TransposeOp | nn.ReshapeOp) and value.has_one_use():
+            movements.insert(0, value.owner)
+            value = value.owner.x
+        producer = value.owner
         is_computed = isinstance(producer, nn.NNOp) and not isinstance(producer, nn.ConstantOp)
-        if not is_computed or not moved.has_one_use():
+        if not is_computed or not movements:
             return
-        source, result = nn.tensor_type(movement.x), nn.tensor_type(op.results[0])
-        inner = type(op).create(
-            operands=[movement.x],
-            properties=dict(op.properties),
-            attributes=dict(op.attributes),
-            result_types=[TensorType(result.element_type, source.get_shape())],
-        )
-        outer = type(movement).create(
-            operands=[inner.results[0]],
-            properties=dict(movement.properties),
-            result_types=[result],
-        )
-        replace(rewriter, op, inner, outer)
+        element = nn.tensor_type(op.results[0]).element_type
+        new = [_on(op, value, TensorType(element, nn.shape_of(value)))]
+        for movement in movements:
+            shape = nn.shape_of(movement.result)
+            new.append(_on(movement, new[-1].results[0], TensorType(element, shape)))
+        replace(rewriter, op, *new)
+
+
+def _on(op: Operation, operand: SSAValue, result: TensorType[Attribute]) -> Operation:
+    """The same operation on another operand."""
+    return type(op).create(
+        operands=[operand],
+        properties=dict(op.properties),
+        attributes=dict(op.attributes),
+        result_types=[result],
+    )
 
 
 PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
@@ -150,8 +157,8 @@ PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
     nn.DepthToSpaceOp.name: (SimpleBlocks(),),
     nn.SpaceToDepthOp.name: (SimpleBlocks(),),
     nn.ReduceOp.name: (UnitReduce(),),
-    nn.UnaryOp.name: (UnaryBeforeMovement(),),
-    nn.ClipOp.name: (UnaryBeforeMovement(),),
+    nn.UnaryOp.name: (UnaryBeforeTranspose(),),
+    nn.ClipOp.name: (UnaryBeforeTranspose(),),
     nn.BinaryOp.name: (BroadcastsItself(),),
     nn.CompareOp.name: (BroadcastsItself(),),
     nn.WhereOp.name: (BroadcastsItself(),),
