@@ -7,15 +7,26 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
+import numpy as np
+import onnx
+import pyopencl
 import pytest
 
+import clopt
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.tools import compile as compile_tool
 from clopt.tools import opt, run
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+SEGMENTATION = """
+<ir_version: 8, opset_import: ["" : 17]>
+net (float[1,3,224,224] camera) => (float[1,1,224,224] mask) {
+  mask = ReduceMax <axes = [1], keepdims = 1> (camera)
+}
+"""
 
 
 def test_digits_are_read(device: str):
@@ -46,9 +57,33 @@ def test_an_application_and_a_network_share_a_queue(device: str, tmp_path: Path)
 def test_python_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    code, _ = _python_of_the_readme()
     exec(compile(code, "README.md", "exec"), {})
     assert (tmp_path / "digits" / "kernels.cl").exists()
+
+
+def test_images_of_the_readme(
+    device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    onnx.save(onnx.parser.parse_model(SEGMENTATION), "segment.onnx")
+    queue = pyopencl.CommandQueue(pyopencl.Context([find_device(device).handle]))
+    pixels = np.random.default_rng(0).integers(0, 256, (224, 224, 4), np.uint8)
+    form = pyopencl.ImageFormat(pyopencl.channel_order.RGBA, pyopencl.channel_type.UNORM_INT8)
+    flags: Any = pyopencl.mem_flags.READ_ONLY | pyopencl.mem_flags.COPY_HOST_PTR
+    create = cast("Any", pyopencl).create_image
+    image = create(queue.context, flags, form, pixels.shape[1::-1], hostbuf=pixels)
+    _, code = _python_of_the_readme()
+    names: dict[str, Any] = {"clopt": clopt, "queue": queue, "image": image}
+    exec(compile(code, "README.md", "exec"), names)
+    (extents,) = re.findall(r"width and height: (.*)", code)
+    assert capsys.readouterr().out.strip() == extents
+    expected = pixels[..., :3].max(axis=2) / 255
+    np.testing.assert_allclose(names["mask"][0, 0], expected, rtol=1e-6)
+
+
+def _python_of_the_readme() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", README, re.S)
 
 
 def test_tools_of_the_readme(capsys: pytest.CaptureFixture[str]):

@@ -51,9 +51,16 @@ static clopt_status check_form(clopt_model *model, const char *what, const clopt
                                cl_mem image) {
     size_t width = 0, height = 0;
     cl_image_format format = {0, 0};
-    clGetImageInfo(image, CL_IMAGE_WIDTH, sizeof width, &width, NULL);
-    clGetImageInfo(image, CL_IMAGE_HEIGHT, sizeof height, &height, NULL);
-    clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof format, &format, NULL);
+    cl_int error = clGetImageInfo(image, CL_IMAGE_WIDTH, sizeof width, &width, NULL);
+    if (error == CL_SUCCESS) {
+        error = clGetImageInfo(image, CL_IMAGE_HEIGHT, sizeof height, &height, NULL);
+    }
+    if (error == CL_SUCCESS) {
+        error = clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof format, &format, NULL);
+    }
+    if (error != CL_SUCCESS) {
+        return clopt_fail_opencl(model, "clGetImageInfo", what, error);
+    }
     if (width != wanted->width || height != wanted->height) {
         return clopt_fail(model, CLOPT_BUFFER,
                           "The image for %s has %zu x %zu texels; it needs %zu x %zu.", what,

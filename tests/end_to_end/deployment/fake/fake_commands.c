@@ -226,6 +226,42 @@ cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem fro
     return copy_image(queue, to, region, from, offset, event);
 }
 
+/* The bytes of an image that a transfer takes whole, as those of our runtime do. */
+static unsigned char *whole_image(cl_command_queue queue, cl_mem image, const size_t *region,
+                                  const char *call) {
+    object *memory = fake_live(image, MEMORY, call);
+    if (memcmp(region, memory->extents, sizeof memory->extents) != 0) {
+        fake_fault("a transfer of a part of an image");
+    }
+    return bytes_of(queue, image, 0, memory->bytes, call);
+}
+
+cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
+                                      const size_t *origin, const size_t *region, size_t pitch,
+                                      size_t slice, void *data, cl_uint waits,
+                                      const cl_event *wait_list, cl_event *event) {
+    const unsigned char *source = whole_image(queue, image, region, "clEnqueueReadImage");
+    if (fake_fails()) {
+        return CL_OUT_OF_RESOURCES;
+    }
+    memcpy(data, source, ((object *)image)->bytes);
+    fake_tell("read", "image");
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
+                                       const size_t *origin, const size_t *region, size_t pitch,
+                                       size_t slice, const void *data, cl_uint waits,
+                                       const cl_event *wait_list, cl_event *event) {
+    unsigned char *target = whole_image(queue, image, region, "clEnqueueWriteImage");
+    if (fake_fails()) {
+        return CL_OUT_OF_RESOURCES;
+    }
+    memcpy(target, data, ((object *)image)->bytes);
+    fake_tell("write", "image");
+    return CL_SUCCESS;
+}
+
 cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint waits,
                                                const cl_event *wait_list, cl_event *event) {
     cl_int error;

@@ -47,6 +47,7 @@ typedef struct object {
     cl_mem_flags flags;
     cl_command_queue_properties properties;
     size_t offset, bytes, extents[3];
+    cl_image_format format; /* of an image */
     unsigned char *data; /* of memory; its own without a parent */
     char name[32];
     launch state; /* of a kernel */

@@ -143,6 +143,7 @@ cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
         made->extents[0] = description->image_width;
         made->extents[1] = height;
         made->extents[2] = layers;
+        made->format = *format;
     }
     return fill(made, flags, pitch * height * layers, data);
 }
@@ -182,6 +183,22 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem handle, cl_mem_info what, size_t by
         return ANSWER(size_t, memory->offset);
     default:
         fake_fault("an unknown question about memory");
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int CL_API_CALL clGetImageInfo(cl_mem image, cl_image_info what, size_t bytes, void *result,
+                                  size_t *needed) {
+    object *memory = fake_live(image, MEMORY, "clGetImageInfo");
+    switch (what) {
+    case CL_IMAGE_WIDTH:
+        return ANSWER(size_t, memory->extents[0]);
+    case CL_IMAGE_HEIGHT:
+        return ANSWER(size_t, memory->extents[1]);
+    case CL_IMAGE_FORMAT:
+        return fake_answer(&memory->format, sizeof memory->format, bytes, result, needed);
+    default:
+        fake_fault("an unknown question about an image");
         return CL_INVALID_VALUE;
     }
 }
