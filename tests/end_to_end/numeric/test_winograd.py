@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import clopt
-from clopt.backends.pyopencl_runtime import Executable
+from clopt.backends.pyopencl_runtime import Executable, find_device
 from support.onnx.on_devices import TARGET
 
 # n, c, h, w, o, pads: tiles that reach over the edge in one or both directions, channels that no
@@ -67,6 +67,9 @@ CASES_IN_TEXELS = [
 
 ERRORS = {"f32": {"off": 1e-6, "prefer": 1e-5}, "f16-storage": {"off": 5e-4, "prefer": 1e-3}}
 """Largest errors of the direct form and by transforms, F(4, 3) of floats and F(2, 3) of halves."""
+CUTS_HALVES = ("nvidia",)
+"""Devices that cut floats off when they write them to images of halves: twice the error of
+rounding."""
 
 
 def _problem(case: tuple) -> tuple[np.ndarray, onnx.ModelProto, np.ndarray]:
@@ -98,6 +101,8 @@ def test_hard_cases(case: tuple, precision: str, tolerance: float, device: str) 
 @pytest.mark.parametrize(("precision", "tolerance"), [("f32", 1e-4), ("f16-storage", 1e-2)])
 @pytest.mark.parametrize("case", CASES_IN_BLOCKS)
 def test_tiles_in_blocks(case: tuple, precision: str, tolerance: float, device: str) -> None:
+    if find_device(device).kind != "cpu":
+        pytest.skip("only CPUs have channels in blocks of a vector")
     _check(case, precision, tolerance, device, "winograd_conv", blocks="prefer")
 
 
@@ -109,5 +114,6 @@ def test_tiles_in_texels(case: tuple, precision: str, mode: str, devices: dict[s
     assert ("winograd_product" in compiled.source) == (mode == "prefer")
     for name, device in devices.items():
         executable = Executable(compiled.module, compiled.weights, device, source=compiled.source)
-        error = np.abs(executable.run([x])[0] - expected).max()
-        assert error <= ERRORS[precision][mode] * np.abs(expected).max(), name
+        error = np.abs(executable.run([x])[0] - expected).max() / np.abs(expected).max()
+        factor = 2 if name in CUTS_HALVES and precision == "f16-storage" else 1
+        assert error <= factor * ERRORS[precision][mode], name
