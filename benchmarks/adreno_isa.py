@@ -135,9 +135,7 @@ def code_of(assembly: str) -> Span:
 
 
 def _instructions(assembly: str) -> tuple[list[str], dict[str, int], int]:
-    """The instructions, the index that each label stands for, and that of the first after the
-    preamble.
-    """
+    """The instructions, the index of each label, and the index where the preamble has ended."""
     lines: list[str] = []
     labels: dict[str, int] = {}
     start = 0

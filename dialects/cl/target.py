@@ -98,8 +98,8 @@ class Target:
     access_cost: float = 4.0
     """Cost of loading or storing up to four floats in a buffer, in multiply-adds."""
     result_cost: float = 0.0
-    """Cost of an element of a kernel's result beside the terms of its sum and its store, in
-    multiply-adds: its share of a work-item's start, a sum that begins and ends, what is fused."""
+    """Overhead of each element that a kernel writes, in multiply-adds: a share of the work-item's
+    start, of setting up and finishing the sum, and of fused operations."""
     guard_cost: float = 1.25
     """Cost of a read from a buffer that may be outside, where the kernel compares an index and
     selects between the element and zero, in units of any other."""

@@ -180,7 +180,7 @@ def _floordiv(form: Linear, divisor: int, extents: Extents) -> Linear:
     if inner is not None:
         # (x floordiv a) floordiv b = x floordiv (a b)
         return quotient + _floordiv(
-            linear(inner.lhs, extents), _constant(inner.rhs) * divisor, extents
+            linear(inner.lhs, extents), constant_of(inner.rhs) * divisor, extents
         )
     atom = AffineBinaryOpExpr(_Kind.FloorDiv, rest.expr(), AffineExpr.constant(divisor))
     return quotient + Linear({atom: 1}, 0)
@@ -199,7 +199,7 @@ def _mod(form: Linear, divisor: int, extents: Extents) -> Linear:
         factor, coarse, fine = parts
         return _mod(coarse, divisor // factor, extents).scaled(factor) + fine
     nested = _single_atom(rest, _Kind.Mod)
-    if nested is not None and _constant(nested.rhs) % divisor == 0:
+    if nested is not None and constant_of(nested.rhs) % divisor == 0:
         # (x mod (a c)) mod c = x mod c
         return _mod(linear(nested.lhs, extents), divisor, extents)
     atom = AffineBinaryOpExpr(_Kind.Mod, rest.expr(), AffineExpr.constant(divisor))
@@ -211,7 +211,7 @@ def _recombine(form: Linear, extents: Extents) -> Linear:
     for atom, k in form.terms.items():
         if type(atom) is not AffineBinaryOpExpr or atom.kind is not _Kind.Mod:
             continue
-        c = _constant(atom.rhs)
+        c = constant_of(atom.rhs)
         for other, other_k in form.terms.items():
             whole = _quotient_partner(other, atom, c)
             if whole is not None and other_k == k * c:
@@ -230,7 +230,7 @@ def _quotient_partner(
     if not (
         isinstance(candidate, AffineBinaryOpExpr)
         and candidate.kind is _Kind.FloorDiv
-        and _constant(candidate.rhs) == divisor
+        and constant_of(candidate.rhs) == divisor
     ):
         return None
     if candidate.lhs == remainder.lhs:
@@ -241,7 +241,7 @@ def _quotient_partner(
         isinstance(inner, AffineBinaryOpExpr)
         and inner.kind is _Kind.Mod
         and inner.lhs == remainder.lhs
-        and _constant(inner.rhs) % divisor == 0
+        and constant_of(inner.rhs) % divisor == 0
     ):
         return inner
     return None
@@ -255,7 +255,8 @@ def _single_atom(form: Linear, kind: AffineBinaryOpKind) -> AffineBinaryOpExpr |
     return None
 
 
-def _constant(expr: AffineExpr) -> int:
+def constant_of(expr: AffineExpr) -> int:
+    """The value of an expression that is a constant, such as a divisor."""
     assert isinstance(expr, AffineConstantExpr), "division is by a constant"
     return expr.value
 
@@ -332,7 +333,7 @@ def _base_of(
         if other is not atom and (divisor := _steps(atom, inner, other, extents)) is not None
     ]
     if list(inner.terms.values()) == [1] or inner.expr() in sums:
-        candidates.append((inner.expr(), _constant(atom.rhs)))
+        candidates.append((inner.expr(), constant_of(atom.rhs)))
     for base, divisor in candidates:
         low, high = _base_bounds(base, extents)
         if low is not None and high is not None and high - low < _MOST_STEPS * divisor:
@@ -355,7 +356,7 @@ def _steps(
         if inner.constant or list(inner.terms.values()) != [1]:
             return None
         factor = whole.terms.get(next(iter(inner.terms)), 0)
-    divisor, rest = divmod(factor * _constant(atom.rhs), _constant(other.rhs))
+    divisor, rest = divmod(factor * constant_of(atom.rhs), constant_of(other.rhs))
     if rest or divisor < 2:
         return None
     found = _floordiv(Linear({other: 1}, 0), divisor, extents)
@@ -398,7 +399,7 @@ def _atom_bounds(atom: AffineExpr, extents: Extents) -> Bounds:
         extent = extents[atom.position]
         return (None, None) if extent is None else (0, max(extent - 1, 0))
     assert isinstance(atom, AffineBinaryOpExpr)
-    divisor = _constant(atom.rhs)
+    divisor = constant_of(atom.rhs)
     low, high = bounds_of(linear(atom.lhs, extents), extents)
     if atom.kind is _Kind.Mod:
         return 0, divisor - 1

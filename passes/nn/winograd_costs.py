@@ -1,4 +1,4 @@
-"""What a 3x3 convolution costs, directly and by Winograd's transforms, in products."""
+"""The cost of a 3x3 convolution, direct and by Winograd's transforms, counted in products."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Costs:
-    """What a convolution costs beside its products, in products."""
+    """The overheads of a convolution, in units of one product."""
 
     transform: float = 0.0
     """Each element that a transform reads or writes."""

@@ -10,13 +10,12 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
-    AffineConstantExpr,
     AffineDimExpr,
     AffineExpr,
 )
 
 from ....dialects.tir import EXPANDED, BlockOp, ForOp, LoopKind
-from ....dialects.tir.affine import Linear, bounds, linear
+from ....dialects.tir.affine import Linear, bounds, constant_of, linear
 from ..flat import Flat, compose, flat, tidy
 from ..schedule.analysis import index_expr, path_to
 from .inventory import Inventory
@@ -65,8 +64,8 @@ class Guard:
             isinstance(quotient, AffineBinaryOpExpr)
             and quotient.kind is AffineBinaryOpKind.FloorDiv
         ):
-            assert isinstance(quotient.rhs, AffineConstantExpr), "divisors are constants"
-            return Guard.of(quotient.lhs, limit * quotient.rhs.value, self.below).coarse(extents)
+            limit *= constant_of(quotient.rhs)
+            return Guard.of(quotient.lhs, limit, self.below).coarse(extents)
         return Guard.of(quotient, limit, self.below)
 
 

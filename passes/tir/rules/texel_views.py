@@ -15,14 +15,13 @@ from xdsl.dialects import memref
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
-    AffineConstantExpr,
     AffineDimExpr,
     AffineExpr,
 )
 
 from ....dialects import tir
 from ....dialects.tir import TEXEL
-from ....dialects.tir.affine import Linear, linear
+from ....dialects.tir.affine import Linear, constant_of, linear
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, temporary
 
@@ -93,7 +92,7 @@ class View:
 
 
 def _around(digit: Digit, extent: int) -> list[int]:
-    """The loops beside a digit's, of more than one iteration by their sizes."""
+    """The sizes of the loops that splitting off a digit leaves, without those of one iteration."""
     high = extent // (digit.step * digit.size)
     return [*([high] if high > 1 else []), *([digit.step] if digit.step > 1 else [])]
 
@@ -142,17 +141,12 @@ def _digit(atom: AffineExpr, extents: Sequence[int]) -> Digit | None:
     """The digit that an atom is, whose variable divides into whole ones."""
     step, size = 1, None
     if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.Mod:
-        atom, size = atom.lhs, _constant(atom.rhs)
+        atom, size = atom.lhs, constant_of(atom.rhs)
     if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.FloorDiv:
-        atom, step = atom.lhs, _constant(atom.rhs)
+        atom, step = atom.lhs, constant_of(atom.rhs)
     if not isinstance(atom, AffineDimExpr):
         return None
     extent = extents[atom.position]
     if size is None:
         size = extent // step
     return Digit(atom.position, step, size) if extent % (step * size) == 0 else None
-
-
-def _constant(expr: AffineExpr) -> int:
-    assert isinstance(expr, AffineConstantExpr), "divisors are constants"
-    return expr.value
