@@ -86,14 +86,14 @@ def _start_of(total: memref.LoadOp, reader: BlockOp) -> memref.StoreOp | None:
     starts = [block for block in others if block not in sums]
     if len(sums) != 1 or len(starts) != 1 or not _adds_up(sums[0], total.memref):
         return None
-    stores = list(starts[0].stores())
+    stores = starts[0].stores()
     return stores[0] if len(stores) == 1 and _is_zero(stores[0].value) else None
 
 
 def _adds_up(block: BlockOp, buffer: SSAValue) -> bool:
-    stores = list(block.stores())
-    added = stores[0].value.owner
-    if len(stores) != 1 or not isinstance(added, arith.AddfOp):
+    stores = block.stores()
+    added = stores[0].value.owner if len(stores) == 1 else None
+    if not isinstance(added, arith.AddfOp):
         return False
     return any(
         isinstance(operand.owner, memref.LoadOp) and operand.owner.memref is buffer
