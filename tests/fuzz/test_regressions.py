@@ -97,6 +97,14 @@ ROWS = {
         "adreno-630",
         opset=21,
     ),
+    # The tail of the last block of channels has no sums, and was taken for a reader of them.
+    "norm_of_ragged_blocks": Row(
+        """(float[2,12,2,5] x, float[12] w, float[12] w1, float[16,12,3,5] w2)
+        => (float[2,16,2,5] y) {
+            z = InstanceNormalization(x, w, w1)
+            y = Conv<pads = [1, 2, 1, 2]>(z, w2)
+        }"""
+    ),
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -160,9 +160,25 @@ def body_guards(block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
         return []
     if any(isinstance(op, memref.StoreOp | scf.IfOp) for op in block.body.block.ops if op != last):
         return []
+    return _conjuncts(last.cond, block, iters)
+
+
+def access_guards(access: Operation, block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
+    """The conditions of the `if`s of `block` whose first regions `access` stands in."""
+    guards: list[Guard] = []
+    inner = access
+    while (outer := inner.parent_op()) is not None and inner is not block:
+        if isinstance(outer, scf.IfOp) and inner.parent_region() is outer.true_region:
+            guards += _conjuncts(outer.cond, block, iters)
+        inner = outer
+    return guards
+
+
+def _conjuncts(condition: SSAValue, block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
+    """The comparisons of indices that hold wherever `condition` does."""
     leaves = dict(zip(block.iter_vars, iters, strict=True))
     guards: list[Guard] = []
-    pending = [last.cond]
+    pending = [condition]
     while pending:
         owner = pending.pop().owner
         if isinstance(owner, arith.AndIOp):
