@@ -15,7 +15,8 @@ _EXTENSIONS = {"double": "cl_khr_fp64", "half": "cl_khr_fp16"}
 
 _FETCH = f"""\
 // OpenCL's prefetch() does nothing or takes longer than the loads on the CPUs that were tried.
-#ifdef __has_builtin
+// NVIDIA's compiler has the builtin function, but takes no pointer to global memory for it.
+#if defined(__has_builtin) && !defined(__NV_CL_C_VERSION)
 #if __has_builtin(__builtin_prefetch)
 #define {FETCH}(pointer) __builtin_prefetch(pointer)
 #endif

@@ -2,7 +2,7 @@
 
 // A vector of weights is fetched once, however many columns it is multiplied by.
 
-// CHECK: #ifdef __has_builtin
+// CHECK: #if defined(__has_builtin) && !defined(__NV_CL_C_VERSION)
 // CHECK: #define FETCH(pointer) __builtin_prefetch(pointer)
 // CHECK: #define FETCH(pointer)
 // CHECK-LABEL: __kernel void columns(
