@@ -44,7 +44,7 @@ from .verify import VerifyPass
 
 SIMPLIFY: tuple[ModulePass, ...] = (
     # Operations on weights alone run here, once, and not at every inference.
-    NNFoldConstantsPass(),
+    NNFoldConstantsPass(keep_quantized=True),
     # Before activations are recognised: a batch norm must still follow its convolution directly.
     NNFoldBatchNormPass(),
     # Exporters spell activations as chains and leave identities: this brings each into one form.
@@ -52,10 +52,18 @@ SIMPLIFY: tuple[ModulePass, ...] = (
     # Equal subgraphs are easier to see in one form.
     CSEOfNetworks(),
     # Canonicalisation may have brought constants together.
+    NNFoldConstantsPass(keep_quantized=True),
+    DCEOfNetworks(),
+    VerifyPass(),
+)
+
+INTEGERS: tuple[ModulePass, ...] = (
+    # The weights of products that stay in floats.
     NNFoldConstantsPass(),
     DCEOfNetworks(),
     VerifyPass(),
 )
+"""Passes on quantised networks. Before `nn-mixed-precision`, which rounds constants to half."""
 
 PRECISION: tuple[ModulePass, ...] = (
     # After `simplify`: batch norms fold in the precision of the model, and a norm or activation
@@ -148,7 +156,7 @@ PIPELINES: dict[str, tuple[ModulePass, ...]] = {
     "lower": LOWER,
     "schedule": SCHEDULE,
     "memory": MEMORY,
-    "opencl": SIMPLIFY + PRECISION + FUSE + LOWER + SCHEDULE + MEMORY,
+    "opencl": SIMPLIFY + INTEGERS + PRECISION + FUSE + LOWER + SCHEDULE + MEMORY,
 }
 
 

@@ -162,6 +162,13 @@ class NearestMode(StrEnum):
     CEIL = "ceil"
 
 
+class Rounding(StrEnum):
+    """The integer to which quantisation rounds a number halfway between two."""
+
+    HALF_EVEN = "half_even"
+    HALF_UP = "half_up"
+
+
 class BlockOrder(StrEnum):
     """The order of channels in depth_to_space: block offset (dcr) or depth (crd) outermost."""
 
@@ -253,6 +260,13 @@ class BlockOrderAttr(EnumAttribute[BlockOrder], SpacedOpaqueSyntaxAttribute):
     name = "nn.block_order"
 
 
+@irdl_attr_definition
+class RoundingAttr(EnumAttribute[Rounding], SpacedOpaqueSyntaxAttribute):
+    """`#nn<rounding half_even>`."""
+
+    name = "nn.rounding"
+
+
 ATTRIBUTES: list[type[Attribute]] = [
     WeightAttr,
     UnaryKindAttr,
@@ -267,6 +281,7 @@ ATTRIBUTES: list[type[Attribute]] = [
     CoordinateModeAttr,
     NearestModeAttr,
     BlockOrderAttr,
+    RoundingAttr,
 ]
 
 

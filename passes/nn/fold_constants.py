@@ -25,11 +25,13 @@ class NNFoldConstantsPass(ModulePass):
 
     The device computes a result that is more than `max_growth` bytes larger than 8 times its
     operands, since expanding a scalar is cheaper than loading its copies. The factor 8 lets a cast
-    of int8 to double fold.
+    of int8 to double fold. With `keep_quantized` constants stay integers where a product reads
+    them dequantised.
     """
 
     name: ClassVar[str] = "nn-fold-constants"
     max_growth: int = 1 << 16
+    keep_quantized: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         weights = store_of(ctx)
@@ -40,6 +42,8 @@ class NNFoldConstantsPass(ModulePass):
 
     def _fold(self, op: nn.NNOp, weights: Weights | None) -> None:
         if not all(isinstance(v.owner, nn.ConstantOp) for v in op.operands):
+            return
+        if self.keep_quantized and isinstance(op, nn.DequantizeOp) and _enters_product(op.result):
             return
         if _bytes(op.results) > 8 * _bytes(op.operands) + self.max_growth:
             return
@@ -52,6 +56,17 @@ class NNFoldConstantsPass(ModulePass):
         results = fold(op, operands)
         if results is not None:
             _replace(op, results, weights)
+
+
+def _enters_product(value: SSAValue) -> bool:
+    """Whether a product reads a value, perhaps in another shape or order."""
+    users = [use.operation for use in value.uses]
+    roles = [(user, user.ROLE) for user in users if isinstance(user, nn.NNOp)]
+    return any(
+        role is nn.Role.CONTRACTION
+        or (role is nn.Role.INDEX and len(user.operands) == 1 and _enters_product(user.results[0]))
+        for user, role in roles
+    )
 
 
 def _bytes(values: Iterable[SSAValue]) -> int:

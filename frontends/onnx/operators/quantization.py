@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from ....dialects import nn
 from ....dialects.nn.types import element_type, shape_of, tensor_type
@@ -38,47 +35,31 @@ def _along(node: NodeContext, value: SSAValue, axis: int, block: int) -> SSAValu
     return builder.slice(wide, axis, 0, shape[axis])
 
 
-def _saturate(
-    builder: Builder, x: SSAValue, zero_point: SSAValue | None, dtype: np.dtype[Any]
-) -> SSAValue:
-    """Round half to even, add the zero point, clamp to the integer type; exact up to 16 bits."""
-    if dtype.kind not in "iu" or dtype.itemsize > 2:
-        raise VerifyException(f"quantises to {dtype}, which is no integer of 8 or 16 bits")
-    rounded = builder.cast(builder.unary("round", x), f32)
-    if zero_point is not None:
-        rounded = builder.binary("add", rounded, builder.cast(zero_point, f32))
-    limits = np.iinfo(dtype)
-    clipped = builder.add(nn.ClipOp(rounded, limits.min, limits.max))
-    return builder.cast(clipped, element_type(dtype))
-
-
 def import_quantize_linear(node: NodeContext) -> SSAValue:
     """QuantizeLinear to 8 or 16 bits, per tensor, per axis or blocked."""
     builder, x, scale, zero_point = node.builder, node.input(0), node.input(1), node.optional(2)
     axis, block = node.integer("axis", 1), node.integer("block_size", 0)
     node.integer("saturate", 1)
     asked, precision = node.integer("output_dtype", 0), node.integer("precision", 0)
-    dtype = node.dtype(asked) if asked else np.dtype(np.uint8)
-    if zero_point is not None:
-        dtype = dtype_of_value(zero_point)
-        zero_point = _along(node, zero_point, axis, block)
+    if zero_point is None:
+        zero_point = builder.constant(np.zeros((), node.dtype(asked) if asked else np.uint8))
     wide = element_type(node.dtype(precision)) if precision else tensor_type(scale).element_type
     divisor = builder.cast(_along(node, scale, axis, block), wide)
-    quotient = builder.binary("div", builder.cast(x, wide), divisor)
-    return _saturate(builder, quotient, zero_point, dtype)
+    zero_point = _along(node, zero_point, axis, block)
+    return builder.add(nn.QuantizeOp(builder.cast(x, wide), divisor, zero_point))
 
 
 def import_dequantize_linear(node: NodeContext) -> SSAValue:
     """DequantizeLinear: (x - zero point) * scale, the product in single precision."""
-    builder, scale, zero_point = node.builder, node.input(1), node.optional(2)
+    builder, x, scale, zero_point = node.builder, node.input(0), node.input(1), node.optional(2)
     axis, block = node.integer("axis", 1), node.integer("block_size", 0)
     asked = node.integer("output_dtype", 0)
     result = element_type(node.dtype(asked)) if asked else tensor_type(scale).element_type
-    x = builder.cast(node.input(0), i32)
-    if zero_point is not None:
-        x = builder.binary("sub", x, builder.cast(_along(node, zero_point, axis, block), i32))
+    if zero_point is None:
+        zero_point = builder.constant(np.zeros((), dtype_of_value(x)))
     factor = builder.cast(_along(node, scale, axis, block), f32)
-    return builder.cast(builder.binary("mul", builder.cast(x, f32), factor), result)
+    zero_point = _along(node, zero_point, axis, block)
+    return builder.cast(builder.add(nn.DequantizeOp(x, factor, zero_point)), result)
 
 
 def _centered(builder: Builder, x: SSAValue, zero_point: SSAValue | None) -> SSAValue:
@@ -116,8 +97,13 @@ def import_qlinear_matmul(node: NodeContext) -> SSAValue:
     y_scale = builder.cast(_scalar_or_self(builder, node.input(6)), f32)
     scale = builder.binary("div", builder.binary("mul", a_scale, b_scale), y_scale)
     scaled = builder.binary("mul", builder.cast(product, f32), scale)
-    zero_point = _scalar_or_self(builder, node.input(7))
-    return _saturate(builder, scaled, zero_point, dtype_of_value(node.input(7)))
+    return _saturate(builder, scaled, _scalar_or_self(builder, node.input(7)))
+
+
+def _saturate(builder: Builder, scaled: SSAValue, zero_point: SSAValue) -> SSAValue:
+    """A product that is scaled to the steps of the result, rounded and clamped to its type."""
+    step = builder.constant(np.ones((), np.float32))
+    return builder.add(nn.QuantizeOp(scaled, step, zero_point))
 
 
 def _scalar_or_self(builder: Builder, value: SSAValue | None) -> SSAValue:
@@ -167,8 +153,7 @@ def import_qlinear_conv(node: NodeContext) -> SSAValue:
     if len(shape_of(scale)) == 1:
         scale = builder.reshape(scale, (*shape_of(scale), *[1] * (rank - 2)))
     scaled = builder.binary("mul", builder.cast(result, f32), scale)
-    zero_point = _scalar_or_self(builder, node.input(7))
-    return _saturate(builder, scaled, zero_point, dtype_of_value(node.input(7)))
+    return _saturate(builder, scaled, _scalar_or_self(builder, node.input(7)))
 
 
 TABLE: Table = {

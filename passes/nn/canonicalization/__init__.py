@@ -4,9 +4,27 @@ from __future__ import annotations
 
 from xdsl.pattern_rewriter import RewritePattern
 
-from . import activation, elementwise, linear, movement, normalization, shape, window
+from . import (
+    activation,
+    elementwise,
+    linear,
+    movement,
+    normalization,
+    quantization,
+    shape,
+    window,
+)
 
-_FAMILIES = (elementwise, activation, normalization, shape, movement, window, linear)
+_FAMILIES = (
+    elementwise,
+    activation,
+    normalization,
+    shape,
+    movement,
+    window,
+    linear,
+    quantization,
+)
 
 _PATTERNS: dict[str, tuple[RewritePattern, ...]] = {}
 for _family in _FAMILIES:

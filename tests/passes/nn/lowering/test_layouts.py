@@ -243,6 +243,21 @@ CASES: dict[str, tuple[Build, list]] = {
         noise(1, 6, 2),
     ),
     "cast to half": of(lambda x: nn.CastOp(x, nn.element_type("f2")), noise(1, 5, 2)),
+    "quantize": of(
+        lambda x, s, z: nn.QuantizeOp(x, s, z, "half_up"),
+        np.arange(-21, 21, dtype="f4").reshape(1, 6, 7) / 2,
+        np.full((), 0.5, "f4"),
+        np.full((), 3, "u1"),
+    ),
+    "quantize by channel": of(
+        nn.QuantizeOp, 9 * noise(1, 6, 2), noise(6, 1) ** 2, integers(6, 1).astype("i2")
+    ),
+    "dequantize by channel": of(
+        nn.DequantizeOp,
+        integers(1, 6, 2, high=99).astype("i1"),
+        noise(6, 1),
+        integers(6, 1).astype("i1"),
+    ),
     "transpose": of(lambda x: nn.TransposeOp(x, (0, 2, 3, 1)), noise(2, 5, 3, 6)),
     "reshape that flattens": of(lambda x: nn.ReshapeOp(x, (2, 30)), noise(2, 5, 3, 2)),
     "reshape of rows": of(lambda x: nn.ReshapeOp(x, (1, 5, 6)), noise(1, 5, 3, 2)),

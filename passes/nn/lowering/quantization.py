@@ -1,0 +1,78 @@
+"""Lowering of quantisation to arithmetic in floats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import f32, f64, i32
+from xdsl.ir import Attribute, SSAValue
+
+from ....dialects import nn
+from ....dialects.nn import Rounding
+from ..rewriting import splat_of
+from .body import Body, Index
+from .elementwise import read_broadcast
+from .kernel import Kernel
+from .scalar import Scalar, extremes
+
+
+def _round_half_up(x: Scalar) -> Scalar:
+    # floor(x + 0.5) would round the sum, and take the float below 0.5 to 1.
+    below = x.call("floor")
+    return (x - below).compare("ge", 0.5).select(below + 1.0, below)
+
+
+ROUNDING: dict[Rounding, Callable[[Scalar], Scalar]] = {
+    Rounding.HALF_EVEN: lambda x: x.call("round"),
+    Rounding.HALF_UP: _round_half_up,
+}
+
+
+def _wide(element_type: Attribute) -> Attribute:
+    """The type in which quantised values are computed: f64 for doubles, else f32."""
+    return f64 if element_type == f64 else f32
+
+
+def _quotient(body: Body, x: Scalar, scale: SSAValue, index: Sequence[Index]) -> Scalar:
+    """x / scale; by a power of two it is a product, which is as exact and needs no division."""
+    known = splat_of(scale)
+    if known == 1:
+        return x
+    if known and math.frexp(known)[0] == 0.5 and 2.0**-126 <= known <= 2.0**126:
+        return x * (1 / known)
+    return x / read_broadcast(body, scale, index).cast(x.element_type)
+
+
+def lower_quantize(kernel: Kernel, op: nn.QuantizeOp) -> None:
+    """`clamp(round(x[i] / scale[i]) + zero_point[i])`, scale and zero point broadcast."""
+    to = nn.tensor_type(op.result).element_type
+    low, high = extremes(to)
+    shape = nn.shape_of(op.result)
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        x = body.read(op.x, index)
+        quotient = _quotient(body, x.cast(_wide(x.element_type)), op.scale, index)
+        value = ROUNDING[op.rounding.data](quotient).cast(f32)
+        if splat_of(op.zero_point) != 0:
+            value = value + read_broadcast(body, op.zero_point, index).cast(f32)
+        value = value.max(low).min(high)
+        # Tails may hold any number, or divide by zero, and then the cast is undefined.
+        inside = body.within(index, shape)
+        return (value if inside is None else inside.select(value, 0)).cast(to)
+
+    kernel.define(op.result, element)
+
+
+def lower_dequantize(kernel: Kernel, op: nn.DequantizeOp) -> None:
+    """`(q[i] - zero_point[i]) * scale[i]`, scale and zero point broadcast."""
+    to = nn.tensor_type(op.result).element_type
+
+    def element(body: Body, index: Sequence[Index]) -> Scalar:
+        number = body.read(op.q, index).cast(i32)
+        if splat_of(op.zero_point) != 0:
+            number = number - read_broadcast(body, op.zero_point, index).cast(i32)
+        scale = read_broadcast(body, op.scale, index).cast(_wide(to))
+        return (number.cast(_wide(to)) * scale).cast(to)
+
+    kernel.define(op.result, element)
