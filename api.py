@@ -38,7 +38,7 @@ from .compiled_model import CompiledModel, make_model
 from .context import CloptContext, collected_rarely, explaining
 from .dialects import nn
 from .dialects.cl import ProgramOp, Target, set_target, target_of
-from .dialects.cl.commands import uses_ml_ops
+from .dialects.cl.commands import is_offloaded
 from .dialects.cl.target import FACT_TYPES, Fact
 from .errors import CloptError
 from .messages.arguments import check_keywords, check_type, checked_dims
@@ -143,7 +143,7 @@ def compile(
     kept = None if plans is None else str(plans)
     _lower(module, ctx, precision, explain, kept, memory_limit)
     alternatives = [Plan(module)]
-    if kernels is not None and uses_ml_ops(program_of(module)):
+    if kernels is not None and is_offloaded(program_of(module)):
         set_target(kernels, change_facts(target_of(kernels), {"clml": "off"}))
         _lower(kernels, ctx, precision, False, kept, memory_limit)
         alternatives.append(Plan(kernels))

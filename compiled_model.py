@@ -23,7 +23,7 @@ from .backends.pyopencl_runtime import (
 from .backends.saved_model import Plan, save_model
 from .context import CloptContext, collected_rarely
 from .dialects.cl import ArenaOp, target_of
-from .dialects.cl.commands import uses_ml_ops
+from .dialects.cl.commands import is_offloaded
 from .errors import CloptError, UnavailableError
 from .messages.arguments import check_type
 from .tensor_info import TensorInfo
@@ -85,7 +85,7 @@ class CompiledModel:
     @property
     def plan(self) -> str:
         """Which plan runs: "CLML", where that computes a part of the network, or "kernels"."""
-        return "CLML" if uses_ml_ops(self._running._program) else "kernels"
+        return "CLML" if is_offloaded(self._running._program) else "kernels"
 
     @property
     def _running(self) -> CompiledModel:
@@ -219,6 +219,6 @@ def _make_executable(
     module: ModuleOp, weights: Weights, clml_library: str | None, **settings: Any
 ) -> Runnable:
     """The program on its device; one with operations of CLML runs as C."""
-    if uses_ml_ops(program_of(module)):
+    if is_offloaded(program_of(module)):
         return CExecutable(_planned(module), weights, clml_library=clml_library, **settings)
     return Executable(module, weights, **settings)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects import clml
 from ..dialects.cl import ConstantOp, ProgramOp
+from ..dialects.offload import OffloadGraphOp
 from ..errors import CloptError
 
 
@@ -21,7 +21,11 @@ def program_of(module: ModuleOp) -> ProgramOp:
 
 
 def weights_read(module: ModuleOp) -> set[str]:
-    """The keys of the arrays that a compiled module's program and its graphs of CLML name."""
-    readers = [op for op in module.body.block.ops if isinstance(op, ProgramOp | clml.GraphOp)]
-    named = (op for reader in readers for op in reader.walk())
-    return {op.key.data for op in named if isinstance(op, ConstantOp | clml.ConstantOp)}
+    """The keys of the arrays that a compiled module's program and graphs name."""
+    keys: set[str] = set()
+    for op in module.body.block.ops:
+        if isinstance(op, ProgramOp):
+            keys.update(each.key.data for each in op.walk() if isinstance(each, ConstantOp))
+        elif isinstance(op, OffloadGraphOp):
+            keys.update(op.weight_keys)
+    return keys

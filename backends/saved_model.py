@@ -1,9 +1,9 @@
 """Saving a compiled model to a folder, and loading it with checks.
 
 model.json            inputs, outputs, target, version, and a digest of each text file
-program.mlir          the queue program, the declarations of its kernels, its CLML graphs
+program.mlir          the queue program, the declarations of its kernels, the graphs of accelerators
 kernels.cl            the kernels as OpenCL C
-fallback.mlir         optional: a program without CLML, for devices that cannot run the first
+fallback.mlir         optional: a program of kernels alone, for devices that cannot run the first
 fallback.cl           its kernels
 weights.safetensors   the arrays that the programs name
 """
@@ -24,9 +24,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..context import CloptContext
-from ..dialects import clml, tir
+from ..dialects import tir
 from ..dialects.cl import KernelOp, ProgramOp, target_of
 from ..dialects.cl.program import Port
+from ..dialects.offload import OffloadGraphOp
 from ..errors import CloptError
 from ..files.folders import replace_folder
 from ..messages.source import Source, SourceError, SourceModule
@@ -115,7 +116,7 @@ def declare_kernels(module: ModuleOp) -> ModuleOp:
     for op in module.body.block.ops:
         if isinstance(op, tir.FuncOp):
             ops.append(_declaration(op))
-        elif isinstance(op, ProgramOp | KernelOp | clml.GraphOp):
+        elif isinstance(op, ProgramOp | KernelOp | OffloadGraphOp):
             ops.append(op.clone())
     return ModuleOp(ops, dict(module.attributes))
 

@@ -38,7 +38,7 @@ from clopt.backends.opencl_c import emit
 from clopt.backends.pyopencl_runtime import CExecutable
 from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
-from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueMLOp, Target, set_target
+from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueOffloadOp, Target, set_target
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.nn.choose import NNChoosePass, choose
 from clopt.passes.nn.clml import partition as partitioning
@@ -234,7 +234,7 @@ def _row(
         offloaded=found.offloaded,
         views=sum(node.is_view for node in found.nodes),
         graphs=len(found.graphs),
-        commands=sum(isinstance(op, EnqueueMLOp) for op in ops) - found.copies,
+        commands=sum(isinstance(op, EnqueueOffloadOp) for op in ops) - found.copies,
         copies=found.copies,
         kernels=sum(isinstance(op, EnqueueKernelOp) for op in ops),
         images=program.source.count("image2d_t") + program.source.count("image1d_buffer_t"),

@@ -1,4 +1,4 @@
-"""The base of operations whose results follow from a rule: those of nn and clml."""
+"""The base of operations whose results follow from a rule: those of nn and of accelerators."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from ..passes.locations import node_name
 
 
 def names_of(program: cl.ProgramOp, ops: Sequence[cl.Command]) -> list[str]:
-    """The name of each command: a kernel, a copy, `clml.pool @clml_0[3]`."""
-    graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
+    """The name of each command: a kernel, a copy, `clml.pool @g[3]`."""
+    graphs = {name: graph.commands for name, graph in cl.graphs_in(program).items()}
     names: list[str] = []
     for op in ops:
         match op:
@@ -20,7 +20,7 @@ def names_of(program: cl.ProgramOp, ops: Sequence[cl.Command]) -> list[str]:
                 names.append(op.kernel_name)
             case cl.EnqueueCopyOp():
                 names.append("copy")
-            case cl.EnqueueMLOp():
+            case cl.EnqueueOffloadOp():
                 command = graphs[op.graph_name][op.index]
                 names.append(f"{command.name} @{op.graph_name}[{op.index}]")
     return names

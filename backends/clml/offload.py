@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from ...dialects import cl
+from ...dialects import cl, clml
 from ...files.resources import read_sources, read_text
 from ...weights import Weights
 from .graph_source import print_graphs
@@ -65,7 +65,9 @@ class Offload:
 
     def __init__(self, program: cl.ProgramOp, weights: Weights) -> None:
         """CloptError where the weights are not those of the graphs."""
-        self.graphs = make_graphs(cl.ml_graphs(program), weights)
+        graphs = cl.graphs_in(program).items()
+        ours = {name: graph for name, graph in graphs if isinstance(graph, clml.GraphOp)}
+        self.graphs = make_graphs(ours, weights)
 
     @property
     def keys(self) -> list[str]:

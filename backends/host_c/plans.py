@@ -47,7 +47,7 @@ class Plan:
 def make_plan(module: ModuleOp, source: str, weights: Weights) -> Plan:
     """The plan of a compiled module; CloptError where it is not compiled, or lacks weights."""
     tables = make_tables(module, weights)
-    if not cl.uses_ml_ops(tables.program):
+    if not cl.is_offloaded(tables.program):
         return Plan(tables, source, None)
     from ..clml.offload import Offload
 

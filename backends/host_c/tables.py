@@ -148,7 +148,7 @@ class _Maker:
         self.objects: dict[SSAValue, int] = {}
         self.values: dict[SSAValue, int] = {}
         self.slots: dict[Slot, int] = {}
-        graphs = cl.ml_graphs(program)
+        graphs = cl.graphs_in(program)
         self.operations = {name: graph.commands for name, graph in graphs.items()}
         self.first_numbers = _first_numbers(self.operations)
         self.root_names = Names()
@@ -242,7 +242,7 @@ class _Maker:
             command = Copy(self.value(op.source), self.value(op.destination))
             self.tables.commands.append(command)
 
-    def operation(self, op: cl.EnqueueMLOp) -> None:
+    def operation(self, op: cl.EnqueueOffloadOp) -> None:
         number = self.first_numbers[op.graph_name] + op.index
         kind = self.operations[op.graph_name][op.index].name
         name = f"{kind} @{op.graph_name}[{op.index}]"

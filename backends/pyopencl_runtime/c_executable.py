@@ -13,7 +13,7 @@ import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.cl import ArenaOp, ProgramOp, parts
-from ...dialects.cl.commands import uses_ml_ops
+from ...dialects.cl.commands import is_offloaded
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
@@ -73,7 +73,7 @@ class CExecutable(Runnable):
         super().__init__(program, place)
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
-        sdk = self._check_clml(clml_library) if uses_ml_ops(program) else None
+        sdk = self._check_clml(clml_library) if is_offloaded(program) else None
         files = package_files(module, self.source, weights, NAME)
         package = CPackage(files, library_folder, sdk)
         memories = self._memories(program, arena)

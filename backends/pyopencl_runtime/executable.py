@@ -8,7 +8,7 @@ from pathlib import Path
 import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.cl.commands import uses_ml_ops
+from ...dialects.cl.commands import is_offloaded
 from ...dialects.cl.kernels import kernels_of
 from ...errors import CloptError
 from ...weights import Weights
@@ -57,7 +57,7 @@ class Executable(Runnable):
         way to put images into planned memory, by default the best one that works on the device.
         """
         program = program_of(module)
-        if uses_ml_ops(program):
+        if is_offloaded(program):
             raise CloptError(
                 f"@{program.sym_name.data} has commands of CLML graphs, and this executable runs "
                 "kernels only; make one with clopt.compile or clopt.load, or compile with clml=off."

@@ -2,13 +2,13 @@
 
 from xdsl.ir import Dialect
 
-from .commands import Access, Command, access, commands, enqueued, uses_ml_ops
+from .commands import Access, Command, access, commands, enqueued, is_offloaded
+from .enqueue_offload import EnqueueOffloadOp
 from .image_pool import image_objects
 from .kernels import Kernel, kernels_of
 from .liveness import Lifetime, lifetimes
 from .memory import ArenaOp, BufferViewOp, ImageViewOp, stored_bytes
-from .ml_graphs import graphs_of, ml_graphs, ml_memory_type, ml_tensors
-from .ml_op import EnqueueMLOp
+from .offload_order import graphs_in, graphs_of
 from .ops import (
     AllocOp,
     ConstantOp,
@@ -33,7 +33,7 @@ __all__ = [
     "ConstantOp",
     "EnqueueCopyOp",
     "EnqueueKernelOp",
-    "EnqueueMLOp",
+    "EnqueueOffloadOp",
     "Extent",
     "ImageViewOp",
     "Kernel",
@@ -50,19 +50,17 @@ __all__ = [
     "commands",
     "enqueued",
     "extent",
+    "graphs_in",
     "graphs_of",
     "image_objects",
+    "is_offloaded",
     "kernels_of",
     "lifetimes",
-    "ml_graphs",
-    "ml_memory_type",
-    "ml_tensors",
     "parts",
     "roots",
     "set_target",
     "stored_bytes",
     "target_of",
-    "uses_ml_ops",
 ]
 
 CL = Dialect(
@@ -74,7 +72,7 @@ CL = Dialect(
         ConstantOp,
         EnqueueCopyOp,
         EnqueueKernelOp,
-        EnqueueMLOp,
+        EnqueueOffloadOp,
         ImageViewOp,
         KernelOp,
         ProgramOp,

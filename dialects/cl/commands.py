@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
+from .enqueue_offload import EnqueueOffloadOp
 from .kernels import Kernel, kernels_of
-from .ml_op import EnqueueMLOp
 from .ops import EnqueueCopyOp, EnqueueKernelOp, byte_count
 
 if TYPE_CHECKING:
     from .program import ProgramOp
 
-Command: TypeAlias = EnqueueKernelOp | EnqueueCopyOp | EnqueueMLOp
+Command: TypeAlias = EnqueueKernelOp | EnqueueCopyOp | EnqueueOffloadOp
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Access:
 
 
 def commands(program: ProgramOp) -> list[Command]:
-    """The launches, copies and commands of CLML graphs, in the order of the queue."""
+    """The launches, copies and commands of graphs, in the order of the queue."""
     return [op for op in program.body.block.ops if isinstance(op, Command)]
 
 
@@ -47,7 +47,7 @@ def _is_empty(op: Command, kernels: Mapping[str, Kernel]) -> bool:
             return 0 in (kernels[op.kernel_name].global_size or ())
         case EnqueueCopyOp():
             return not byte_count(op.source.type)
-        case EnqueueMLOp():
+        case EnqueueOffloadOp():
             return False
 
 
@@ -60,11 +60,11 @@ def access(op: Command, kernels: Mapping[str, Kernel]) -> Access:
             return Access(tuple(reads), tuple(sorted(kernel.outputs)), kernel.in_place)
         case EnqueueCopyOp():
             return Access((0,), (1,))
-        case EnqueueMLOp():
+        case EnqueueOffloadOp():
             count = len(op.reads)
             return Access(tuple(range(count)), tuple(range(count, len(op.operands))))
 
 
-def uses_ml_ops(program: ProgramOp) -> bool:
-    """Whether `program` has commands of CLML graphs: only a device with CLML runs it."""
-    return any(isinstance(op, EnqueueMLOp) for op in program.body.block.ops)
+def is_offloaded(program: ProgramOp) -> bool:
+    """Whether an accelerator computes a part of `program`: it has commands of graphs."""
+    return any(isinstance(op, EnqueueOffloadOp) for op in program.body.block.ops)

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from .ml_op import EnqueueMLOp
+from .enqueue_offload import EnqueueOffloadOp
 from .ops import EnqueueKernelOp
 
 
 def title(op: Operation) -> str:
-    """A command: `cl.enqueue_kernel @conv`, `cl.enqueue_ml_op @clml_0[3]`."""
+    """A command: `cl.enqueue_kernel @conv`, `cl.enqueue_offload @graph[3]`."""
     match op:
         case EnqueueKernelOp():
             return f"{op.name} @{op.kernel_name}"
-        case EnqueueMLOp():
+        case EnqueueOffloadOp():
             return f"{op.name} @{op.graph_name}[{op.index}]"
         case _:
             return op.name

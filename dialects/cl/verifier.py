@@ -14,14 +14,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
 from .byte_set import ByteSet
-from .commands import Access, Command, access, uses_ml_ops
+from .commands import Access, Command, access, is_offloaded
+from .enqueue_offload import EnqueueOffloadOp
 from .images import verify_image, verify_image_arguments
 from .kernels import Kernel, kernels_of
 from .labels import byte_range, label, title, type_list
 from .liveness import lifetimes
 from .memory import ArenaOp, BufferViewOp, ImageViewOp
-from .ml_graphs import MLOrder, graphs_of
-from .ml_op import EnqueueMLOp
+from .offload_order import OffloadOrder, graphs_of
 from .ops import (
     AllocOp,
     ConstantOp,
@@ -37,9 +37,6 @@ from .target_attr import ATTRIBUTE_NAME, target_of
 
 if TYPE_CHECKING:
     from .program import ProgramOp
-
-
-_ML_IN_PLACE = "command of a CLML graph computes in place"
 
 
 def verify_program(program: ProgramOp) -> None:
@@ -60,12 +57,12 @@ class _QueueOrder:
         self.written: defaultdict[SSAValue, ByteSet] = defaultdict(ByteSet)
         parent = program.parent_op()
         self.kernels: Mapping[str, Kernel] | None = None
-        self.graphs: MLOrder | None = None
+        self.graphs: OffloadOrder | None = None
         self.target: Target | None = None
         if isinstance(parent, ModuleOp):
             self.kernels = kernels_of(parent)
-            if uses_ml_ops(program):
-                self.graphs = MLOrder(graphs_of(parent), self.parts, self._extent)
+            if is_offloaded(program):
+                self.graphs = OffloadOrder(graphs_of(parent), self.parts, self._extent)
             if ATTRIBUTE_NAME in parent.attributes:
                 self.target = target_of(parent)
 
@@ -118,7 +115,7 @@ class _QueueOrder:
                 verify_image_view(op, self.target)
             case EnqueueKernelOp():
                 self._launch(op)
-            case EnqueueCopyOp() | EnqueueMLOp():
+            case EnqueueCopyOp() | EnqueueOffloadOp():
                 self._given_images(op)
                 self._enqueue(op)
             case AllocOp() | ArenaOp() | BufferViewOp() | ImageViewOp() | ReturnOp():
@@ -172,7 +169,7 @@ class _QueueOrder:
         for output, other in product(done.writes, range(len(op.operands))):
             if other not in done.writes or other > output:
                 self._alias(op, other, output, done)
-        if isinstance(op, EnqueueMLOp) and self.graphs is not None:
+        if isinstance(op, EnqueueOffloadOp) and self.graphs is not None:
             self.graphs.enqueue(op)
         if self.target is not None and not isinstance(op, EnqueueCopyOp):
             for arg in op.operands:
@@ -186,7 +183,8 @@ class _QueueOrder:
             return
         shared = f"{title(op)} {self._shared(*values)}"
         if not isinstance(op, EnqueueKernelOp):
-            what = "copy overlaps itself" if isinstance(op, EnqueueCopyOp) else _ML_IN_PLACE
+            is_copy = isinstance(op, EnqueueCopyOp)
+            what = "copy overlaps itself" if is_copy else "command of a graph computes in place"
             raise VerifyException(f"{shared}: no {what}; give them different bytes")
         if any(tir.is_texture(value.type) for value in values):
             raise VerifyException(

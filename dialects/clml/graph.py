@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    FlatSymbolRefAttrConstr,
-    IntegerAttr,
-    NoneAttr,
-    StringAttr,
-    SymbolNameConstraint,
-    SymbolRefAttr,
-    TensorType,
-    i64,
-)
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, i8, i64
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -24,20 +15,13 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
-    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import (
-    IsolatedFromAbove,
-    IsTerminator,
-    Pure,
-    SymbolOpInterface,
-    SymbolTable,
-    SymbolUserOpInterface,
-)
+from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..offload import CommandWork, OffloadCallOp, OffloadGraphOp, Tensors
 from ..properties import I64
 from .attributes import ELEMENT_TYPES, Arithmetic, ArithmeticAttr, Layout, Usage
 from .base import ArithmeticOp, MLOp
@@ -86,7 +70,7 @@ class ReturnOp(IRDLOperation):
 
 
 @irdl_op_definition
-class GraphOp(IRDLOperation):
+class GraphOp(OffloadGraphOp):
     """The commands of a part of a model that CLML computes, in their order on the queue.
 
     `clml.graph @g(%x : T) -> T version 3 arithmetic fp32 { … }`
@@ -97,11 +81,11 @@ class GraphOp(IRDLOperation):
     """
 
     name = "clml.graph"
-    sym_name = prop_def(SymbolNameConstraint())
+    ACCELERATOR: ClassVar[str] = "CLML"
+
     version_attr = prop_def(I64, prop_name="version")
     arithmetic = prop_def(ArithmeticAttr)
     body = region_def("single_block")
-    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
 
     def __init__(self, name: str, version: int, arithmetic: Arithmetic | str, body: Region):
         super().__init__(
@@ -143,6 +127,41 @@ class GraphOp(IRDLOperation):
         """The tensors that the graph returns."""
         last = self.body.block.last_op
         return tuple(last.values) if isinstance(last, ReturnOp) else ()
+
+    def tensors(self, command: Operation) -> Tensors:
+        reads = (v for v in command.operands if not isinstance(v.owner, ConstantOp))
+        return Tensors(tuple(reads), tuple(command.results))
+
+    def memory_type(self, tensor: SSAValue) -> MemRefType:
+        """The bytes of an optimal tensor, else a dense buffer of its shape."""
+        type_ = ml_tensor(tensor)
+        if type_.layout is Layout.OPTIMAL:
+            return MemRefType(i8, [type_.planned_bytes])
+        n, c, h, w = type_.get_shape()
+        shape = [n, h, w, c] if type_.layout is Layout.NHWC else [n, c, h, w]
+        return MemRefType(type_.element_type, shape)
+
+    def is_opaque(self, tensor: SSAValue) -> bool:
+        return ml_tensor(tensor).layout is Layout.OPTIMAL
+
+    @property
+    def constants(self) -> list[ConstantOp]:
+        """Its constants."""
+        return [op for op in self.body.block.ops if isinstance(op, ConstantOp)]
+
+    @property
+    def weight_keys(self) -> list[str]:
+        return [op.key.data for op in self.constants]
+
+    @property
+    def constant_bytes(self) -> int:
+        """An optimal tensor counts with its `planned_bytes`: only the device knows its size."""
+        return sum(op.result.type.planned_bytes for op in self.constants)
+
+    def work(self, command: Operation) -> CommandWork:
+        assert isinstance(command, MLOp)
+        values = (*command.operands, *command.results)
+        return CommandWork(command.multiply_adds, sum(ml_tensor(v).bytes for v in values))
 
     def verify_(self) -> None:
         if self.version not in VERSIONS:
@@ -247,41 +266,8 @@ class GraphOp(IRDLOperation):
         printer.print_region(self.body, print_entry_block_args=False)
 
 
-class _CallsGraph(SymbolUserOpInterface):
-    """Verifies that a call agrees with the graph that it names."""
-
-    def verify(self, op: Operation) -> None:
-        call = cast("CallOp", op)
-        graph = SymbolTable.lookup_symbol(op, call.graph)
-        if not isinstance(graph, GraphOp):
-            raise VerifyException(f"the module has no clml.graph @{call.graph_name}")
-        for what, values, tensors in (
-            ("takes", call.inputs, graph.inputs),
-            ("returns", call.results, graph.outputs),
-        ):
-            if len(values) != len(tensors):
-                raise VerifyException(
-                    f"@{call.graph_name} {what} {len(tensors)} tensors, not {len(values)}"
-                )
-            for value, tensor in zip(values, tensors, strict=True):
-                if not _same_buffer(value.type, ml_tensor(tensor)):
-                    raise VerifyException(
-                        f"@{call.graph_name} {what} {tensor.type}, which is no {value.type}"
-                    )
-
-
-def _same_buffer(plain: Attribute, tensor: MLTensorType) -> bool:
-    """Whether both types describe the same elements in row-major order, in any shape."""
-    type_ = cast("TensorType[Attribute]", plain)
-    return (
-        isinstance(type_.encoding, NoneAttr)
-        and type_.element_type == tensor.element_type
-        and type_.element_count() == tensor.element_count()
-    )
-
-
 @irdl_op_definition
-class CallOp(IRDLOperation):
+class CallOp(OffloadCallOp):
     """The values that a graph computes.
 
     `%y = clml.call @clml_0(%x) : (tensor<1x3x8x8xf32>) -> tensor<1x1000xf32>`
@@ -290,20 +276,4 @@ class CallOp(IRDLOperation):
     """
 
     name = "clml.call"
-    graph = prop_def(FlatSymbolRefAttrConstr)
-    inputs = var_operand_def(TensorType)
-    res = var_result_def(TensorType)
-    traits = traits_def(Pure(), _CallsGraph())
-    assembly_format = "$graph `(` $inputs `)` attr-dict `:` functional-type($inputs, $res)"
-
-    def __init__(self, graph: str, inputs: Sequence[SSAValue], result_types: Sequence[Attribute]):
-        super().__init__(
-            operands=[inputs],
-            properties={"graph": SymbolRefAttr(graph)},
-            result_types=[result_types],
-        )
-
-    @property
-    def graph_name(self) -> str:
-        """The name of the graph."""
-        return self.graph.root_reference.data
+    GRAPH: ClassVar[type[OffloadGraphOp]] = GraphOp

@@ -77,6 +77,11 @@ class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
         return 2 if isinstance(self.element_type, Float16Type) else 4
 
     @property
+    def bytes(self) -> int:
+        """The bytes of its elements."""
+        return prod(self.get_shape()) * self.element_bytes
+
+    @property
     def planned_bytes(self) -> int:
         """The bytes to plan for: exact in row-major layouts, else an estimate.
 
@@ -85,7 +90,7 @@ class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
         """
         n, c, h, w = self.get_shape()
         if self.layout is not Layout.OPTIMAL:
-            return n * c * h * w * self.element_bytes
+            return self.bytes
         row = -(-w * 4 * self.element_bytes // _ROW_BYTES) * _ROW_BYTES
         return n * -(-c // 4) * h * row
 

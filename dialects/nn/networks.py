@@ -7,11 +7,12 @@ from collections.abc import Collection
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
 
+from ..offload import OffloadCallOp
 from ..properties import text
 from .base import NNOp
 
-_OURS = ("nn.", "clml.")
-"""The prefixes of operations that belong to a network, besides those of classes of `NNOp`."""
+_OURS = "nn."
+"""The prefix of operations that belong to a network, besides those of classes of `NNOp`."""
 
 _NAME = "nn.name"
 
@@ -32,7 +33,10 @@ def is_network(function: func.FuncOp) -> bool:
 
 def has_operations(function: func.FuncOp) -> bool:
     """Whether a function has operations of a network, of any dialect."""
-    return any(isinstance(op, NNOp) or op.name.startswith(_OURS) for op in function.body.walk())
+    return any(
+        isinstance(op, NNOp | OffloadCallOp) or op.name.startswith(_OURS)
+        for op in function.body.walk()
+    )
 
 
 def networks_of(module: ModuleOp) -> list[func.FuncOp]:

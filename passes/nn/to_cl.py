@@ -30,7 +30,7 @@ class NNToCLPass(ModulePass):
     Equal regions share a kernel. Reshapes become views, and so do slices of whole rows; results are
     written where the caller wants them, and operands of concatenations into their results, where
     they lie one behind the other there. Constants are packed here, other relayouts become kernels.
-    Calls of CLML graphs become the graphs' commands.
+    Calls of accelerators' graphs become the graphs' commands.
     """
 
     name = "nn-to-cl"

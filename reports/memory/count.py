@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from xdsl.ir import SSAValue
 
-from ...dialects import cl, clml, tir
+from ...dialects import cl, tir
 from ...dialects.cl.commands import commands
 from ...dialects.cl.image_pool import image_objects
 from ...dialects.cl.images import is_over_buffer
@@ -39,7 +39,7 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
     views = [v for v in results_of(program, cl.ImageViewOp) if not is_over_buffer(v.type)]
     all_objects = _objects(program, [*images, *views])
     ports = [byte_count(arg.type) for arg in program.body.block.args]
-    graph_weights = sum(map(_graph_weights, cl.ml_graphs(program).values()))
+    graph_weights = sum(graph.constant_bytes for graph in cl.graphs_in(program).values())
     return MemoryReport(
         rows=tuple(rows),
         commands=tuple(map(title, ops, names)),
@@ -59,11 +59,6 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
         outputs=sum(ports[program.input_count :]),
         without_reuse=sum(row.bytes for row in rows),
     )
-
-
-def _graph_weights(graph: clml.GraphOp) -> int:
-    constants = (op for op in graph.body.block.ops if isinstance(op, clml.ConstantOp))
-    return sum(op.result.type.planned_bytes for op in constants)
 
 
 def _in_same_bytes(rows: Iterable[Row]) -> list[list[Row]]:

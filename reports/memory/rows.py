@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects import cl, clml
+from ...dialects import cl
 from ...dialects.cl.liveness import lifetimes
 from ...dialects.cl.ops import byte_count
 from ...dialects.cl.placement import roots
@@ -22,7 +22,7 @@ def rows_of(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[st
     for op, name in zip(ops, names, strict=True):
         for operand in op.operands:
             kernels.setdefault(root_of[operand], {})[name] = None
-    tensors = _optimal_tensors(program, ops, root_of)
+    tensors = _opaque_tensors(program, ops, root_of)
     rows: list[Row] = []
     ends: set[tuple[int, int, int, int]] = set()
     for value, life in lifetimes(program).items():
@@ -61,16 +61,18 @@ def results_of(program: cl.ProgramOp, kind: type[Operation]) -> list[SSAValue]:
     return [op.results[0] for op in program.body.block.ops if isinstance(op, kind)]
 
 
-def _optimal_tensors(
+def _opaque_tensors(
     program: cl.ProgramOp, ops: Sequence[cl.Command], root_of: Mapping[SSAValue, SSAValue]
 ) -> dict[SSAValue, str]:
-    """The tensors in memories that are rows of bytes, which only CLML graphs can interpret."""
-    graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
+    """The tensors in memories that are rows of bytes, which only their graphs can interpret."""
+    graphs = cl.graphs_in(program)
+    commands = {name: graph.commands for name, graph in graphs.items()}
     found: dict[SSAValue, str] = {}
     for op in ops:
-        if isinstance(op, cl.EnqueueMLOp):
-            tensors = cl.ml_tensors(graphs[op.graph_name][op.index])
-            for tensor, value in zip(tensors, op.operands, strict=True):
-                if clml.ml_tensor(tensor).layout is clml.Layout.OPTIMAL:
+        if isinstance(op, cl.EnqueueOffloadOp):
+            graph, command = graphs[op.graph_name], commands[op.graph_name][op.index]
+            # The operands behind those of tensors are scratch.
+            for tensor, value in zip(graph.tensors(command).all, op.operands, strict=False):
+                if graph.is_opaque(tensor):
                     found[root_of[value]] = str(tensor.type)
     return found

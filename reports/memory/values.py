@@ -29,8 +29,8 @@ class Row:
     last: int
     """Index of the last command that uses it."""
     kernels: tuple[str, ...]
-    """The kernels that use it, in queue order; a copy is `copy`, and a command of a CLML graph
-    `clml.pool @clml_0[3]`."""
+    """The kernels that use it, in queue order; a copy is `copy`, and a command of a graph
+    is `clml.pool @g[3]`."""
     arena: int | None = None
     offset: int | None = None
     """The byte of its arena at which it starts."""
@@ -81,8 +81,8 @@ class MemoryReport:
     """The number of image objects on such a device."""
     weights: int
     graph_weights: int
-    """The weights that are constants of CLML graphs. An optimal tensor counts with its
-    `planned_bytes`, since only the device knows its size."""
+    """The weights that are constants of graphs, by estimate where only the device knows
+    their size."""
     inputs: int
     outputs: int
     without_reuse: int

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from .count import Timed, profile_of
 from .trace import trace_text
-from .values import CLML, COPY, KERNEL, Group, Profile, Roof, Row, Span
+from .values import COPY, KERNEL, Group, Profile, Roof, Row, Span
 from .work import Work
 
 __all__ = [
-    "CLML",
     "COPY",
     "KERNEL",
     "Group",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from ...dialects import cl, tir
+from ...dialects.offload import OffloadGraphOp
 from ..commands import names_of, title
-from .values import CLML, COPY, KERNEL, Profile, Roof, Row, Span
+from .values import COPY, KERNEL, Profile, Roof, Row, Span
 from .work import works_of
-
-_KINDS = {cl.EnqueueKernelOp: KERNEL, cl.EnqueueCopyOp: COPY, cl.EnqueueMLOp: CLML}
 
 
 class Timed(Protocol):
@@ -39,10 +38,11 @@ def profile_of(
     spans = [[Span(timed.start, timed.nanoseconds) for timed in run] for run in runs]
     of_command = list(zip(*spans, strict=True)) or [() for _ in ops]
     fused = _fused_nodes(program)
+    graphs = cl.graphs_in(program)
     rows = [
         Row(
             name=name,
-            kind=_KINDS[type(op)],
+            kind=_kind(op, graphs),
             node=title(op, name),
             fused=fused.get(name, ""),
             work=work,
@@ -54,6 +54,16 @@ def profile_of(
         )
     ]
     return Profile(tuple(rows), roof, len(runs))
+
+
+def _kind(op: cl.Command, graphs: Mapping[str, OffloadGraphOp]) -> str:
+    match op:
+        case cl.EnqueueKernelOp():
+            return KERNEL
+        case cl.EnqueueCopyOp():
+            return COPY
+        case cl.EnqueueOffloadOp():
+            return graphs[op.graph_name].ACCELERATOR
 
 
 def _fused_nodes(program: cl.ProgramOp) -> dict[str, str]:

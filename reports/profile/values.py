@@ -9,7 +9,7 @@ from statistics import median
 
 from .work import Work
 
-KERNEL, COPY, CLML = "kernel", "copy", "CLML"
+KERNEL, COPY = "kernel", "copy"
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Row:
     """One command of an inference."""
 
     name: str
-    """The kernel, `copy`, or a command of a CLML graph, `clml.pool @clml_0[3]`."""
+    """The kernel, `copy`, or a command of a graph, `clml.pool @g[3]`."""
     kind: str
-    """`kernel`, `copy` or `CLML`."""
+    """`kernel`, `copy`, or the name of the accelerator that computes it."""
     node: str
     """The ONNX node whose result it computes; its name if the program has no names of nodes."""
     fused: str
@@ -111,7 +111,7 @@ class Profile:
 
     @property
     def by_kernel(self) -> list[Group]:
-        """The kernels, kinds of copies and commands of CLML, the slowest first."""
+        """The kernels, kinds of copies and commands of graphs, the slowest first."""
         return _groups(self.rows, lambda row: row.name, lambda row: row.fused or row.node)
 
     @property

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ...dialects import cl, tir
 from ...dialects.cl.ops import byte_count
-from ...dialects.clml import MLOp
-from ...passes.nn.clml.cost import load_of
 from ...passes.tir.work import kernel_work
 
 
@@ -28,7 +26,8 @@ def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[Work]:
     assert module, "a program is part of a module"
     functions = (op for op in module.ops if isinstance(op, tir.FuncOp))
     kernels = {function.sym_name.data: _of_kernel(function) for function in functions}
-    graphs = {name: graph.commands for name, graph in cl.ml_graphs(program).items()}
+    graphs = cl.graphs_in(program)
+    commands = {name: graph.commands for name, graph in graphs.items()}
     works: list[Work] = []
     for op in ops:
         match op:
@@ -37,11 +36,9 @@ def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[Work]:
                 works.append(kernels.get(op.kernel_name, Work(None, size)))
             case cl.EnqueueCopyOp():
                 works.append(Work(0, 2 * byte_count(op.source.type)))
-            case cl.EnqueueMLOp():
-                command = graphs[op.graph_name][op.index]
-                assert isinstance(command, MLOp)
-                load = load_of(command)
-                works.append(Work(load.terms, load.bytes))
+            case cl.EnqueueOffloadOp():
+                work = graphs[op.graph_name].work(commands[op.graph_name][op.index])
+                works.append(Work(work.multiply_adds, work.bytes))
     return works
 
 

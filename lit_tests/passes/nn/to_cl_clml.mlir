@@ -7,12 +7,12 @@
 // CHECK:      cl.program @main(%x: memref<1x8x4x4xf32> {cl.name = "input0"}, %0: memref<1x8xf32> {cl.name = "output0"}) inputs 1 {
 // CHECK-NEXT:   %y = cl.view %0 : memref<1x8xf32> to memref<1x8x1x1xf32>
 // CHECK-NEXT:   %a = cl.alloc : memref<512xi8>
-// CHECK-NEXT:   cl.enqueue_ml_op @clml_0[0] (%x) -> (%a) : memref<1x8x4x4xf32>, memref<512xi8>
+// CHECK-NEXT:   cl.enqueue_offload @clml_0[0] (%x) -> (%a) : memref<1x8x4x4xf32>, memref<512xi8>
 // CHECK-NEXT:   %b = cl.alloc : memref<128xi8>
-// CHECK-NEXT:   cl.enqueue_ml_op @clml_0[1] (%a) -> (%b) : memref<512xi8>, memref<128xi8>
+// CHECK-NEXT:   cl.enqueue_offload @clml_0[1] (%a) -> (%b) : memref<512xi8>, memref<128xi8>
 // CHECK-NEXT:   %c = cl.alloc : memref<128xi8>
-// CHECK-NEXT:   cl.enqueue_ml_op @clml_0[2] (%b) -> (%c) : memref<128xi8>, memref<128xi8>
-// CHECK-NEXT:   cl.enqueue_ml_op @clml_0[3] (%c) -> (%y) : memref<128xi8>, memref<1x8x1x1xf32>
+// CHECK-NEXT:   cl.enqueue_offload @clml_0[2] (%b) -> (%c) : memref<128xi8>, memref<128xi8>
+// CHECK-NEXT:   cl.enqueue_offload @clml_0[3] (%c) -> (%y) : memref<128xi8>, memref<1x8x1x1xf32>
 // CHECK-NEXT:   cl.return
 // CHECK-NEXT: }
 // CHECK-NOT:  func.func
@@ -43,22 +43,22 @@ builtin.module {
 // CHECK-NEXT: %v = cl.view %x : memref<1x32xf32> to memref<1x2x4x4xf32>
 // CHECK-NEXT: %a = cl.alloc : memref<1x2x4x4xf32>
 // CHECK-NEXT: %unread = cl.alloc : memref<1x2x4x4xf32>
-// CHECK-NEXT: cl.enqueue_ml_op @homes_0[0] (%v, %k) -> (%a) : memref<1x2x4x4xf32>, memref<1x2x4x4xf32>, memref<1x2x4x4xf32>
-// CHECK-NEXT: cl.enqueue_ml_op @homes_0[1] (%a) -> (%unread) : memref<1x2x4x4xf32>, memref<1x2x4x4xf32>
+// CHECK-NEXT: cl.enqueue_offload @homes_0[0] (%v, %k) -> (%a) : memref<1x2x4x4xf32>, memref<1x2x4x4xf32>, memref<1x2x4x4xf32>
+// CHECK-NEXT: cl.enqueue_offload @homes_0[1] (%a) -> (%unread) : memref<1x2x4x4xf32>, memref<1x2x4x4xf32>
 // CHECK-NEXT: %j = cl.alloc : memref<1x4x4x4xf32>
 // CHECK-NEXT: %b = cl.view %j[0] : memref<1x4x4x4xf32> to memref<1x2x4x4xf32>
 // CHECK-NEXT: cl.enqueue_kernel @softmax_0(%a, %b) : memref<1x2x4x4xf32>, memref<1x2x4x4xf32>
 // CHECK-NEXT: %c = cl.view %j[128] : memref<1x4x4x4xf32> to memref<1x2x4x4xf32>
 // CHECK-NEXT: %c_1 = cl.view %c : memref<1x2x4x4xf32> to memref<1x32x1x1xf32>
 // CHECK-NEXT: %t = cl.alloc : memref<1x2x4x4xf32>
-// CHECK-NEXT: cl.enqueue_ml_op @homes_1[0] (%a) -> (%t) : memref<1x2x4x4xf32>, memref<1x2x4x4xf32>
-// CHECK-NEXT: cl.enqueue_ml_op @homes_1[1] (%t) -> (%c_1) : memref<1x2x4x4xf32>, memref<1x32x1x1xf32>
+// CHECK-NEXT: cl.enqueue_offload @homes_1[0] (%a) -> (%t) : memref<1x2x4x4xf32>, memref<1x2x4x4xf32>
+// CHECK-NEXT: cl.enqueue_offload @homes_1[1] (%t) -> (%c_1) : memref<1x2x4x4xf32>, memref<1x32x1x1xf32>
 // CHECK-NEXT: %s = cl.alloc : memref<1x2x4x4xf32>
 // CHECK-NEXT: cl.enqueue_kernel @slice_1(%j, %s) : memref<1x4x4x4xf32>, memref<1x2x4x4xf32>
 // CHECK-NEXT: %r = cl.view %s : memref<1x2x4x4xf32> to memref<1x32xf32>
 // CHECK-NEXT: %r_1 = cl.view %r : memref<1x32xf32> to memref<1x32x1x1xf32>
 // CHECK-NEXT: %d = cl.view %0 : memref<32xf32> to memref<1x32x1x1xf32>
-// CHECK-NEXT: cl.enqueue_ml_op @homes_2[0] (%r_1) -> (%d) : memref<1x32x1x1xf32>, memref<1x32x1x1xf32>
+// CHECK-NEXT: cl.enqueue_offload @homes_2[0] (%r_1) -> (%d) : memref<1x32x1x1xf32>, memref<1x32x1x1xf32>
 // CHECK-NEXT: %m = cl.alloc : memref<1x4x4x4xf32>
 // CHECK-NEXT: cl.enqueue_kernel @softmax_2(%j, %m) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
 // CHECK-NEXT: %n = cl.view %1 : memref<1x32xf32> to memref<1x2x4x4xf32>

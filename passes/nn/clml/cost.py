@@ -9,9 +9,6 @@ is read or written once, constants included. `benchmarks/clml_costs.py` measures
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
-
-from xdsl.ir import SSAValue
 
 from ....dialects import cl, clml
 from ....dialects.clml import MLOp, ml_tensor
@@ -56,10 +53,5 @@ class CommandCosts:
 
 def load_of(command: MLOp) -> Load:
     """The work of a command."""
-    size = sum(map(_bytes, (*command.operands, *command.results)))
+    size = sum(ml_tensor(value).bytes for value in (*command.operands, *command.results))
     return Load(command.multiply_adds, RATES[command.unit], size)
-
-
-def _bytes(value: SSAValue) -> int:
-    tensor = ml_tensor(value)
-    return prod(tensor.get_shape()) * tensor.element_bytes

@@ -10,7 +10,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
-from ....dialects import cl, clml, nn
+from ....dialects import cl, nn
+from ....dialects.offload import OffloadCallOp
 from ...thrift import Means, Thrift
 from ..fuse import Group
 from .candidates import PLAIN, Candidate
@@ -42,8 +43,8 @@ class LayoutProblem:
     """The choice of a layout for each value that makes the sum of costs least.
 
     Arguments and results of the function are plain, but for those that the application gives as
-    images, and so are those of its `clml.call`s. Constants are not variables: their layouts follow
-    from those of their kernels.
+    images, and so are those of its calls of graphs. Constants are not variables: their layouts
+    follow from those of their kernels.
     """
 
     function: func.FuncOp
@@ -60,11 +61,11 @@ class LayoutProblem:
         works = [work for group in self.groups for work in works_of_group(group)]
         self._find_axes(works)
         self.returned = self._find_returned()
-        """The values that the caller or a CLML graph receives, and the layouts it wants there."""
+        """The values that the caller or a graph receives, and the layouts it wants there."""
         for value, given in argument_layouts(self.function).items():
             self._add(value, [given])
         for op in self.function.body.block.ops:
-            if isinstance(op, nn.FusedOp | nn.RelayoutOp | clml.CallOp):
+            if isinstance(op, nn.FusedOp | nn.RelayoutOp | OffloadCallOp):
                 for value in op.results:
                     self._add(value, [Candidate(nn.layout_of(value))])
         for work in works:
@@ -77,7 +78,7 @@ class LayoutProblem:
     def _find_returned(self) -> dict[SSAValue, list[Candidate]]:
         returned: dict[SSAValue, list[Candidate]] = {}
         for op in self.function.body.block.ops:
-            if isinstance(op, func.ReturnOp | clml.CallOp):
+            if isinstance(op, func.ReturnOp | OffloadCallOp):
                 wanted = result_layouts(self.function) if isinstance(op, func.ReturnOp) else None
                 for value, candidate in zip(
                     op.operands, wanted or [PLAIN] * len(op.operands), strict=True

@@ -9,8 +9,9 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....dialects import cl, clml, nn
+from ....dialects import cl, nn
 from ....dialects.cl.ops import byte_count
+from ....dialects.offload import OffloadCallOp, OffloadGraphOp
 from ....errors import CloptError
 from ....weights import Weights
 from ...locations import node_name
@@ -29,11 +30,11 @@ class Surroundings:
     weights: Weights
     target: cl.Target
     kernels: KernelTable
-    graphs: dict[str, clml.GraphOp]
-    """The CLML graphs that nothing calls yet."""
+    graphs: dict[str, OffloadGraphOp]
+    """The graphs of accelerators that nothing calls yet."""
     thrift: Thrift | None = None
 
-    def graph(self, call: clml.CallOp) -> clml.GraphOp:
+    def graph(self, call: OffloadCallOp) -> OffloadGraphOp:
         """The graph of a call; a graph has its tensors once, so it serves only one call."""
         graph = self.graphs.pop(call.graph_name, None)
         if graph is None:
@@ -76,7 +77,7 @@ class ProgramBody:
                 self._launch(op)
             case nn.RelayoutOp():
                 self._packed_constant(op)
-            case clml.CallOp():
+            case OffloadCallOp():
                 self._call(op)
             case func.ReturnOp():
                 self._return()
@@ -122,7 +123,7 @@ class ProgramBody:
         launch.location = fused.location
         self.block.add_op(launch)
 
-    def _call(self, call: clml.CallOp) -> None:
+    def _call(self, call: OffloadCallOp) -> None:
         check_plain(call, call.results)
         for op in call_commands(call, self.module.graph(call), self._memory):
             self.block.add_op(op)

@@ -1,4 +1,4 @@
-"""A call of a CLML graph as commands of a queue program."""
+"""A call of an accelerator's graph as commands of a queue program."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from xdsl.dialects.builtin import MemRefType, UnknownLoc
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects import cl, clml
+from ....dialects import cl
+from ....dialects.offload import OffloadCallOp, OffloadGraphOp
 
 
 def call_commands(
-    call: clml.CallOp, graph: clml.GraphOp, memory_of: Callable[[SSAValue], SSAValue]
+    call: OffloadCallOp, graph: OffloadGraphOp, memory_of: Callable[[SSAValue], SSAValue]
 ) -> Iterator[Operation]:
-    """The commands of `graph`, each after the allocation of its result.
+    """The commands of `graph`, each after the allocations of its results and scratch.
 
     Nothing is copied at the boundary: the graph's arguments and results lie in the buffers of the
     call's operands and results, which `memory_of` gives, or in views of them if shapes differ. The
@@ -22,7 +23,7 @@ def call_commands(
     memories: dict[SSAValue, SSAValue] = {}
     inside = (*graph.inputs, *graph.outputs)
     for tensor, value in zip(inside, (*call.operands, *call.results), strict=True):
-        memory, type_ = memory_of(value), _memory_type(tensor)
+        memory, type_ = memory_of(value), graph.memory_type(tensor)
         if memory.type != type_:
             view = cl.ViewOp(memory, type_)
             view.result.name_hint = value.name_hint
@@ -30,18 +31,23 @@ def call_commands(
             memory = view.result
         memories[tensor] = memory
     for number, command in enumerate(graph.commands):
-        (result,) = command.results
-        if result not in memories:
-            alloc = cl.AllocOp(_memory_type(result))
-            alloc.result.name_hint = result.name_hint
-            yield alloc
-            memories[result] = alloc.result
-        *reads, write = (memories[tensor] for tensor in cl.ml_tensors(command))
-        op = cl.EnqueueMLOp(call.graph_name, number, reads, [write])
+        tensors = graph.tensors(command)
+        for tensor in tensors.writes:
+            if tensor not in memories:
+                alloc = _alloc(graph.memory_type(tensor), tensor.name_hint)
+                yield alloc
+                memories[tensor] = alloc.result
+        scratch = [_alloc(type_, "scratch") for type_ in graph.scratch(command)]
+        yield from scratch
+        writes = [*(memories[tensor] for tensor in tensors.writes), *(op.result for op in scratch)]
+        reads = [memories[tensor] for tensor in tensors.reads]
+        op = cl.EnqueueOffloadOp(call.graph_name, number, reads, writes)
         unknown = isinstance(command.location, UnknownLoc)
         op.location = call.location if unknown else command.location
         yield op
 
 
-def _memory_type(tensor: SSAValue) -> MemRefType:
-    return cl.ml_memory_type(clml.ml_tensor(tensor))
+def _alloc(type_: MemRefType, name: str | None) -> cl.AllocOp:
+    alloc = cl.AllocOp(type_)
+    alloc.result.name_hint = name
+    return alloc

@@ -18,13 +18,14 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import BlockArgument, SSAValue
 
-from ....dialects import cl, clml, nn
+from ....dialects import cl, nn
 from ....dialects.cl.ops import byte_count
+from ....dialects.offload import OffloadCallOp
 from ...locations import node_name
 from ...thrift import Means, Thrift
 from .layouts import is_packed_view
 
-Step: TypeAlias = nn.FusedOp | clml.CallOp
+Step: TypeAlias = nn.FusedOp | OffloadCallOp
 """An operation that computes, and can write its results to any place."""
 
 _MOST_GROWTH = 1.05
@@ -225,7 +226,7 @@ def live_bytes(
                 lives[whole] = lives.get(whole, (time, time))[0], time
 
     for time, step in enumerate(steps):
-        if isinstance(step, clml.CallOp):
+        if isinstance(step, OffloadCallOp):
             touch((*step.operands, *step.results), time)
         elif step in homes.joins:
             touch((value for value, _ in homes.copied(step)), time)

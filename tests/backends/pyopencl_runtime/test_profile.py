@@ -13,7 +13,7 @@ from onnx.helper import make_graph, make_model, make_node, make_opsetid, make_te
 import clopt
 from clopt import CloptError
 from clopt.backends.pyopencl_runtime import CExecutable, Executable
-from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueMLOp, enqueued
+from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueOffloadOp, enqueued
 from support.clml.small_networks import BETWEEN, network
 
 X = np.zeros((1, 3, 8, 8), np.float32)
@@ -54,7 +54,7 @@ def test_operations_of_clml_are_timed_between_kernels(device: str) -> None:
     model = clopt.compile(network(BETWEEN), device=device, clml="prefer", clml_library="reference")
     runs = model.executable.profile({"x": X}, RUNS)
     commands = enqueued(model.executable.program)
-    assert {type(op) for op in commands} == {EnqueueKernelOp, EnqueueMLOp}
+    assert {type(op) for op in commands} == {EnqueueKernelOp, EnqueueOffloadOp}
     for timings in runs:
         assert len(timings) == len(commands)
         assert all(timing.nanoseconds > 0 for timing in timings)

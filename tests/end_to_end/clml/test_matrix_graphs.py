@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 import clopt
-from clopt.dialects.cl import EnqueueKernelOp, EnqueueMLOp
+from clopt.dialects.cl import EnqueueKernelOp, EnqueueOffloadOp
 from support.clml.graph_cases import GRAPH_CASES, module_of
 from support.clml.single_ops import Results, Run, check_close, expected, once, run_on
 
@@ -28,7 +28,7 @@ def results() -> Run:
         made = program(arithmetic)
         ops = list(made.module.walk())
         assert not any(isinstance(op, EnqueueKernelOp) for op in ops)
-        assert sum(isinstance(op, EnqueueMLOp) for op in ops) > len(CASES)
+        assert sum(isinstance(op, EnqueueOffloadOp) for op in ops) > len(CASES)
         return run_on(device, made, CASES, arithmetic)
 
     return run

@@ -102,12 +102,12 @@ def test_calls_stay_plain_whatever_layouts_are_around(target: str, texture: str)
     assert [str(op) for op in module.ops if isinstance(op, clml.GraphOp)] == graphs
     (program,) = (op for op in module.ops if isinstance(op, cl.ProgramOp))
     ops = cl.commands(program)
-    assert sum(isinstance(op, cl.EnqueueMLOp) for op in ops) == 6
+    assert sum(isinstance(op, cl.EnqueueOffloadOp) for op in ops) == 6
     assert not any(isinstance(op, cl.EnqueueCopyOp) for op in ops)
     arenas = sum(isinstance(op, cl.ArenaOp) for op in program.body.block.ops)
     assert (arenas == 1) == load_target(target).sub_buffers
     # Kernels alternate with graphs on the one queue.
-    kinds = [isinstance(op, cl.EnqueueMLOp) for op in ops]
+    kinds = [isinstance(op, cl.EnqueueOffloadOp) for op in ops]
     assert sum(a != b for a, b in itertools.pairwise(kinds)) == 4
 
 

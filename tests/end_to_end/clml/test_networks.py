@@ -16,7 +16,7 @@ from xdsl.dialects.func import FuncOp
 import clopt
 from clopt.backends.pyopencl_runtime import CExecutable
 from clopt.dialects import clml
-from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueMLOp, Target
+from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueOffloadOp, Target
 from clopt.passes.nn.clml import partition
 from clopt.passes.nn.clml.matching import Matches, find_matches
 from clopt.weights import Weights
@@ -77,7 +77,7 @@ def check(
 
 def commands(compiled: clopt.CompiledModel) -> Counter[type]:
     """The commands on the queue, by kind."""
-    kinds = (EnqueueKernelOp, EnqueueMLOp, EnqueueCopyOp)
+    kinds = (EnqueueKernelOp, EnqueueOffloadOp, EnqueueCopyOp)
     return Counter(type(op) for op in compiled.module.walk() if isinstance(op, kinds))
 
 
@@ -94,7 +94,7 @@ def kinds_of_commands(compiled: clopt.CompiledModel) -> Counter[str]:
 def test_all_in_clml(name: str, devices: dict[str, str]) -> None:
     """One graph, two copies and no kernel."""
     compiled = check(CLASSIFIERS[name](), devices)
-    assert commands(compiled).keys() == {EnqueueMLOp}
+    assert commands(compiled).keys() == {EnqueueOffloadOp}
     assert len(graphs(compiled)) == 1
     assert kinds_of_commands(compiled)["clml.copy"] == 2
 
@@ -127,9 +127,8 @@ def test_kernels_from_images_between_graphs(
     compiled = check(CLASSIFIERS[name](), devices, precision, target)
     assert len(graphs(compiled)) >= 2
     assert "__read_only image2d_t" in compiled.source
-    order = [
-        type(op) for op in compiled.module.walk() if isinstance(op, EnqueueKernelOp | EnqueueMLOp)
-    ]
+    kinds = EnqueueKernelOp | EnqueueOffloadOp
+    order = [type(op) for op in compiled.module.walk() if isinstance(op, kinds)]
     turns = sum(a is not b for a, b in pairwise(order))
     assert turns >= 3, "kernels between graphs, and graphs between kernels"
     assert not commands(compiled)[EnqueueCopyOp]
@@ -161,7 +160,7 @@ def test_calls_of_an_inference(
     assert copies > 2
     assert calls == {
         "clEnqueueCopyMLTensorDataQCOM": copies,
-        "clEnqueueMLOpQCOM": commands(compiled)[EnqueueMLOp] - copies,
+        "clEnqueueMLOpQCOM": commands(compiled)[EnqueueOffloadOp] - copies,
     }
 
 

@@ -21,7 +21,7 @@ from clopt import CloptError
 from clopt.backends.clml.library import reference_library
 from clopt.backends.host_c import package_files
 from clopt.backends.pyopencl_runtime.c_package import NAME, CPackage
-from clopt.dialects.cl import EnqueueKernelOp, EnqueueMLOp
+from clopt.dialects.cl import EnqueueKernelOp, EnqueueOffloadOp
 from support.clml.small_networks import AROUND, BETWEEN, CONV_RELU, OUTPUTS, network
 
 X = np.random.default_rng(1).standard_normal((1, 3, 8, 8)).astype(np.float32)
@@ -41,7 +41,8 @@ def expected(text: str) -> list[np.ndarray]:
 def commands(model: clopt.CompiledModel) -> tuple[int, int]:
     """How many kernels an inference launches, and how many operations of CLML."""
     ops = list(model.module.walk())
-    return tuple(sum(isinstance(op, kind) for op in ops) for kind in (EnqueueKernelOp, EnqueueMLOp))  # type: ignore[return-value]
+    kinds = (EnqueueKernelOp, EnqueueOffloadOp)
+    return tuple(sum(isinstance(op, kind) for op in ops) for kind in kinds)  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_calls_of_an_inference(
     monkeypatch.setenv("CLML_REFERENCE_LOG_LEVEL", "1")
     model.run({"x": X})
     calls = [line.split()[1].rstrip(":") for line in log.read_text().splitlines()]
-    ops = [op for op in model.module.walk() if isinstance(op, EnqueueMLOp)]
+    ops = [op for op in model.module.walk() if isinstance(op, EnqueueOffloadOp)]
     copies = str(model.module).count("= clml.copy")
     assert copies == 2
     assert calls.count("clEnqueueCopyMLTensorDataQCOM") == copies

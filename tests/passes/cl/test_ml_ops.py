@@ -111,15 +111,15 @@ def test_nothing_is_copied_between_kernels_and_graphs() -> None:
     program = program_of(module)
     ops = cl.commands(program)
     assert [op.name for op in ops] == [
-        *["cl.enqueue_ml_op"] * 3,
+        *["cl.enqueue_offload"] * 3,
         "cl.enqueue_kernel",
-        *["cl.enqueue_ml_op"] * 3,
+        *["cl.enqueue_offload"] * 3,
     ]
-    graphs = cl.ml_graphs(program)
+    graphs = cl.graphs_in(program)
     copies = [
         op
         for op in ops
-        if isinstance(op, cl.EnqueueMLOp)
+        if isinstance(op, cl.EnqueueOffloadOp)
         and isinstance(graphs[op.graph_name].commands[op.index], clml.CopyOp)
     ]
     # One for each tensor at a boundary, and those are the graphs' own.
@@ -168,10 +168,10 @@ def test_the_memory_report_knows_graphs() -> None:
 def test_a_program_knows_its_graphs() -> None:
     module = apply(parse(CHAIN), *LOWER)
     program = program_of(module)
-    assert cl.uses_ml_ops(program)
-    assert list(cl.ml_graphs(program)) == ["g0", "g1"]
+    assert cl.is_offloaded(program)
+    assert list(cl.graphs_in(program)) == ["g0", "g1"]
     kernels = f"""func.func @main(%x: {TENSOR}) -> {TENSOR} {{
       %y = nn.unary relu %x : ({TENSOR}) -> {TENSOR}
       func.return %y : {TENSOR}
     }}"""
-    assert not cl.uses_ml_ops(program_of(apply(parse(kernels), *LOWER)))
+    assert not cl.is_offloaded(program_of(apply(parse(kernels), *LOWER)))

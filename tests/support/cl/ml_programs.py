@@ -125,7 +125,7 @@ class Machine:
         self.module = module
         self.program = next(op for op in module.ops if isinstance(op, cl.ProgramOp))
         self.kernels = cl.kernels_of(module)
-        self.graphs = {name: g.commands for name, g in cl.graphs_of(module).items()}
+        self.graphs = cl.graphs_of(module)
         self.numbers = numbers
         """Shared by the machines whose results are to be compared."""
         self.parts = cl.parts(self.program)
@@ -170,17 +170,18 @@ class Machine:
                 seen = [self.read(v) for i, v in enumerate(op.args) if i not in outputs]
                 for i in outputs:
                     self.write(op.args[i], self.number(op.kernel_name, i, *seen))
-            case cl.EnqueueMLOp():
+            case cl.EnqueueOffloadOp():
                 self.command(op)
             case _:
                 raise AssertionError(op.name)
 
-    def command(self, op: cl.EnqueueMLOp) -> None:
+    def command(self, op: cl.EnqueueOffloadOp) -> None:
         """A command finds in its memories what its graph's values say."""
-        command = self.graphs[op.graph_name][op.index]
-        *tensors, result = cl.ml_tensors(command)
+        graph = self.graphs[op.graph_name]
+        tensors = graph.tensors(graph.commands[op.index])
+        (result,) = tensors.writes
         seen = [self.read(value) for value in op.reads]
-        for tensor, found in zip(tensors, seen, strict=True):
+        for tensor, found in zip(tensors.reads, seen, strict=True):
             assert self.tensors.setdefault(tensor, found) == found
         (written,) = op.writes
         self.write(written, self.number(op.graph_name, op.index, *seen))

@@ -88,10 +88,10 @@ cl.program @main(%x: {x} {{cl.name = "x"}}, %y: {y} {{cl.name = "y"}}) inputs 1 
   %from = cl.view %x : {x} to memref<192xf32>
   %to = cl.view %t : {x} to memref<192xf32>
   cl.enqueue_kernel @twice(%from, %to) : memref<192xf32>, memref<192xf32>
-  cl.enqueue_ml_op @clml_0[0] (%t) -> (%a) : {x}, memref<1024xi8>
-  cl.enqueue_ml_op @clml_0[1] (%a) -> (%c) : memref<1024xi8>, memref<2048xi8>
-  cl.enqueue_ml_op @clml_0[2] (%c) -> (%p) : memref<2048xi8>, memref<512xi8>
-  cl.enqueue_ml_op @clml_0[3] (%p) -> (%y) : memref<512xi8>, {y}
+  cl.enqueue_offload @clml_0[0] (%t) -> (%a) : {x}, memref<1024xi8>
+  cl.enqueue_offload @clml_0[1] (%a) -> (%c) : memref<1024xi8>, memref<2048xi8>
+  cl.enqueue_offload @clml_0[2] (%c) -> (%p) : memref<2048xi8>, memref<512xi8>
+  cl.enqueue_offload @clml_0[3] (%p) -> (%y) : memref<512xi8>, {y}
   cl.return
 }}
 """

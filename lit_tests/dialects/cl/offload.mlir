@@ -27,17 +27,17 @@ cl.program @main(%x: memref<1x8x4x4xf32> {cl.name = "x"}, %y: memref<128xf32> {c
   %t = cl.alloc : memref<128xf32>
   %u = cl.alloc : memref<1x8x4x4xf32>
   // CHECK:      %u = cl.alloc
-  // CHECK-NEXT: cl.enqueue_ml_op @clml_0[0] (%x) -> (%a) : memref<1x8x4x4xf32>, memref<512xi8>
-  cl.enqueue_ml_op @clml_0[0] (%x) -> (%a) : memref<1x8x4x4xf32>, memref<512xi8>
-  // CHECK-NEXT: cl.enqueue_ml_op @clml_0[1] (%a) -> (%b) {note = "no memory for the constant"} : memref<512xi8>, memref<512xi8>
-  cl.enqueue_ml_op @clml_0[1] (%a) -> (%b) {note = "no memory for the constant"} : memref<512xi8>, memref<512xi8>
-  // CHECK-NEXT: cl.enqueue_ml_op @clml_0[2] (%b, %a) -> (%c) : memref<512xi8>, memref<512xi8>, memref<512xi8>
-  cl.enqueue_ml_op @clml_0[2] (%b, %a) -> (%c) : memref<512xi8>, memref<512xi8>, memref<512xi8>
-  // CHECK-NEXT: cl.enqueue_ml_op @clml_0[3] (%c) -> (%t) : memref<512xi8>, memref<128xf32>
-  cl.enqueue_ml_op @clml_0[3] (%c) -> (%t) : memref<512xi8>, memref<128xf32>
+  // CHECK-NEXT: cl.enqueue_offload @clml_0[0] (%x) -> (%a) : memref<1x8x4x4xf32>, memref<512xi8>
+  cl.enqueue_offload @clml_0[0] (%x) -> (%a) : memref<1x8x4x4xf32>, memref<512xi8>
+  // CHECK-NEXT: cl.enqueue_offload @clml_0[1] (%a) -> (%b) {note = "no memory for the constant"} : memref<512xi8>, memref<512xi8>
+  cl.enqueue_offload @clml_0[1] (%a) -> (%b) {note = "no memory for the constant"} : memref<512xi8>, memref<512xi8>
+  // CHECK-NEXT: cl.enqueue_offload @clml_0[2] (%b, %a) -> (%c) : memref<512xi8>, memref<512xi8>, memref<512xi8>
+  cl.enqueue_offload @clml_0[2] (%b, %a) -> (%c) : memref<512xi8>, memref<512xi8>, memref<512xi8>
+  // CHECK-NEXT: cl.enqueue_offload @clml_0[3] (%c) -> (%t) : memref<512xi8>, memref<128xf32>
+  cl.enqueue_offload @clml_0[3] (%c) -> (%t) : memref<512xi8>, memref<128xf32>
   // CHECK-NEXT: cl.enqueue_kernel @turn(%t, %u) : memref<128xf32>, memref<1x8x4x4xf32>
   cl.enqueue_kernel @turn(%t, %u) : memref<128xf32>, memref<1x8x4x4xf32>
-  // CHECK-NEXT: cl.enqueue_ml_op @clml_1[0] (%u) -> (%y) : memref<1x8x4x4xf32>, memref<128xf32>
-  cl.enqueue_ml_op @clml_1[0] (%u) -> (%y) : memref<1x8x4x4xf32>, memref<128xf32>
+  // CHECK-NEXT: cl.enqueue_offload @clml_1[0] (%u) -> (%y) : memref<1x8x4x4xf32>, memref<128xf32>
+  cl.enqueue_offload @clml_1[0] (%u) -> (%y) : memref<1x8x4x4xf32>, memref<128xf32>
   cl.return
 }

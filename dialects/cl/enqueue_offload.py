@@ -1,4 +1,4 @@
-"""`cl.enqueue_ml_op`: one command of a CLML graph on the queue."""
+"""`cl.enqueue_offload`: one command of an accelerator's graph on the queue."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ from .ops import parse_offset, print_offset
 
 
 @irdl_op_definition
-class EnqueueMLOp(IRDLOperation):
-    """Runs one command of a `clml.graph` of the module: the one with that number, from 0.
+class EnqueueOffloadOp(IRDLOperation):
+    """Runs one command of an accelerator's graph of the module: the one with that number, from 0.
 
-    `cl.enqueue_ml_op @clml_0[3] (%x, %y) -> (%z) : memref<…>, memref<…>, memref<…>`
+    `cl.enqueue_offload @clml_0[3] (%x, %y) -> (%z) : memref<…>, memref<…>, memref<…>`
 
-    `reads` are the memories of the command's operands without its constants, in order, `writes`
-    that of its result. A tensor in the layout NCHW or NHWC is a dense buffer of its elements; an
-    optimal one is a row of bytes, `memref<…xi8>`, that only commands of its graph can read.
+    `reads` are the memories of the tensors that the command reads, without constants, in order;
+    `writes` those of the tensors that it writes, then its scratch. The graph says what memory a
+    tensor has: a dense buffer of its elements, or a row of bytes, `memref<…xi8>`, that only
+    commands of the graph can read.
     """
 
-    name = "cl.enqueue_ml_op"
+    name = "cl.enqueue_offload"
     graph = prop_def(FlatSymbolRefAttrConstr)
     number = prop_def(IntegerAttr)
     reads = var_operand_def(MemRefType)
@@ -62,7 +63,7 @@ class EnqueueMLOp(IRDLOperation):
         return self.number.value.data
 
     @classmethod
-    def parse(cls, parser: Parser) -> EnqueueMLOp:
+    def parse(cls, parser: Parser) -> EnqueueOffloadOp:
         graph = parser.parse_symbol_name().data
         number = parse_offset(parser)
 

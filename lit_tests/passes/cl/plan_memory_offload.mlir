@@ -10,17 +10,17 @@
 // CHECK-NEXT: %arena = cl.arena : memref<16384xi8>
 // CHECK-NEXT: %y = cl.buffer_view %arena[0] : memref<1x8x16x16xf32>
 // CHECK-NEXT: %a = cl.buffer_view %arena[0] : memref<8192xi8>
-// CHECK-NEXT: cl.enqueue_ml_op @clml_0[0] (%x) -> (%a) : memref<1x8x16x16xf32>, memref<8192xi8>
+// CHECK-NEXT: cl.enqueue_offload @clml_0[0] (%x) -> (%a) : memref<1x8x16x16xf32>, memref<8192xi8>
 // CHECK-NEXT: %c = cl.buffer_view %arena[8192] : memref<8192xi8>
-// CHECK-NEXT: cl.enqueue_ml_op @clml_0[1] (%a) -> (%c) : memref<8192xi8>, memref<8192xi8>
-// CHECK-NEXT: cl.enqueue_ml_op @clml_0[2] (%c) -> (%y) : memref<8192xi8>, memref<1x8x16x16xf32>
+// CHECK-NEXT: cl.enqueue_offload @clml_0[1] (%a) -> (%c) : memref<8192xi8>, memref<8192xi8>
+// CHECK-NEXT: cl.enqueue_offload @clml_0[2] (%c) -> (%y) : memref<8192xi8>, memref<1x8x16x16xf32>
 // CHECK-NEXT: %s = cl.buffer_view %arena[8192] : memref<1x8x16x16xf32>
 // CHECK-NEXT: cl.enqueue_kernel @softmax_0(%y, %s) : memref<1x8x16x16xf32>, memref<1x8x16x16xf32>
 // CHECK-NEXT: %a_1 = cl.buffer_view %arena[0] : memref<8192xi8>
-// CHECK-NEXT: cl.enqueue_ml_op @clml_1[0] (%s) -> (%a_1) : memref<1x8x16x16xf32>, memref<8192xi8>
+// CHECK-NEXT: cl.enqueue_offload @clml_1[0] (%s) -> (%a_1) : memref<1x8x16x16xf32>, memref<8192xi8>
 // CHECK-NEXT: %c_1 = cl.buffer_view %arena[8192] : memref<8192xi8>
-// CHECK-NEXT: cl.enqueue_ml_op @clml_1[1] (%a_1) -> (%c_1) : memref<8192xi8>, memref<8192xi8>
-// CHECK-NEXT: cl.enqueue_ml_op @clml_1[2] (%c_1) -> (%0) : memref<8192xi8>, memref<1x8x16x16xf32>
+// CHECK-NEXT: cl.enqueue_offload @clml_1[1] (%a_1) -> (%c_1) : memref<8192xi8>, memref<8192xi8>
+// CHECK-NEXT: cl.enqueue_offload @clml_1[2] (%c_1) -> (%0) : memref<8192xi8>, memref<1x8x16x16xf32>
 // CHECK-NEXT: cl.return
 
 clml.graph @clml_0(%x: !clml.tensor<1x8x16x16xf32, nchw>) -> !clml.tensor<1x8x16x16xf32, nchw> version 3 arithmetic fp32 {

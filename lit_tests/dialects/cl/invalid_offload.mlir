@@ -9,10 +9,10 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @h[0]: the module has no such clml.graph}}
+  // expected-error@+1 {{cl.enqueue_offload @h[0]: the module has no such graph}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
-    cl.enqueue_ml_op @h[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @h[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
     cl.return
   }
 }
@@ -26,10 +26,10 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[3]: the graph has 3 commands, from 0}}
+  // expected-error@+1 {{cl.enqueue_offload @g[3]: the graph has 3 commands, from 0}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
-    cl.enqueue_ml_op @g[3] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[3] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
     cl.return
   }
 }
@@ -43,10 +43,10 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[0] is given 2 memories to read and 1 to write, but clml.copy has 1 tensors to read that are no constants, and 1 to write}}
+  // expected-error@+1 {{cl.enqueue_offload @g[0] is given 2 memories to read and 1 to write, but clml.copy has 1 tensors to read that are no constants, and 1 to write}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
-    cl.enqueue_ml_op @g[0] (%x, %x) -> (%a) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[0] (%x, %x) -> (%a) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>, memref<256xi8>
     cl.return
   }
 }
@@ -60,9 +60,9 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[0] is given 1 memories to read and 0 to write, but clml.copy has}}
+  // expected-error@+1 {{cl.enqueue_offload @g[0] is given 1 memories to read and 0 to write, but clml.copy has}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
-    cl.enqueue_ml_op @g[0] (%x) -> () : memref<1x4x4x4xf32>
+    cl.enqueue_offload @g[0] (%x) -> () : memref<1x4x4x4xf32>
     cl.return
   }
 }
@@ -76,10 +76,10 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[0] is given %a, memref<255xi8>, as the memory of !clml.tensor<1x4x4x4xf32, optimal>; that is memref<256xi8>, or the same bytes in another shape}}
+  // expected-error@+1 {{cl.enqueue_offload @g[0] is given %a, memref<255xi8>, as the memory of !clml.tensor<1x4x4x4xf32, optimal>; that is memref<256xi8>, or the same bytes in another shape}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<255xi8>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<255xi8>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<255xi8>
     cl.return
   }
 }
@@ -93,10 +93,10 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[0] is given %a, memref<64xf32>, as the memory of !clml.tensor<1x4x4x4xf32, optimal>; that is memref<256xi8>}}
+  // expected-error@+1 {{cl.enqueue_offload @g[0] is given %a, memref<64xf32>, as the memory of !clml.tensor<1x4x4x4xf32, optimal>; that is memref<256xi8>}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<64xf32>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<64xf32>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<64xf32>
     cl.return
   }
 }
@@ -110,14 +110,14 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[2] is given %h, memref<1x4x4x4xf16>, as the memory of !clml.tensor<1x4x4x4xf32, nchw>; that is memref<1x4x4x4xf32>}}
+  // expected-error@+1 {{cl.enqueue_offload @g[2] is given %h, memref<1x4x4x4xf16>, as the memory of !clml.tensor<1x4x4x4xf32, nchw>; that is memref<1x4x4x4xf32>}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
     %h = cl.alloc : memref<1x4x4x4xf16>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
-    cl.enqueue_ml_op @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
-    cl.enqueue_ml_op @g[2] (%b) -> (%h) : memref<256xi8>, memref<1x4x4x4xf16>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[2] (%b) -> (%h) : memref<256xi8>, memref<1x4x4x4xf16>
     cl.return
   }
 }
@@ -131,14 +131,14 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[2] is given %t, memref<1x4x4x4xf32, #tir.scope<texture, []>>, as the memory of !clml.tensor<1x4x4x4xf32, nchw>; that is memref<1x4x4x4xf32>}}
+  // expected-error@+1 {{cl.enqueue_offload @g[2] is given %t, memref<1x4x4x4xf32, #tir.scope<texture, []>>, as the memory of !clml.tensor<1x4x4x4xf32, nchw>; that is memref<1x4x4x4xf32>}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
     %t = cl.alloc : memref<1x4x4x4xf32, #tir.scope<texture, []>>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
-    cl.enqueue_ml_op @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
-    cl.enqueue_ml_op @g[2] (%b) -> (%t) : memref<256xi8>, memref<1x4x4x4xf32, #tir.scope<texture, []>>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[2] (%b) -> (%t) : memref<256xi8>, memref<1x4x4x4xf32, #tir.scope<texture, []>>
     cl.return
   }
 }
@@ -152,14 +152,14 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[0] is enqueued twice, but a graph runs once for every inference; give each call a graph of its own}}
+  // expected-error@+1 {{cl.enqueue_offload @g[0] is enqueued twice, but a graph runs once for every inference; give each call a graph of its own}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
-    cl.enqueue_ml_op @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
-    cl.enqueue_ml_op @g[2] (%b) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[2] (%b) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
     cl.return
   }
 }
@@ -177,7 +177,7 @@ builtin.module {
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
     cl.enqueue_copy %x, %y : memref<1x4x4x4xf32>
     cl.return
   }
@@ -192,11 +192,11 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[1] reads %a before it is written}}
+  // expected-error@+1 {{cl.enqueue_offload @g[1] reads %a before it is written}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
-    cl.enqueue_ml_op @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
     cl.return
   }
 }
@@ -209,11 +209,11 @@ builtin.module {
     %y = clml.binary add %x, %a : (!clml.tensor<1x4x4x4xf32, nchw>, !clml.tensor<1x4x4x4xf32, nchw>) -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @p[1] needs the result of command 0 of its graph, clml.activation, which is not enqueued before it}}
+  // expected-error@+1 {{cl.enqueue_offload @p[1] needs the result of command 0 of its graph, clml.activation, which is not enqueued before it}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<1x4x4x4xf32>
     cl.enqueue_copy %x, %a : memref<1x4x4x4xf32>
-    cl.enqueue_ml_op @p[1] (%x, %a) -> (%y) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @p[1] (%x, %a) -> (%y) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
     cl.return
   }
 }
@@ -227,15 +227,15 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[1] is given %c as the memory of !clml.tensor<1x4x4x4xf32, optimal>, which was %a in another command of @g; a tensor has one memory}}
+  // expected-error@+1 {{cl.enqueue_offload @g[1] is given %c as the memory of !clml.tensor<1x4x4x4xf32, optimal>, which was %a in another command of @g; a tensor has one memory}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
     %c = cl.alloc : memref<256xi8>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
     cl.enqueue_copy %a, %c : memref<256xi8>
-    cl.enqueue_ml_op @g[1] (%c) -> (%b) : memref<256xi8>, memref<256xi8>
-    cl.enqueue_ml_op @g[2] (%b) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @g[1] (%c) -> (%b) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[2] (%b) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
     cl.return
   }
 }
@@ -248,12 +248,12 @@ builtin.module {
     %y = clml.binary add %x, %a : (!clml.tensor<1x4x4x4xf32, nchw>, !clml.tensor<1x4x4x4xf32, nchw>) -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @p[0] is given %v and writes %v, which share bytes 0 to 255 of %a: no command of a CLML graph computes in place; give them different bytes}}
+  // expected-error@+1 {{cl.enqueue_offload @p[0] is given %v and writes %v, which share bytes 0 to 255 of %a: no command of a graph computes in place; give them different bytes}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<1x4x4x4xf32>
     %v = cl.view %a : memref<1x4x4x4xf32> to memref<64xf32>
     cl.enqueue_copy %x, %a : memref<1x4x4x4xf32>
-    cl.enqueue_ml_op @p[0] (%v) -> (%v) : memref<64xf32>, memref<64xf32>
+    cl.enqueue_offload @p[0] (%v) -> (%v) : memref<64xf32>, memref<64xf32>
     cl.return
   }
 }
@@ -267,9 +267,9 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[0] writes %x, which is an input}}
+  // expected-error@+1 {{cl.enqueue_offload @g[0] writes %x, which is an input}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
-    cl.enqueue_ml_op @g[0] (%x) -> (%x) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @g[0] (%x) -> (%x) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
     cl.return
   }
 }
@@ -282,12 +282,12 @@ builtin.module {
     %y = clml.binary add %x, %a : (!clml.tensor<1x4x4x4xf32, nchw>, !clml.tensor<1x4x4x4xf32, nchw>) -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @p[1] reads %a, but cl.enqueue_copy has overwritten it since @p used it first; give them different bytes}}
+  // expected-error@+1 {{cl.enqueue_offload @p[1] reads %a, but cl.enqueue_copy has overwritten it since @p used it first; give them different bytes}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<1x4x4x4xf32>
-    cl.enqueue_ml_op @p[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @p[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
     cl.enqueue_copy %x, %a : memref<1x4x4x4xf32>
-    cl.enqueue_ml_op @p[1] (%x, %a) -> (%y) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @p[1] (%x, %a) -> (%y) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
     cl.return
   }
 }
@@ -300,14 +300,14 @@ builtin.module {
     %y = clml.binary add %x, %a : (!clml.tensor<1x4x4x4xf32, nchw>, !clml.tensor<1x4x4x4xf32, nchw>) -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @p[1] reads %c, but cl.enqueue_copy has overwritten it since @p used it first}}
+  // expected-error@+1 {{cl.enqueue_offload @p[1] reads %c, but cl.enqueue_copy has overwritten it since @p used it first}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<1x4x4x4xf32>
     %c = cl.alloc : memref<1x4x4x4xf32>
     cl.enqueue_copy %x, %c : memref<1x4x4x4xf32>
-    cl.enqueue_ml_op @p[0] (%c) -> (%a) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @p[0] (%c) -> (%a) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
     cl.enqueue_copy %a, %c : memref<1x4x4x4xf32>
-    cl.enqueue_ml_op @p[1] (%c, %a) -> (%y) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @p[1] (%c, %a) -> (%y) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>, memref<1x4x4x4xf32>
     cl.return
   }
 }
@@ -322,13 +322,13 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_kernel @look uses %a, the memory of another optimal tensor, !clml.tensor<1x4x4x4xf32, optimal>, which nothing else can read or write; copy the tensor to one in the layout NCHW in its graph, or use other memory}}
+  // expected-error@+1 {{cl.enqueue_kernel @look uses %a, the memory of another tensor, !clml.tensor<1x4x4x4xf32, optimal>, which only commands of its graph can read or write; let the graph copy it to a plain one, or use other memory}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
-    cl.enqueue_ml_op @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
-    cl.enqueue_ml_op @g[2] (%b) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[2] (%b) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
     cl.enqueue_kernel @look(%a, %y) : memref<256xi8>, memref<1x4x4x4xf32>
     cl.return
   }
@@ -344,14 +344,14 @@ builtin.module {
     %y = clml.copy %c : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[2] uses %a, the memory of another optimal tensor, !clml.tensor<1x4x4x4xf32, optimal>}}
+  // expected-error@+1 {{cl.enqueue_offload @g[2] uses %a, the memory of another tensor, !clml.tensor<1x4x4x4xf32, optimal>}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
-    cl.enqueue_ml_op @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
-    cl.enqueue_ml_op @g[2] (%b) -> (%a) : memref<256xi8>, memref<256xi8>
-    cl.enqueue_ml_op @g[3] (%a) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[2] (%b) -> (%a) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[3] (%a) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
     cl.return
   }
 }
@@ -365,14 +365,14 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[1] is given %a and writes %b, which share bytes 128 to 255 of %arena: no command of a CLML graph computes in place}}
+  // expected-error@+1 {{cl.enqueue_offload @g[1] is given %a and writes %b, which share bytes 128 to 255 of %arena: no command of a graph computes in place}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<384xi8>
     %a = cl.buffer_view %arena[0] : memref<256xi8>
     %b = cl.buffer_view %arena[128] : memref<256xi8>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
-    cl.enqueue_ml_op @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
-    cl.enqueue_ml_op @g[2] (%b) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[2] (%b) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
     cl.return
   }
 }
@@ -386,14 +386,14 @@ builtin.module attributes {cl.target = #cl.target<"phone", {image_base_alignment
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[0] uses %a from byte 64 of %arena on, but phone lets views start at multiples of 128 bytes}}
+  // expected-error@+1 {{cl.enqueue_offload @g[0] uses %a from byte 64 of %arena on, but phone lets views start at multiples of 128 bytes}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<1024xi8>
     %a = cl.buffer_view %arena[64] : memref<256xi8>
     %b = cl.buffer_view %arena[512] : memref<256xi8>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
-    cl.enqueue_ml_op @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
-    cl.enqueue_ml_op @g[2] (%b) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[2] (%b) -> (%y) : memref<256xi8>, memref<1x4x4x4xf32>
     cl.return
   }
 }
@@ -407,7 +407,7 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_ml_op @g[2] writes %c over bytes 512 to 767 of %arena, which %k needs until command 4, cl.enqueue_copy; give them different bytes}}
+  // expected-error@+1 {{cl.enqueue_offload @g[2] writes %c over bytes 512 to 767 of %arena, which %k needs until command 4, cl.enqueue_copy; give them different bytes}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<768xi8>
     %a = cl.buffer_view %arena[0] : memref<256xi8>
@@ -415,9 +415,9 @@ builtin.module {
     %k = cl.buffer_view %arena[512] : memref<1x4x4x4xf32>
     %c = cl.buffer_view %arena[512] : memref<1x4x4x4xf32>
     cl.enqueue_copy %x, %k : memref<1x4x4x4xf32>
-    cl.enqueue_ml_op @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
-    cl.enqueue_ml_op @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
-    cl.enqueue_ml_op @g[2] (%b) -> (%c) : memref<256xi8>, memref<1x4x4x4xf32>
+    cl.enqueue_offload @g[0] (%x) -> (%a) : memref<1x4x4x4xf32>, memref<256xi8>
+    cl.enqueue_offload @g[1] (%a) -> (%b) : memref<256xi8>, memref<256xi8>
+    cl.enqueue_offload @g[2] (%b) -> (%c) : memref<256xi8>, memref<1x4x4x4xf32>
     cl.enqueue_copy %k, %y : memref<1x4x4x4xf32>
     cl.return
   }
