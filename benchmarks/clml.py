@@ -24,8 +24,8 @@ from clopt.dialects import clml
 from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.nn.choose import NNChoosePass, choose
-from clopt.passes.nn.clml.partition import Node, Partition
 from clopt.passes.nn.mixed_precision import NNMixedPrecisionPass
+from clopt.passes.nn.offload.partition import Node, Partition
 from clopt.passes.pipelines import PRECISION, SIMPLIFY
 
 CLASSIFIERS = (

@@ -35,8 +35,9 @@ from clopt.context import CloptContext
 from clopt.dialects import clml
 from clopt.dialects.cl import Target, target_of
 from clopt.frontends.onnx import import_onnx
-from clopt.passes.nn.clml.choose import Chooser
+from clopt.passes.nn.clml.accelerator import CLML
 from clopt.passes.nn.clml.cost import RATES, CommandCosts, Load, load_of
+from clopt.passes.nn.offload.chooser import Chooser
 from clopt.passes.pipelines import run_pipeline
 
 FACTS = (*RATES.values(), "clml_bandwidth", "clml_launch_microseconds")
@@ -160,7 +161,7 @@ def modelled(case: Case, target: Target) -> float:
     module = import_onnx(case.model(), ctx.weights, None)
     run_pipeline(ctx, module, "simplify")
     function = next(op for op in module.ops if isinstance(op, func.FuncOp))
-    return Chooser(function, target, []).kernels_only.cost
+    return Chooser(CLML(), function, target, []).kernels_only.cost
 
 
 def commands_of(model: clopt.CompiledModel) -> list[clml.MLOp]:

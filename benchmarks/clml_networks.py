@@ -41,10 +41,11 @@ from clopt.context import CloptContext
 from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueOffloadOp, Target, set_target
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.nn.choose import NNChoosePass, choose
-from clopt.passes.nn.clml import partition as partitioning
-from clopt.passes.nn.clml.matching import Matches, find_matches
-from clopt.passes.nn.clml.partition import Partition
+from clopt.passes.nn.clml import accelerator
+from clopt.passes.nn.clml.matching import find_matches
 from clopt.passes.nn.mixed_precision import NNMixedPrecisionPass
+from clopt.passes.nn.offload.matches import Matches
+from clopt.passes.nn.offload.partition import Partition
 from clopt.passes.pipelines import PIPELINES
 from clopt.weights import Weights
 
@@ -126,7 +127,7 @@ def lower(path: Path, target: Target, mode: str, precision: str) -> Program:
     module = import_onnx(path, ctx.weights)
     set_target(module, target)
     found = Partition((), ())
-    stretches = mock.patch.object(partitioning, "find_matches", every_other)
+    stretches = mock.patch.object(accelerator, "find_matches", every_other)
     for pass_ in PIPELINES["opencl"]:
         match pass_:
             case NNMixedPrecisionPass():

@@ -83,6 +83,11 @@ class OffloadGraphOp(IRDLOperation, ABC):
     def outputs(self) -> Sequence[SSAValue]:
         """The tensors that the graph returns: its commands write them."""
 
+    @property
+    def copies(self) -> int:
+        """The number of its commands that only change layouts."""
+        return 0
+
     @abstractmethod
     def tensors(self, command: Operation) -> Tensors:
         """The tensors that a command reads and writes."""

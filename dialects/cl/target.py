@@ -252,6 +252,10 @@ class Target:
     def __post_init__(self) -> None:
         check_ranges(vars(self))
 
+    def fact(self, name: str) -> Fact:
+        """The value of one of `FACT_TYPES`."""
+        return getattr(self, name)
+
     @property
     def uses_textures(self) -> bool:
         """Whether values between kernels lie in images where they fit.

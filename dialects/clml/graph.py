@@ -128,6 +128,10 @@ class GraphOp(OffloadGraphOp):
         last = self.body.block.last_op
         return tuple(last.values) if isinstance(last, ReturnOp) else ()
 
+    @property
+    def copies(self) -> int:
+        return sum(isinstance(command, CopyOp) for command in self.commands)
+
     def tensors(self, command: Operation) -> Tensors:
         reads = (v for v in command.operands if not isinstance(v.owner, ConstantOp))
         return Tensors(tuple(reads), tuple(command.results))

@@ -1,8 +1,8 @@
-"""Choose who computes each value, our kernels or CLML, and the layout in which it lies."""
+"""Choose who computes each value, our kernels or an accelerator, and the layout it lies in."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -10,17 +10,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ...accelerators import accelerators
 from ...context import explanations_of, thrift_of, weights_of
 from ...dialects import cl, nn
-from ...dialects.cl.target_ranges import CLML_CHOICES
+from ...dialects.cl.target import fact_of
 from ...errors import CloptError
 from ..remarks import add_remarks
-from .clml.choose import Chooser
-from .clml.copied import Copied
-from .clml.matching import find_matches
-from .clml.partition import Partition, partition, write_graphs
-from .clml.regions import form_regions
-from .clml.report import partition_table
 from .forms import rewrite
 from .fuse import form_groups
 from .layout.carry_out import Kernels, carry_out, kernels_of_both, kernels_of_layouts
@@ -30,6 +25,12 @@ from .layout.offload import OffloadProblem
 from .layout.problem import LayoutProblem
 from .layout.savings import offer_savings
 from .layout.solver import Solution
+from .offload.accelerator import Accelerator
+from .offload.chooser import Chooser
+from .offload.copied import Copied
+from .offload.partition import Partition, partition, write_graphs
+from .offload.regions import form_regions
+from .offload.report import partition_table
 from .program.layouts import check_plain
 
 
@@ -37,10 +38,12 @@ from .program.layouts import check_plain
 class NNChoosePass(ModulePass):
     """Chooses the writer and the layout of each value between kernels.
 
-    `mode` says who computes: `prefer` moves every operation that CLML computes exactly as nn says
-    into a CLML graph with one `clml.call`, `off` none; `auto` solves one problem over writers and
-    layouts, in which the whole network costs least by the target's figures. A graph is as large as
-    possible without a path that leaves it and enters it again; plain tensors enter and leave it.
+    The target says who computes, by a fact for each accelerator, such as `clml`: `prefer` moves
+    every operation that the accelerator computes exactly as nn says into a graph of its own with
+    one call, `off` none; `auto` solves one problem over writers and layouts, in which the whole
+    network costs least by the target's figures. A graph is as large as possible without a path that
+    leaves it and enters it again; plain tensors enter and leave it. Accelerators with `prefer` take
+    their parts first, one after the other; one of them all may have `auto`.
 
     The other operations get the forms in which our kernels compute them (`nn-split-concats`,
     `nn-conv-transpose-to-conv`, `nn-winograd`). On targets that use textures, kernels are formed as
@@ -50,10 +53,8 @@ class NNChoosePass(ModulePass):
     """
 
     name: ClassVar[str] = "nn-choose"
-    mode: str = ""
-    """By default the target's `clml`."""
-    version: int = 0
-    """The version of CLML; by default the target's."""
+    facts: str = ""
+    """Facts that differ from the target's, as in `clml=prefer clml_version=3`."""
     minimum: int = 1
     """The fewest operations of a graph, not counting copies and reshapes. The default suits both
     modes: `prefer` asks for all that is possible, `auto` weighs the copies of small graphs."""
@@ -63,37 +64,58 @@ class NNChoosePass(ModulePass):
     """Explain the graph of each operation, or the reason why it is in none, the layouts, their
     costs and those of the next best."""
 
-    def __post_init__(self) -> None:
-        if self.mode not in ("", *CLML_CHOICES):
-            raise ValueError(f"mode is one of {', '.join(CLML_CHOICES)}, not {self.mode}")
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         choose(op, ctx, self)
 
     def target_of(self, module: ModuleOp) -> cl.Target:
-        """The module's target with this pass's mode; `off` if `auto` finds no CLML there."""
-        target = cl.target_of(module)
-        mode, version = self.mode or target.clml, self.version or target.clml_version
-        if mode == "prefer" and not version:
-            raise CloptError(
-                f"clml=prefer needs a device with CLML, and {target.name} has none; name another "
-                "target, for example adreno-740, say which version there is (clml_version=3), or "
-                "let our reference library serve (clopt-run --clml-library reference)."
-            )
-        return replace(target, clml=mode if version else "off", clml_version=version)
+        """The module's target with this pass's facts."""
+        pairs = (word.partition("=") for word in self.facts.split())
+        facts = {name: fact_of(name, value) for name, _, value in pairs}
+        try:
+            return cl.target_of(module).with_facts(facts)
+        except ValueError as error:
+            raise CloptError(f"{error}.") from error
 
 
 def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partition]:
-    """Apply the pass; return what CLML computes of each network."""
+    """Apply the pass; return what accelerators compute of each network."""
     target = options.target_of(module)
+    preferred, weighed = _accelerators(target)
     found: list[Partition] = []
     for function in nn.networks_of(module):
-        choice = _Choice(module, function, target, ctx, options)
+        choice = _Choice(module, function, target, ctx, options, preferred, weighed)
         kernels = choice.kernels()
         found.append(choice.partition)
         if target.lanes and not options.graphs_only:
             add_remarks(module, carry_out(function, kernels, target))
     return found
+
+
+def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | None]:
+    """Those with the mode `prefer`, and the one with `auto`, on a target that has them.
+
+    CloptError for one that is preferred and absent, and for two with `auto`.
+    """
+    preferred: list[Accelerator] = []
+    weighed: list[Accelerator] = []
+    for name, row in accelerators().items():
+        mode = target.fact(name)
+        if mode == "off":
+            continue
+        accelerator: Accelerator = row.load("offers")()
+        absence = accelerator.absence(target)
+        if mode == "prefer":
+            if absence:
+                raise CloptError(absence)
+            preferred.append(accelerator)
+        elif not absence:
+            weighed.append(accelerator)
+    if len(weighed) > 1:
+        raise CloptError(
+            f"{weighed[0].name}=auto and {weighed[1].name}=auto are two choices, and one problem "
+            "weighs one accelerator against our kernels; say prefer or off for the others."
+        )
+    return preferred, weighed[0] if weighed else None
 
 
 @dataclass
@@ -105,22 +127,20 @@ class _Choice:
     target: cl.Target
     ctx: Context
     options: NNChoosePass
+    preferred: list[Accelerator]
+    weighed: Accelerator | None
     partition: Partition = field(default_factory=lambda: Partition((), ()))
 
     def kernels(self) -> list[Kernels]:
         """Write the graphs; the kernels that are left, none where they all stay plain."""
         if self.target.lanes and (end := self.function.body.block.last_op) is not None:
             check_plain(end, end.operands)
-        match self.target.clml:
-            case "auto":
-                return self._both()
-            case "prefer":
-                weights, minimum = weights_of(self.ctx), self.options.minimum
-                self._tell_graphs(
-                    partition(self.module, self.function, self.target, weights, minimum)
-                )
-            case _:
-                pass
+        weights, minimum = weights_of(self.ctx), self.options.minimum
+        for each in self.preferred:
+            found = partition(each, self.module, self.function, self.target, weights, minimum)
+            self._tell_graphs(each, found)
+        if self.weighed is not None:
+            return self._both(self.weighed)
         return [] if self.options.graphs_only else self._layouts()
 
     def _layouts(self) -> list[Kernels]:
@@ -140,26 +160,29 @@ class _Choice:
             offer_savings(problem, solution, kernels, thrift)
         return kernels
 
-    def _both(self) -> list[Kernels]:
+    def _both(self, accelerator: Accelerator) -> list[Kernels]:
         """The kernels that the cheapest writers and layouts leave us; the others become graphs."""
         minimum, weights = self.options.minimum, weights_of(self.ctx)
         model = Copied(self.function)
-        matches = find_matches(model.function, self.target, weights)
+        matches = accelerator.find_matches(model.function, self.target, weights)
         forms = rewrite(self.function, self.target, self.ctx)
         legal = model.in_function(matches.legal, forms)
-        chooser = Chooser(self.function, self.target, legal, minimum)
+        chooser = Chooser(accelerator, self.function, self.target, legal, minimum)
         reasons = dict(matches.reasons)
         if self.options.explain:
             reasons |= chooser.reasons()
             self._tell(chooser.costs_table())
-        regions = form_regions(self.function, chooser.matches, minimum, reasons)
+        regions = form_regions(
+            self.function, chooser.matches, minimum, reasons, accelerator.producer_reason
+        )
         problem, solution = chooser.problem, chooser.solution
-        # Before the graphs are written, since that erases what CLML computes.
+        # Before the graphs are written, since that erases what the accelerator computes.
         layouts = self._writers_and_layouts(problem, solution) if self.options.explain else ""
         kernels = kernels_of_both(problem, solution)
-        self._tell_graphs(
-            write_graphs(self.module, self.function, regions, weights, model.function, reasons)
+        found = write_graphs(
+            accelerator, self.module, self.function, regions, weights, model.function, reasons
         )
+        self._tell_graphs(accelerator, found)
         self._tell(layouts)
         return kernels
 
@@ -176,9 +199,11 @@ class _Choice:
             f"image_cost={target.image_cost:g}, images={str(target.images).lower()}"
         )
 
-    def _tell_graphs(self, found: Partition) -> None:
-        self.partition = found
-        self._tell(partition_table(self.function.sym_name.data, found))
+    def _tell_graphs(self, accelerator: Accelerator, found: Partition) -> None:
+        self.partition = Partition(
+            (*self.partition.nodes, *found.nodes), (*self.partition.graphs, *found.graphs)
+        )
+        self._tell(partition_table(accelerator.title, self.function.sym_name.data, found))
 
     def _tell(self, text: str) -> None:
         if self.options.explain and text:

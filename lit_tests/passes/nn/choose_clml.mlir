@@ -1,12 +1,12 @@
-// RUN: clopt %s -p 'nn-choose{mode=prefer version=3}' --split-input-file | filecheck %s
+// RUN: clopt %s -p 'nn-choose{facts="clml=prefer clml_version=3"}' --split-input-file | filecheck %s
 // RUN: clopt %s --target adreno-740 -p nn-choose --split-input-file | filecheck %s --check-prefix=OFF
 // RUN: clopt %s --target "pocl clml=auto" -p nn-choose --split-input-file | filecheck %s --check-prefix=OFF
 // RUN: not clopt %s --target "pocl clml=prefer" -p nn-choose --split-input-file 2>&1 | filecheck %s --check-prefix=NONE
-// RUN: not clopt %s -p 'nn-choose{mode=on}' --split-input-file 2>&1 | filecheck %s --check-prefix=WRONG
+// RUN: not clopt %s -p 'nn-choose{facts="clml=on"}' --split-input-file 2>&1 | filecheck %s --check-prefix=WRONG
 
 // OFF-NOT: clml.
 // NONE: clml=prefer needs a device with CLML, and pocl has none
-// WRONG: mode is one of off, auto, prefer, not on
+// WRONG: clml is "off" or "auto" or "prefer", not "on"
 
 // Each row of the table. A convolution takes relu6 along; its graph needs no newer version than 1.
 // CHECK: clml.graph @clml_0(%x: !clml.tensor<1x3x8x8xf32, nchw>) -> !clml.tensor<1x4x4x8xf32, nchw> version 1 arithmetic fp32 {

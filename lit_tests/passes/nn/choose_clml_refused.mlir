@@ -1,4 +1,4 @@
-// RUN: clopt %s -p 'nn-choose{mode=prefer version=3 explain=true}' --split-input-file --allow-unregistered-dialect -o %t 2>&1 | filecheck %s
+// RUN: clopt %s -p 'nn-choose{facts="clml=prefer clml_version=3" explain=true}' --split-input-file --allow-unregistered-dialect -o %t 2>&1 | filecheck %s
 
 // Why operations stay with our kernels: nothing that nn says is dropped.
 

@@ -1,6 +1,6 @@
-// RUN: clopt %s -p 'nn-choose{mode=prefer version=3}' --split-input-file | filecheck %s
-// RUN: clopt %s -p 'nn-choose{mode=prefer version=1}' --split-input-file | filecheck %s --check-prefix=OLD
-// RUN: clopt %s -p 'nn-choose{mode=prefer version=3 minimum=3 explain=true}' --split-input-file -o %t 2>&1 | filecheck %s --check-prefix=FEW
+// RUN: clopt %s -p 'nn-choose{facts="clml=prefer clml_version=3"}' --split-input-file | filecheck %s
+// RUN: clopt %s -p 'nn-choose{facts="clml=prefer clml_version=1"}' --split-input-file | filecheck %s --check-prefix=OLD
+// RUN: clopt %s -p 'nn-choose{facts="clml=prefer clml_version=3" minimum=3 explain=true}' --split-input-file -o %t 2>&1 | filecheck %s --check-prefix=FEW
 
 // What is not CLML's lies between two parts: two graphs, though an edge leads from one to the other.
 // %b is not read by what is between, and could be in either; it is in one.

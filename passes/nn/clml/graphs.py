@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir import Region as IRRegion
-from xdsl.traits import is_side_effect_free
 
 from ....dialects import clml, nn
 from ....dialects.clml import Arithmetic, Layout, MLOp, MLTensorType, Shape, Usage
 from ....dialects.nn import Array
 from ....weights import Weights
+from ..offload.calls import replace_region
+from ..offload.matches import inputs_of
+from ..offload.regions import Region
 from .builder import Builder, Transform, sizes_of, tensor_type
-from .matching import inputs_of
-from .regions import Region
+from .matching import CLMLMatch
 
 _Forms = dict[Layout, SSAValue]
 """The tensors that hold the same elements in different layouts."""
@@ -122,28 +122,31 @@ def outline(region: Region, name: str, weights: Weights) -> tuple[clml.GraphOp, 
     reshapes of results to the shapes that their users expect; the graph is not inserted yet.
     """
     writer = _Writer(weights)
+    matches = [match for match in region.matches if isinstance(match, CLMLMatch)]
+    common = _common_arithmetic(matches)
     # The graph is built from the model's values, and called with those in their places now.
     now: dict[SSAValue, SSAValue] = {}
     models: dict[SSAValue, SSAValue] = {}
-    for match in region.matches:
+    for match in matches:
         before = writer.block.last_op
         tensor = match.pattern.build(match.model, writer)
         models[match.result] = match.model[-1].results[0]
         now |= zip(inputs_of(match.model), inputs_of(match.ops), strict=True)
         writer.define(models[match.result], tensor)
-        own = match.arithmetic if match.arithmetic is not region.arithmetic else None
+        own = match.arithmetic if match.arithmetic is not common else None
         _annotate(writer.block, before, match.model[0], own)
     results = {value: writer.result(models[value]) for value in region.outputs}
     returned = list(dict.fromkeys(results.values()))
     writer.block.add_op(clml.ReturnOp(returned))
     commands = [op for op in writer.block.ops if isinstance(op, MLOp)]
     version = max(op.REQUIRED_VERSION for op in commands)
-    graph = clml.GraphOp(name, version, region.arithmetic, IRRegion(writer.block))
+    graph = clml.GraphOp(name, version, common, IRRegion(writer.block))
     first = {tensor: value for value, tensor in reversed(results.items())}
     arguments = [now[value] for value in writer.arguments]
     call = clml.CallOp(name, arguments, [first[tensor].type for tensor in returned])
     graph.location = call.location = region.matches[0].model[0].location
-    _replace(region, call, [(value, returned.index(tensor)) for value, tensor in results.items()])
+    numbers = [(value, returned.index(tensor)) for value, tensor in results.items()]
+    replace_region(region, call, numbers)
     return graph, call
 
 
@@ -161,55 +164,13 @@ def _annotate(
         op = op.prev_op
 
 
-def _replace(region: Region, call: clml.CallOp, numbers: Iterable[tuple[SSAValue, int]]) -> None:
-    """Put the call in the place of the region's last operation, and erase these."""
-    ops = [op for match in region.matches for op in match.ops]
-    last = region.matches[-1].ops[-1]
-    block = last.parent
-    assert block is not None
-    block.insert_op_after(call, last)
-    for value, number in numbers:
-        result = call.results[number]
-        if result.type != value.type:
-            view = nn.ReshapeOp(result, nn.shape_of(value))
-            view.location = call.location
-            block.insert_op_after(view, call)
-            result = view.result
-        result.name_hint = result.name_hint or value.name_hint
-        value.replace_all_uses_with(result)
-    order = {op: i for i, op in enumerate(block.ops)}
-    for op in sorted(ops, key=order.__getitem__, reverse=True):
-        op.detach()
-        op.erase()
-
-
-def sort_block(function: func.FuncOp) -> None:
-    """Sort the operations of a function so that each value is computed before its uses.
-
-    The order changes as little as possible; operations with effects keep their relative order.
-    """
-    block = function.body.block
-    ops = list(block.ops)
-    with_effects = [op for op in ops if not is_side_effect_free(op)]
-    earlier = dict(pairwise(reversed(with_effects)))
-    done: set[Operation] = set()
-    ordered: list[Operation] = []
-    for op in ops:
-        stack = [op]
-        while stack:
-            current = stack[-1]
-            sources = [operand.owner for operand in current.operands]
-            sources += [earlier[current]] if current in earlier else []
-            waiting = [op for op in sources if isinstance(op, Operation) and op not in done]
-            if waiting and current not in done:
-                stack.extend(reversed(waiting))
-                continue
-            stack.pop()
-            if current not in done:
-                done.add(current)
-                ordered.append(current)
-    if ordered == ops:
-        return
-    for op in ops:
-        op.detach()
-    block.add_ops(ordered)
+def _common_arithmetic(group: Sequence[CLMLMatch]) -> clml.Arithmetic:
+    """The arithmetic that leaves the fewest commands with their own; of several the best."""
+    counts = Counter(
+        match.arithmetic
+        for match in group
+        for command in match.commands
+        if isinstance(command, clml.ArithmeticOp) and command.adds_up
+    ) or Counter(match.arithmetic for match in group)
+    order = (clml.Arithmetic.FP32, clml.Arithmetic.FP16_ACC32, clml.Arithmetic.FP16)
+    return max(order, key=counts.__getitem__)

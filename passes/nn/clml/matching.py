@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import f32
@@ -11,59 +11,27 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ....dialects import cl, nn
-from ....dialects.clml import Arithmetic, Layout, MLOp, MLTensorType, Shape, Usage
+from ....dialects.clml import Arithmetic, Layout, MLOp, MLTensorType, Shape, Usage, ml_tensor
 from ....dialects.inferred import require
 from ....dialects.nn import Array
 from ....weights import Weights
 from ...locations import op_name
+from ..offload.matches import Match, Matches, inputs_of
 from .builder import Builder, Transform, require_constant, tensor_type
 from .patterns import PATTERNS, Pattern
 
 
-@dataclass(frozen=True, eq=False)
-class Match:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CLMLMatch(Match):
     """nn operations that CLML can compute together; legal, since its commands were verified."""
 
     pattern: Pattern
     """The row of the table."""
-    ops: tuple[Operation, ...]
-    """In program order; the last gives the result, and only the match reads the others."""
-    inputs: tuple[SSAValue, ...]
-    """The nn values that it reads, without constants."""
     commands: tuple[MLOp, ...]
     """The clml operations that compute it, detached, without copies between layouts. A reshape that
     moves nothing has none."""
     arithmetic: Arithmetic
     """The arithmetic of commands that add up."""
-    is_view: bool = False
-    """Whether it is a reshape."""
-    needs_producer: bool = False
-    """Whether its input must be computed in the same graph."""
-    is_alone: bool = False
-    """Whether it must be the only match of its graph, since its tensors have other sizes there."""
-    rewritten: tuple[Operation, ...] = ()
-    """The operations that `ops` stand for, where our kernels compute them in another form; both
-    read the same inputs in the same order."""
-
-    @property
-    def result(self) -> SSAValue:
-        """The nn value that it computes."""
-        return self.ops[-1].results[0]
-
-    @property
-    def model(self) -> tuple[Operation, ...]:
-        """The operations from which the commands are built: the model's."""
-        return self.rewritten or self.ops
-
-
-@dataclass
-class Matches:
-    """The parts of a function that CLML can compute."""
-
-    legal: list[Match] = field(default_factory=list[Match])
-    """In program order; no operation is in two."""
-    reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
-    """One sentence for each other operation, except constants and `func.return`."""
 
 
 class _Trial(Builder):
@@ -125,21 +93,22 @@ def find_matches(function: func.FuncOp, target: cl.Target, weights: Weights) -> 
 
     An operation is in the first match, in program order, that takes it.
     """
-    matches = Matches()
+    legal: list[Match] = []
+    reasons: dict[Operation, str] = {}
     taken: set[Operation] = set()
     for op in function.body.block.ops:
         if op in taken or isinstance(op, nn.ConstantOp | func.ReturnOp):
             continue
         found = _match(op, target.clml_version, weights)
-        if isinstance(found, Match):
-            matches.legal.append(found)
+        if isinstance(found, CLMLMatch):
+            legal.append(found)
             taken.update(found.ops)
         else:
-            matches.reasons[op] = found
-    return matches
+            reasons[op] = found
+    return Matches(legal, reasons)
 
 
-def _match(op: Operation, version: int, weights: Weights) -> Match | str:
+def _match(op: Operation, version: int, weights: Weights) -> CLMLMatch | str:
     """The best match that begins with an operation, or the reason why there is none."""
     reason = f"CLML has no operation for {op_name(op)}"
     for pattern in PATTERNS:
@@ -147,7 +116,7 @@ def _match(op: Operation, version: int, weights: Weights) -> Match | str:
             continue
         for ops in _chains(op, pattern):
             found = _try(pattern, ops, version, weights)
-            if isinstance(found, Match):
+            if isinstance(found, CLMLMatch):
                 return found
             reason = found
     return reason
@@ -166,36 +135,34 @@ def _chains(op: Operation, pattern: Pattern) -> Iterator[tuple[Operation, ...]]:
 
 def _try(
     pattern: Pattern, ops: tuple[Operation, ...], version: int, weights: Weights
-) -> Match | str:
+) -> CLMLMatch | str:
     trial = _Trial(version, weights)
     try:
         pattern.build(ops, trial)
         alone = pattern.is_alone(ops)
     except VerifyException as refusal:
         return str(refusal).strip()
-    return Match(
-        pattern,
-        ops,
-        inputs_of(ops),
-        tuple(trial.commands),
-        _arithmetic(ops),
-        isinstance(ops[0], nn.ReshapeOp),
-        pattern.needs_producer(ops),
-        alone,
+    commands = tuple(trial.commands)
+    return CLMLMatch(
+        pattern=pattern,
+        ops=ops,
+        inputs=inputs_of(ops),
+        commands=commands,
+        note=" and ".join(command.name for command in commands) or "another name of its operand",
+        arithmetic=_arithmetic(ops),
+        is_opaque=_is_opaque(commands),
+        is_view=isinstance(ops[0], nn.ReshapeOp),
+        needs_producer=pattern.needs_producer(ops),
+        is_alone=alone,
     )
 
 
-def inputs_of(ops: Sequence[Operation]) -> tuple[SSAValue, ...]:
-    """The values that operations read from outside, without constants, in order of first use."""
-    inside = {value for op in ops for value in op.results}
-    return tuple(
-        dict.fromkeys(
-            value
-            for op in ops
-            for value in op.operands
-            if value not in inside and not isinstance(value.owner, nn.ConstantOp)
-        )
-    )
+def _is_opaque(commands: Sequence[MLOp]) -> bool:
+    """Whether commands read and write optimal tensors, not plain ones."""
+    tensors = [
+        ml_tensor(value) for command in commands for value in (*command.operands, *command.results)
+    ]
+    return all(t.layout is Layout.OPTIMAL or t.usage is Usage.PARAMETER for t in tensors)
 
 
 def _arithmetic(ops: Sequence[Operation]) -> Arithmetic:

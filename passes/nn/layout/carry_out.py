@@ -74,7 +74,7 @@ def kernels_of_both(problem: OffloadProblem, solution: Solution) -> list[Kernels
                 crossing = {offer.result: (problem.crossing(offer), PLAIN)}
                 left = replace(group, ops=list(rest.ops))
                 found.append(_kernels(layouts, left, [rest], {**held, **crossing}))
-            case Writer.CLML:
+            case Writer.WHOLE:
                 pass
     return found
 

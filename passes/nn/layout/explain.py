@@ -107,20 +107,22 @@ def writers_table(problem: OffloadProblem, solution: Solution) -> str:
         if problem.layouts.variables[value].work is not None:
             number = variable.number
             costs = problem.problem.local_costs(number, solution.choice, around[number])
-            texts = [_state_text(variable, state) for state in variable.states]
+            texts = [_state_text(variable, state, problem.name) for state in variable.states]
             layout = problem.state_of(solution, value).layout
             remark = "" if layout is None else variable.layouts[layout].remark
             rows.append(_row(value, texts, costs.tolist(), solution.choice[number], remark))
     return _choices(problem.layouts, [*_given(problem.layouts), *rows], solution)
 
 
-def _state_text(variable: OffloadVariable, state: State) -> str:
-    """`plain`; `plain, clml` where CLML computes it, too; `clml` where it alone holds it."""
+def _state_text(variable: OffloadVariable, state: State, name: str) -> str:
+    """`plain`; `plain, x` where an accelerator x computes it, too; `x` where it alone holds it."""
     parts = [] if state.layout is None else [layout_text(variable.layouts[state.layout].layout)]
-    if state.writer is not Writer.OURS:
-        parts.append(state.writer.value)
+    if state.writer is Writer.WHOLE:
+        parts.append(name)
+    elif state.writer is Writer.SPLIT:
+        parts.append("split")
     elif state.opaque:
-        parts.append("copy to clml")
+        parts.append(f"copy to {name}")
     return ", ".join(parts)
 
 

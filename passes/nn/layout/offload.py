@@ -1,9 +1,9 @@
-"""Layouts and offload as one problem: each kernel is ours, or CLML's, or CLML's with our epilogue.
+"""Layouts and offload as one problem: a kernel is ours, an accelerator's, or begun by that.
 
 A value has states instead of layouts. A state says who computes the value, in which of our layouts
-it lies, and whether an opaque tensor of CLML holds it, too. A value that crosses is copied between
-CLML's tensor and a plain buffer, once for all its readers; transforms from and to that plain buffer
-are layout transforms like all others.
+it lies, and whether an opaque tensor of the accelerator holds it, too. A value that crosses is
+copied between the opaque tensor and a plain buffer, once for all its readers; transforms from and
+to that plain buffer are layout transforms like all others.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ class Writer(Enum):
     """Who computes a value."""
 
     OURS = "ours"
-    CLML = "clml"
+    WHOLE = "whole"
+    """The accelerator computes the kernel."""
     SPLIT = "split"
-    """CLML computes the first operations of the kernel, a kernel of ours the rest."""
+    """The accelerator computes the first operations of the kernel, a kernel of ours the rest."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """The part of one kernel that CLML can compute."""
+    """The part of one kernel that the accelerator can compute."""
 
     ops: Sequence[Operation]
     result: SSAValue
@@ -79,11 +80,13 @@ class OffloadVariable:
 class OffloadProblem:
     """The choice of a writer and a layout for each value that makes the sum of costs least."""
 
+    name: str
+    """The accelerator's, in the IR."""
     layouts: LayoutProblem
     offers: Mapping[SSAValue, Offer]
-    """CLML's offers for whole kernels, by the kernels' results."""
+    """The accelerator's offers for whole kernels, by the kernels' results."""
     splits: Mapping[SSAValue, Offer]
-    """CLML's offers for the first operations of kernels, by the kernels' results."""
+    """The accelerator's offers for the first operations of kernels, by the kernels' results."""
     imports: Mapping[SSAValue, float]
     """The microseconds of a copy of a value from a plain buffer into an opaque tensor."""
     exports: Mapping[SSAValue, float]
@@ -111,15 +114,15 @@ class OffloadProblem:
     ) -> Solution:
         """The best choice, with its cost.
 
-        Of the values in `forced`, CLML computes exactly the true ones. `charges` are microseconds
-        added if CLML writes both values of a pair; the solution's cost includes them.
+        Of the values in `forced`, the accelerator computes exactly the true ones. `charges` are
+        microseconds added if it writes both values of a pair; the solution's cost includes them.
         """
         forced = forced or {}
         problem = self._with(forced, charges or {})
         found = solve_pruned(problem)
         if found.exact:
             return found
-        # A search that is not exact may miss even the choice without CLML beyond `forced`.
+        # A search that is not exact may miss even the choice of kernels beyond `forced`.
         rest = {value: False for value in self.variables if value not in forced}
         safe = solve_pruned(self._with({**rest, **forced}, {}))
         return found if found.cost <= safe.cost else Solution(safe.choice, safe.cost, False)
@@ -141,7 +144,7 @@ class OffloadProblem:
     def offer_of(self, solution: Solution, value: SSAValue) -> Offer | None:
         """The offer that a choice accepts for a value's kernel."""
         match self.state_of(solution, value).writer:
-            case Writer.CLML:
+            case Writer.WHOLE:
                 return self.offers[value]
             case Writer.SPLIT:
                 return self.splits[value]
@@ -158,13 +161,13 @@ class OffloadProblem:
         charges: Mapping[tuple[SSAValue, SSAValue], float],
     ) -> Problem:
         problem = Problem(list(self.problem.costs), dict(self.problem.pairs))
-        for value, by_clml in forced.items():
+        for value, offloaded in forced.items():
             variable = self.variables[value]
-            wrong = np.array(variable.written_by(Writer.OURS)) == by_clml
+            wrong = np.array(variable.written_by(Writer.OURS)) == offloaded
             problem.costs[variable.number] = problem.costs[variable.number] + wrong * FORBIDDEN
         for (first, second), microseconds in charges.items():
             a, b = self.variables[first], self.variables[second]
-            both = np.outer(a.written_by(Writer.CLML), b.written_by(Writer.CLML))
+            both = np.outer(a.written_by(Writer.WHOLE), b.written_by(Writer.WHOLE))
             problem.relate(a.number, b.number, np.where(both, microseconds, 0.0))
         return problem
 
@@ -186,10 +189,10 @@ class OffloadProblem:
                 yield from (State(Writer.SPLIT, i, opaque) for i in range(ours))
         offer = self.offers.get(value)
         if offer is not None and offer.writes_opaque:
-            yield State(Writer.CLML, None, True)
-            yield State(Writer.CLML, plain, True)
+            yield State(Writer.WHOLE, None, True)
+            yield State(Writer.WHOLE, plain, True)
         elif offer is not None:
-            yield from (State(Writer.CLML, plain, opaque) for opaque in copied)
+            yield from (State(Writer.WHOLE, plain, opaque) for opaque in copied)
 
     def _alone(
         self, value: SSAValue, variable: Variable, layouts: Sequence[Candidate], state: State
@@ -200,10 +203,10 @@ class OffloadProblem:
         if state.layout is None:
             cost += FORBIDDEN if value in self.layouts.returned else 0.0
         elif state.opaque:
-            # CLML copies only from and to plain buffers, so another layout is transformed first.
+            # It copies only from and to plain buffers, so another layout is transformed first.
             type_ = nn.plain_type(value.type)
             cost += self._model.transform(type_, layouts[state.layout].layout, None)
-        if state.writer is Writer.CLML:
+        if state.writer is Writer.WHOLE:
             return cost + self.offers[value].microseconds
         assert state.layout is not None
         cost += float(self.layouts.problem.costs[variable.number][state.layout])
@@ -214,7 +217,7 @@ class OffloadProblem:
 
     def _copy_cost(self, value: SSAValue, state: State) -> float:
         """The cost of the copies between opaque tensors and plain buffers."""
-        if state.writer is Writer.CLML and self.offers[value].writes_opaque:
+        if state.writer is Writer.WHOLE and self.offers[value].writes_opaque:
             return 0.0 if state.layout is None else self.exports[value]
         cost = self.imports[value] if state.opaque else 0.0
         if state.writer is Writer.SPLIT and self.splits[value].writes_opaque:
@@ -233,13 +236,13 @@ class OffloadProblem:
         return self._model.target.launch_microseconds + traffic
 
     def _split_cost(self, offer: Offer, work: Work, layout: int) -> float:
-        """The cost of CLML's part, and of the read of its result by our kernel."""
+        """The cost of the accelerator's part, and of the read of its result by our kernel."""
         rest = rest_of(work, offer)
         read = self.layouts.detours(rest, self.crossing(offer)).min(axis=1)[0, layout]
         return offer.microseconds + float(read) + self._fixed(rest)
 
     def crossing(self, offer: Offer) -> Variable:
-        """The result of the first operations of a kernel, which CLML leaves in a plain buffer."""
+        """The result of the first operations of a kernel, which it leaves in a plain buffer."""
         value = offer.result
         packed = [c for c in self.layouts.candidates_for(value) if c is not PLAIN]
         return Variable(value, [PLAIN], [PLAIN, *packed])
@@ -254,12 +257,12 @@ class OffloadProblem:
     def _reads(self, operand: SSAValue, work: Work, result: OffloadVariable) -> Table:
         """The cost of reading an operand: rows are its states, columns those of the result."""
         value = work.result
-        # Any column serves for a result that CLML writes: the code below replaces it.
-        ours = [0 if s.writer is Writer.CLML else s.layout or 0 for s in result.states]
+        # Any column serves for a result that it writes: the code below replaces it.
+        ours = [0 if s.writer is Writer.WHOLE else s.layout or 0 for s in result.states]
         table = self._our_reads(operand, work)[:, ours]
         if (offer := self.offers.get(value)) is not None:
             theirs = self._their_reads(operand, offer)[:, None]
-            table = np.where(result.written_by(Writer.CLML), theirs, table)
+            table = np.where(result.written_by(Writer.WHOLE), theirs, table)
         if (split := self.splits.get(value)) is not None:
             rest = self._our_reads(operand, rest_of(work, split))[:, ours]
             both = self._their_reads(operand, split)[:, None] + rest
@@ -276,7 +279,7 @@ class OffloadProblem:
         return variable.rows(self.layouts.detours(work, source).min(axis=1))
 
     def _their_reads(self, operand: SSAValue, offer: Offer) -> Table:
-        """Reads by CLML for each state of the operand: free if an opaque tensor holds it."""
+        """Its reads for each state of the operand: free if an opaque tensor holds that."""
         variable = self.variables[operand]
         costs = np.zeros(len(variable.states))
         if operand in offer.opaque_reads:
@@ -290,7 +293,7 @@ class OffloadProblem:
 
 
 def rest_of(work: Work, offer: Offer) -> Work:
-    """The rest of a kernel whose first operations CLML computes."""
+    """The rest of a kernel whose first operations it computes."""
     done = set(offer.ops)
     ops = [op for op in work.ops if op not in done]
     outside = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in ops)

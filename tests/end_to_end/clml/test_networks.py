@@ -17,8 +17,9 @@ import clopt
 from clopt.backends.pyopencl_runtime import CExecutable
 from clopt.dialects import clml
 from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueOffloadOp, Target
-from clopt.passes.nn.clml import partition
-from clopt.passes.nn.clml.matching import Matches, find_matches
+from clopt.passes.nn.clml import accelerator
+from clopt.passes.nn.clml.matching import find_matches
+from clopt.passes.nn.offload.matches import Matches
 from clopt.weights import Weights
 from support.clml import small_classifiers
 from support.onnx import builders
@@ -122,7 +123,7 @@ def every_other(function: FuncOp, target: Target, weights: Weights) -> Matches:
 def test_kernels_from_images_between_graphs(
     name: str, precision: str, devices: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partition, "find_matches", every_other)
+    monkeypatch.setattr(accelerator, "find_matches", every_other)
     target = "adreno-740 texture=prefer clml=prefer fp16=false"
     compiled = check(CLASSIFIERS[name](), devices, precision, target)
     assert len(graphs(compiled)) >= 2
@@ -145,7 +146,7 @@ def test_calls_of_an_inference(
     device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One call for each command; none reads or writes a tensor from the host."""
-    monkeypatch.setattr(partition, "find_matches", every_other)
+    monkeypatch.setattr(accelerator, "find_matches", every_other)
     model = CLASSIFIERS["mobilenet_v2"]()
     inputs = builders.inputs_for(model)
     target = "adreno-740 texture=prefer clml=prefer fp16=false"

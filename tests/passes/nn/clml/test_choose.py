@@ -15,18 +15,21 @@ from xdsl.ir import SSAValue
 from clopt.context import CloptContext
 from clopt.dialects import cl, clml, nn
 from clopt.passes.nn.choose import NNChoosePass
-from clopt.passes.nn.clml.choose import Chooser
-from clopt.passes.nn.clml.copied import Copied
+from clopt.passes.nn.clml.accelerator import CLML
 from clopt.passes.nn.clml.cost import CommandCosts
-from clopt.passes.nn.clml.graphs import outline, sort_block
-from clopt.passes.nn.clml.matching import Match, find_matches
-from clopt.passes.nn.clml.regions import form_regions
+from clopt.passes.nn.clml.graphs import outline
+from clopt.passes.nn.clml.matching import find_matches
 from clopt.passes.nn.forms import rewrite
 from clopt.passes.nn.fuse import form_groups
 from clopt.passes.nn.layout.cost import CostModel
 from clopt.passes.nn.layout.grouping import TEXELS
 from clopt.passes.nn.layout.kernels import Work, work_of_region, works_of_group
 from clopt.passes.nn.layout.problem import LayoutProblem
+from clopt.passes.nn.offload.calls import sort_block
+from clopt.passes.nn.offload.chooser import Chooser
+from clopt.passes.nn.offload.copied import Copied
+from clopt.passes.nn.offload.matches import Match
+from clopt.passes.nn.offload.regions import form_regions
 from support.nn.layout_graphs import AUTO, Graph
 
 BASE = replace(AUTO, clml="auto", winograd="off")
@@ -51,7 +54,9 @@ def chooser_of(function: func.FuncOp, target: cl.Target) -> Chooser:
     """The choice for a function, which gets the forms of our kernels."""
     ctx, model = CloptContext(), Copied(function)
     legal = find_matches(model.function, target, ctx.weights).legal
-    return Chooser(function, target, model.in_function(legal, rewrite(function, target, ctx)))
+    return Chooser(
+        CLML(), function, target, model.in_function(legal, rewrite(function, target, ctx))
+    )
 
 
 def kernel_costs(module: ModuleOp, target: cl.Target) -> float:
@@ -239,7 +244,7 @@ def test_a_slower_clml_never_computes_more():
                 for name in TIMES
                 if isinstance(fact := getattr(base, name), float)
             }
-            counts.append(len(Chooser(function, base.with_facts(facts), legal).matches))
+            counts.append(len(Chooser(CLML(), function, base.with_facts(facts), legal).matches))
         assert counts == sorted(counts, reverse=True)
         assert counts[0] == len(legal)
         assert counts[-1] == 0
@@ -253,12 +258,12 @@ def test_a_cheap_operation_between_kernels_of_ours_stays_there():
     target = replace(BASE, clml_convolution_mads_per_nanosecond=20.0, clml_launch_microseconds=1.0)
     function = function_of(graph.module(graph.conv(z, 32)))
     chooser = Chooser(
-        function, target, find_matches(function, target, CloptContext().weights).legal
+        CLML(), function, target, find_matches(function, target, CloptContext().weights).legal
     )
     assert chooser.offers.legal
     assert not chooser.matches
     free = replace(target, clml_launch_microseconds=0.0, clml_bandwidth=1e6)
-    chooser = Chooser(function, free, chooser.offers.legal)
+    chooser = Chooser(CLML(), function, free, chooser.offers.legal)
     assert [type(match.ops[0]) for match in chooser.matches] == [nn.PoolOp]
 
 
@@ -268,7 +273,7 @@ def test_the_large_convolution_goes_and_the_small_one_stays():
     small = graph.conv(graph.add(nn.UnaryOp(graph.pool(large), "exp")), 4, 1)
     function = function_of(graph.module(small))
     legal = find_matches(function, BASE, CloptContext().weights).legal
-    chooser = Chooser(function, BASE, legal)
+    chooser = Chooser(CLML(), function, BASE, legal)
     assert large in [match.result for match in chooser.matches]
     assert small not in [match.result for match in chooser.matches]
 
@@ -279,7 +284,7 @@ def test_the_first_operations_of_a_kernel_can_be_in_clml():
     y = graph.add(nn.UnaryOp(graph.conv(graph.x, 256), "exp"))
     function = function_of(graph.module(y))
     legal = find_matches(function, BASE, CloptContext().weights).legal
-    chooser = Chooser(function, BASE, legal)
+    chooser = Chooser(CLML(), function, BASE, legal)
     assert [type(match.ops[-1]) for match in chooser.matches] == [nn.ConvOp]
 
 
@@ -289,9 +294,9 @@ def test_transposed_convolutions_are_work_for_our_kernels_too():
     y = graph.add(nn.ConvTransposeOp(graph.x, w, None, strides=[2, 2], pads=[1, 1, 1, 1]))
     function = function_of(graph.module(y))
     legal = find_matches(function, BASE, CloptContext().weights).legal
-    assert [match.result for match in Chooser(function, BASE, legal).matches] == [y]
+    assert [match.result for match in Chooser(CLML(), function, BASE, legal).matches] == [y]
     slow = replace(BASE, clml_convolution_mads_per_nanosecond=50.0)
-    assert not Chooser(function, slow, legal).matches
+    assert not Chooser(CLML(), function, slow, legal).matches
 
 
 def test_the_choice_is_explained():
@@ -300,7 +305,9 @@ def test_the_choice_is_explained():
     small = graph.conv(graph.pool(y), 4, 1)
     module = graph.module(small, target=BASE)
     function = function_of(module)
-    chooser = Chooser(function, BASE, find_matches(function, BASE, CloptContext().weights).legal)
+    chooser = Chooser(
+        CLML(), function, BASE, find_matches(function, BASE, CloptContext().weights).legal
+    )
     ctx = CloptContext()
     NNChoosePass(explain=True).apply(ctx, module)
     text = "\n".join(ctx.explanations)

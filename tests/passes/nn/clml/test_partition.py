@@ -132,7 +132,7 @@ def test_random_functions(seed: int) -> None:
     inputs = _inputs(module)
     expected = interpret(_function(module), inputs, random.weights)
     ctx = CloptContext(weights=random.weights)
-    NNChoosePass(mode="prefer", version=3).apply(ctx, module)
+    NNChoosePass(facts="clml=prefer clml_version=3").apply(ctx, module)
     module.verify()
     calls = [op for op in _function(module).body.block.ops if isinstance(op, clml.CallOp)]
     assert calls
@@ -167,7 +167,7 @@ def _check(module: ModuleOp, weights: Weights, offloaded: bool = True) -> Module
     """Partition a module, and compare its results with those before."""
     inputs = _inputs(module)
     expected = interpret(_function(module), inputs, weights)
-    NNChoosePass(mode="prefer", version=3).apply(CloptContext(weights=weights), module)
+    NNChoosePass(facts="clml=prefer clml_version=3").apply(CloptContext(weights=weights), module)
     module.verify()
     assert any(isinstance(op, clml.GraphOp) for op in module.ops) is offloaded
     for ours, right in zip(run_module(module, inputs, weights), expected, strict=True):
@@ -394,7 +394,7 @@ def test_same_module_same_text() -> None:
     for _ in range(2):
         random = _Random(3)
         module = random.module()
-        pass_ = NNChoosePass(mode="prefer", version=3)
+        pass_ = NNChoosePass(facts="clml=prefer clml_version=3")
         pass_.apply(CloptContext(weights=random.weights), module)
         texts.add(str(module))
     assert len(texts) == 1

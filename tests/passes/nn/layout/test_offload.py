@@ -1,4 +1,4 @@
-"""The choice between our kernels and CLML is the best of all possible ones."""
+"""The choice between our kernels and an accelerator is the best of all possible ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ class Case:
         self.works = self.layouts.works
         copies = {value: self.copy for value in self.layouts.variables}
         copies |= {offer.result: self.copy for offer in self.splits.values()}
-        self.problem = OffloadProblem(self.layouts, self.offers, self.splits, copies, copies)
+        self.problem = OffloadProblem(
+            "clml", self.layouts, self.offers, self.splits, copies, copies
+        )
 
     def choices(self) -> Iterator[Choice]:
         """All of them."""
@@ -57,7 +59,7 @@ class Case:
             ours = self.layouts.variables[value].candidates
             found = [(Writer.OURS, candidate) for candidate in ours]
             if value in self.offers:
-                found.append((Writer.CLML, PLAIN))
+                found.append((Writer.WHOLE, PLAIN))
             if value in self.splits:
                 found += [(Writer.SPLIT, candidate) for candidate in ours]
             possible.append(found)
@@ -71,7 +73,9 @@ class Case:
         exported: set[SSAValue] = set()
         for value, work in self.works.items():
             writer, candidate = choice[value]
-            offer = {Writer.CLML: self.offers, Writer.SPLIT: self.splits}.get(writer, {}).get(value)
+            offer = {Writer.WHOLE: self.offers, Writer.SPLIT: self.splits}.get(writer, {}).get(
+                value
+            )
             kernel = work
             if offer is not None:
                 total += offer.microseconds
@@ -86,11 +90,11 @@ class Case:
                 ]
                 kernel = self.rests.setdefault(value, Work(rest, inputs, value))
                 total += self.copy if offer.writes_opaque else 0.0
-            if writer is not Writer.CLML:
+            if writer is not Writer.WHOLE:
                 total += self.kernel(kernel, candidate, choice, exported)
             if value in self.layouts.returned:
                 total += self.to_plain(value, self.place(value, choice, exported))
-        opaque = {v for v, (writer, _) in choice.items() if writer is Writer.CLML}
+        opaque = {v for v, (writer, _) in choice.items() if writer is Writer.WHOLE}
         opaque = {v for v in opaque if self.offers[v].writes_opaque}
         for value in imported - opaque:
             total += self.copy + self.to_plain(value, self.place(value, choice, set()))
@@ -101,9 +105,9 @@ class Case:
         if value not in choice:
             return PLAIN
         writer, candidate = choice[value]
-        if writer is Writer.CLML and self.offers[value].writes_opaque:
+        if writer is Writer.WHOLE and self.offers[value].writes_opaque:
             exported.add(value)
-        return PLAIN if writer is Writer.CLML else candidate
+        return PLAIN if writer is Writer.WHOLE else candidate
 
     def to_plain(self, value: SSAValue, candidate: Candidate) -> float:
         return self.transform(nn.plain_type(value.type), candidate.layout, None)

@@ -1,4 +1,4 @@
-"""Partitions one function into CLML graphs and remaining operations."""
+"""Partitions one function into graphs of an accelerator and remaining operations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.traits import SymbolOpInterface
 
-from ....dialects import cl, clml, nn
+from ....dialects import cl, nn
+from ....dialects.offload import OffloadGraphOp
 from ....weights import Weights
 from ...locations import kind_of, node_name, op_name
-from .graphs import outline, sort_block
-from .matching import find_matches
+from .accelerator import Accelerator
+from .calls import sort_block
 from .regions import Region, form_regions
 
 
@@ -39,7 +40,7 @@ class Partition:
     """The graphs of a function, and the placement of its operations."""
 
     nodes: tuple[Node, ...]
-    graphs: tuple[clml.GraphOp, ...]
+    graphs: tuple[OffloadGraphOp, ...]
 
     @property
     def offloaded(self) -> int:
@@ -49,28 +50,29 @@ class Partition:
     @property
     def copies(self) -> int:
         """The number of commands that only change layouts."""
-        commands = [command for graph in self.graphs for command in graph.commands]
-        return sum(isinstance(command, clml.CopyOp) for command in commands)
+        return sum(graph.copies for graph in self.graphs)
 
 
 def partition(
+    accelerator: Accelerator,
     module: ModuleOp,
     function: func.FuncOp,
     target: cl.Target,
     weights: Weights,
     minimum: int = 1,
 ) -> Partition:
-    """Move all operations of a function that CLML can compute to graphs of its module.
+    """Move all operations of a function that an accelerator can compute to graphs of its module.
 
-    Constants that CLML takes in another order are added to `weights`, the module's store.
+    Constants that it takes in another order are added to `weights`, the module's store.
     """
-    matches = find_matches(function, target, weights)
+    matches = accelerator.find_matches(function, target, weights)
     reasons = dict(matches.reasons)
-    regions = form_regions(function, matches.legal, minimum, reasons)
-    return write_graphs(module, function, regions, weights, function, reasons)
+    regions = form_regions(function, matches.legal, minimum, reasons, accelerator.producer_reason)
+    return write_graphs(accelerator, module, function, regions, weights, function, reasons)
 
 
 def write_graphs(
+    accelerator: Accelerator,
     module: ModuleOp,
     function: func.FuncOp,
     regions: Sequence[Region],
@@ -83,11 +85,11 @@ def write_graphs(
     `model` is the function in which the matches of the regions were found; its operations are the
     nodes of the result, and `reasons` say why they are in no graph.
     """
-    names = _free_names(module, len(regions))
+    names = _free_names(module, accelerator.name, len(regions))
     nodes = tuple(_nodes(model, regions, names, reasons))
-    graphs: list[clml.GraphOp] = []
+    graphs: list[OffloadGraphOp] = []
     for region, name in zip(regions, names, strict=True):
-        graph, _ = outline(region, name, weights)
+        graph, _ = accelerator.outline(region, name, weights)
         graphs.append(graph)
     if graphs:
         sort_block(function)
@@ -97,14 +99,14 @@ def write_graphs(
     return Partition(nodes, tuple(graphs))
 
 
-def _free_names(module: ModuleOp, count: int) -> list[str]:
+def _free_names(module: ModuleOp, prefix: str, count: int) -> list[str]:
     symbols = (op.get_trait(SymbolOpInterface) for op in module.ops)
     used = {
         name.data
         for op, symbol in zip(module.ops, symbols, strict=True)
         if symbol is not None and (name := symbol.get_sym_attr_name(op)) is not None
     }
-    free = (f"clml_{i}" for i in range(count + len(used)))
+    free = (f"{prefix}_{i}" for i in range(count + len(used)))
     return [name for name in free if name not in used][:count]
 
 
@@ -117,10 +119,7 @@ def _nodes(
     graph_of: dict[Operation, tuple[str, str]] = {}
     for region, name in zip(regions, names, strict=True):
         for match in region.matches:
-            commands = " and ".join(command.name for command in match.commands)
-            graph_of |= dict.fromkeys(
-                match.model, (name, commands or "another name of its operand")
-            )
+            graph_of |= dict.fromkeys(match.model, (name, match.note))
     return [
         Node(
             node_name(op),

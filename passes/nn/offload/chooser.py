@@ -1,4 +1,4 @@
-"""Mode `auto`: chooses the matches for CLML together with the layouts of our kernels."""
+"""Mode `auto`: chooses the matches for an accelerator together with the layouts of our kernels."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..layout.kernels import works_of_group
 from ..layout.offload import OffloadProblem
 from ..layout.problem import LayoutProblem
 from ..layout.solver import FORBIDDEN, Solution
-from .cost import CommandCosts
-from .matching import Match
-from .offers import Offers, is_opaque
+from .accelerator import Accelerator
+from .matches import Match
+from .offers import Offers
 from .regions import Region, form_regions
 
 _ROUNDS = 4
@@ -28,23 +28,30 @@ OURS_COST_LESS = "our kernels cost less by the model"
 
 
 class Chooser:
-    """The choice for one function, on a target that has CLML.
+    """The choice for one function, on a target that has an accelerator.
 
-    The operations that the problem gives to CLML cannot always be one region, since one of our
+    The operations that the problem gives to it cannot always be one region, since one of our
     kernels may lie between two parts. The copies between such parts are then charged, and the
     problem is solved again; kernels that no region of at least `minimum` operations takes stay ours
     then. Of all rounds the cheapest choice, copies included, is taken.
     """
 
     def __init__(
-        self, function: func.FuncOp, target: cl.Target, legal: Sequence[Match], minimum: int = 1
+        self,
+        accelerator: Accelerator,
+        function: func.FuncOp,
+        target: cl.Target,
+        legal: Sequence[Match],
+        minimum: int = 1,
     ):
+        self.accelerator = accelerator
         self.function = function
         self.minimum = minimum
         groups = form_groups(function.body.block.ops, TEXELS)
         works = [parts[0] for group in groups if len(parts := works_of_group(group)) == 1]
-        self.offers = Offers(CommandCosts(target), legal, works)
+        self.offers = Offers(accelerator, target, legal, works)
         self.problem = OffloadProblem(
+            accelerator.name,
             LayoutProblem(function, groups, target),
             self.offers.whole,
             self.offers.parts,
@@ -52,10 +59,10 @@ class Chooser:
             self.offers.exports,
         )
         self.kernels_only = self.problem.solve(dict.fromkeys(self.problem.variables, False))
-        """The cheapest choice without CLML."""
+        """The cheapest choice of kernels alone."""
         self.solution, self.extra = self._solve()
         self.matches = self._matches_of(self.solution)
-        """The matches that CLML computes, in program order."""
+        """The matches that the accelerator computes, in program order."""
 
     @property
     def cost(self) -> float:
@@ -85,7 +92,7 @@ class Chooser:
         return best, best_extra
 
     def _lost(self, solution: Solution, regions: Sequence[Region]) -> list[SSAValue]:
-        """The values that CLML should write by a choice, and that no region of it writes."""
+        """The values that a choice gives to the accelerator, and that no region of it writes."""
         kept = {op for region in regions for match in region.matches for op in match.ops}
         kept |= {op for match in self.offers.legal if match.is_view for op in match.ops}
         return [
@@ -122,9 +129,9 @@ class Chooser:
         """The cost of copies between plain buffers and the opaque tensors of regions."""
         total = 0.0
         for region in regions:
-            read = {v for match in region.matches if is_opaque(match) for v in match.inputs}
+            read = {v for match in region.matches if match.is_opaque for v in match.inputs}
             total += sum(self.offers.copy(v) for v in region.inputs if v in read)
-            total += sum(self.offers.copy(v) for v in region.outputs if is_opaque(self._match(v)))
+            total += sum(self.offers.copy(v) for v in region.outputs if self._match(v).is_opaque)
         return total
 
     def reasons(self) -> dict[Operation, str]:
@@ -147,7 +154,8 @@ class Chooser:
         forced = dict.fromkeys(self._results_of([match]), True)
         more = self.problem.solve(forced).cost - self.solution.cost if forced else FORBIDDEN
         if more >= FORBIDDEN / 2:
-            return "it shares a kernel with operations that CLML cannot compute"
+            title = self.accelerator.title
+            return f"it shares a kernel with operations that {title} cannot compute"
         return f"our kernels cost {more:.1f} us less by the model"
 
     def costs_table(self) -> str:
@@ -158,18 +166,19 @@ class Chooser:
         """
         rows: list[list[str]] = []
         for region in form_regions(self.function, self.matches, self.minimum):
-            time = self._time_in_clml(region)
+            time = self._time(region)
             without = self.problem.solve(dict.fromkeys(self._results_of(region.matches), False))
             ours = time + without.cost - self.solution.cost
             first, last = (node_name(region.matches[i].model[-1]) for i in (0, -1))
             rows.append([first, last, str(len(region.matches)), f"{time:.1f}", f"{ours:.1f}"])
+        title = self.accelerator.title
         exact = "nothing is cheaper" if self.solution.exact else "the best found"
         return table_text(
-            f"costs of CLML in {self.function.sym_name.data}",
+            f"costs of {title} in {self.function.sym_name.data}",
             ("first node", "last node", "operations", "us", "us by our kernels"),
             rows,
-            f"{self.cost:.1f} us in all by the model, {self.kernels_only.cost:.1f} us without CLML"
-            f", {exact}",
+            f"{self.cost:.1f} us in all by the model, {self.kernels_only.cost:.1f} us without "
+            f"{title}, {exact}",
         )
 
     def _results_of(self, matches: Iterable[Match]) -> list[SSAValue]:
@@ -179,7 +188,6 @@ class Chooser:
         pairs = (pair for table in tables for pair in table.items())
         return [value for value, offer in pairs if not ops.isdisjoint(offer.ops)]
 
-    def _time_in_clml(self, region: Region) -> float:
+    def _time(self, region: Region) -> float:
         """The cost of a region's commands, and of the copies of its inputs and outputs."""
-        commands = [command for match in region.matches for command in match.commands]
-        return sum(map(self.offers.costs.command, commands)) + self._copies([region])
+        return sum(map(self.offers.time, region.matches)) + self._copies([region])

@@ -1,4 +1,4 @@
-"""The parts of our kernels that CLML can compute instead: whole ones, or first operations."""
+"""The parts of kernels that an accelerator can compute instead: whole ones, or their beginning."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects import clml, nn
-from ....dialects.clml import Layout, Usage
+from ....dialects import cl, nn
 from ..layout.cost import bytes_of
 from ..layout.kernels import Work
 from ..layout.offload import Offer
 from ..layout.solver import FORBIDDEN
-from .cost import CommandCosts
-from .matching import Match
+from .accelerator import Accelerator
+from .matches import Match
 
 
 @dataclass
 class Offers:
-    """CLML's offers for `works`, and the costs of copies of their operands and results."""
+    """An accelerator's offers for `works`, and what copies of operands and results cost."""
 
-    costs: CommandCosts
+    accelerator: Accelerator
+    target: cl.Target
     legal: Sequence[Match]
     works: Iterable[Work]
     whole: dict[SSAValue, Offer] = field(default_factory=dict[SSAValue, Offer])
     """Offers for whole kernels, by their results."""
     parts: dict[SSAValue, Offer] = field(default_factory=dict[SSAValue, Offer])
-    """Offers for the first operations of kernels that CLML cannot compute as a whole."""
+    """Offers for the first operations of kernels that the accelerator cannot compute whole."""
     imports: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
     """The microseconds of a copy from a plain buffer to an opaque tensor."""
     exports: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
@@ -52,11 +52,11 @@ class Offers:
         for op in ops:
             match = self.match_of[op]
             if op is match.ops[-1]:
-                time += sum(self.costs.command(command) for command in match.commands)
+                time += self.time(match)
             for value in op.operands:
                 if nn.constant_of(value) is not None:
                     continue
-                wants_opaque = value in _inner(match) or is_opaque(match)
+                wants_opaque = value in _inner(match) or match.is_opaque
                 if value.owner not in inside:
                     (opaque if wants_opaque else plain).add(value)
                 elif self._writes_opaque(value) != wants_opaque:
@@ -101,11 +101,16 @@ class Offers:
     def _writes_opaque(self, value: SSAValue) -> bool:
         assert isinstance(value.owner, Operation)
         match = self.match_of[value.owner]
-        return value is not match.result or is_opaque(match)
+        return value is not match.result or match.is_opaque
 
     def copy(self, value: SSAValue) -> float:
         """The microseconds of a copy of a value into another layout."""
-        return self.costs.copy(bytes_of(nn.tensor_type(value), None))
+        size = bytes_of(nn.tensor_type(value), None)
+        return self.accelerator.copy_microseconds(size, self.target)
+
+    def time(self, match: Match) -> float:
+        """The microseconds of a match."""
+        return self.accelerator.microseconds(match, self.target)
 
     def _price_copies(self) -> None:
         for offer in (*self.whole.values(), *self.parts.values()):
@@ -124,16 +129,6 @@ class Offers:
 def _inner(match: Match) -> set[SSAValue]:
     """The values that operations of a match pass to each other."""
     return {op.results[0] for op in match.ops[:-1]}
-
-
-def is_opaque(match: Match) -> bool:
-    """Whether a match reads and writes opaque tensors, not plain ones."""
-    tensors = [
-        clml.ml_tensor(value)
-        for command in match.commands
-        for value in (*command.operands, *command.results)
-    ]
-    return all(t.layout is Layout.OPTIMAL or t.usage is Usage.PARAMETER for t in tensors)
 
 
 def _crossing(ops: Sequence[Operation]) -> list[SSAValue]:

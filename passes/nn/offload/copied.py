@@ -1,4 +1,4 @@
-"""A copy of a function as CLML sees it, while the function takes the forms of our kernels."""
+"""A copy of a function for an accelerator, while the function takes the forms of our kernels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xdsl.dialects import func
 from xdsl.ir import Operation
 
 from ..forms import Forms
-from .matching import Match, inputs_of
+from .matches import Match, inputs_of
 
 
 @dataclass

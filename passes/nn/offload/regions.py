@@ -1,8 +1,7 @@
-"""Grows legal matches into regions, each of which becomes one CLML graph and one call."""
+"""Grows legal matches into regions, each of which becomes one graph and one call."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
@@ -11,11 +10,10 @@ from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from ....dialects import clml, nn
-from .matching import Match
+from ....dialects import nn
+from .matches import Match
 
 BORDER_VIEW = "a reshape at the border of a graph is a view of memory, which costs nothing"
-NEEDS_PRODUCER = "CLML pads what an operation of the same graph computed, not an input of the graph"
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,6 @@ class Region:
 
     matches: tuple[Match, ...]
     """In program order."""
-    arithmetic: clml.Arithmetic
-    """The most common arithmetic of commands that add up; the others have their own."""
     inputs: tuple[SSAValue, ...]
     """The nn values that it reads from outside, without constants, in order of first use."""
     outputs: tuple[SSAValue, ...]
@@ -138,6 +134,7 @@ def form_regions(
     matches: Iterable[Match],
     minimum: int = 1,
     reasons: dict[Operation, str] | None = None,
+    producer_reason: str = "",
 ) -> list[Region]:
     """The regions of `matches`, in program order of their first operations.
 
@@ -146,7 +143,8 @@ def form_regions(
     touch share a tensor, a region has one element type.
 
     A region has at least `minimum` matches that are more than views. `reasons` get a sentence for
-    each operation of a match that is in no region.
+    each operation of a match that is in no region; `producer_reason` is that of matches that need
+    their producer there.
     """
     reasons = {} if reasons is None else reasons
     remaining = list(matches)
@@ -157,7 +155,7 @@ def form_regions(
             break
         for match in remaining:
             if id(match) in orphans:
-                reasons |= dict.fromkeys(match.model, NEEDS_PRODUCER)
+                reasons |= dict.fromkeys(match.model, producer_reason)
         remaining = [match for match in remaining if id(match) not in orphans]
     regions: list[Region] = []
     for group in groups:
@@ -245,19 +243,7 @@ def _region(group: Sequence[Match]) -> Region:
         for match in group
         if any(use.operation not in inside for use in match.result.uses)
     ]
-    return Region(tuple(group), _common_arithmetic(group), tuple(inputs), tuple(outputs))
-
-
-def _common_arithmetic(group: Sequence[Match]) -> clml.Arithmetic:
-    """The arithmetic that leaves the fewest commands with their own; of several the best."""
-    counts = Counter(
-        match.arithmetic
-        for match in group
-        for command in match.commands
-        if isinstance(command, clml.ArithmeticOp) and command.adds_up
-    ) or Counter(match.arithmetic for match in group)
-    order = (clml.Arithmetic.FP32, clml.Arithmetic.FP16_ACC32, clml.Arithmetic.FP16)
-    return max(order, key=counts.__getitem__)
+    return Region(tuple(group), tuple(inputs), tuple(outputs))
 
 
 def _unit(value: SSAValue, unit_of: dict[Operation, int]) -> int | None:

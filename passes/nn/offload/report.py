@@ -6,11 +6,11 @@ from ..layout.explain import table_text
 from .partition import Partition
 
 
-def partition_table(function: str, partition: Partition) -> str:
+def partition_table(title: str, function: str, partition: Partition) -> str:
     """Each operation with its graph and command, or the reason why it has none, and a sum."""
     rows = [[n.name, n.operation, n.graph or "-", n.note] for n in partition.nodes]
     return table_text(
-        f"CLML in {function}",
+        f"{title} in {function}",
         ("node", "operation", "graph", "command, or why none"),
         rows,
         summary(partition),

@@ -1,0 +1,51 @@
+"""The accelerators: for each a row that says where every layer finds what the accelerator brings.
+
+A layer imports its own column only, on first use, so dialects still know no pass and passes no
+backend. Other packages add rows by entry points of the group `clopt.accelerators`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from .errors import CloptError
+
+GROUP = "clopt.accelerators"
+"""The group of entry points, each of which names a `Row`."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What an accelerator brings, each as `module:name`; a module of ours begins with a dot."""
+
+    offers: str
+    """What it tells `nn-choose`: a class derived from `passes.nn.offload.Accelerator`."""
+
+    def load(self, column: str) -> Any:
+        """What a column names."""
+        module, _, name = str(getattr(self, column)).partition(":")
+        return getattr(import_module(module, __package__), name)
+
+
+ACCELERATORS: dict[str, Row] = {
+    "clml": Row(offers=".passes.nn.clml.accelerator:CLML"),
+}
+"""Ours, by the name of their dialect. `nn-choose` asks them in this order."""
+
+
+@cache
+def accelerators() -> Mapping[str, Row]:
+    """All rows: ours, then those of other packages by name."""
+    rows = dict(ACCELERATORS)
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        if point.name in rows:
+            raise CloptError(
+                f'Two packages bring an accelerator called "{point.name}"; uninstall one of them.'
+            )
+        rows[point.name] = point.load()
+    return rows

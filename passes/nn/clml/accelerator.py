@@ -1,0 +1,50 @@
+"""What CLML tells `nn-choose`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects import func
+
+from ....dialects import cl, clml
+from ....weights import Weights
+from ..offload.accelerator import Accelerator
+from ..offload.matches import Match, Matches
+from ..offload.regions import Region
+from .cost import CommandCosts
+from .graphs import outline
+from .matching import CLMLMatch, find_matches
+
+
+class CLML(Accelerator):
+    """What CLML tells `nn-choose`."""
+
+    name: ClassVar[str] = "clml"
+    title: ClassVar[str] = clml.GraphOp.ACCELERATOR
+    producer_reason: ClassVar[str] = (
+        "CLML pads what an operation of the same graph computed, not an input of the graph"
+    )
+
+    def absence(self, target: cl.Target) -> str:
+        if target.clml_version:
+            return ""
+        return (
+            f"clml=prefer needs a device with CLML, and {target.name} has none; name another "
+            "target, for example adreno-740, say which version there is (clml_version=3), or "
+            "let our reference library serve (clopt-run --clml-library reference)."
+        )
+
+    def find_matches(self, function: func.FuncOp, target: cl.Target, weights: Weights) -> Matches:
+        return find_matches(function, target, weights)
+
+    def microseconds(self, match: Match, target: cl.Target) -> float:
+        assert isinstance(match, CLMLMatch)
+        return sum(map(CommandCosts(target).command, match.commands))
+
+    def copy_microseconds(self, size: int, target: cl.Target) -> float:
+        return CommandCosts(target).copy(size)
+
+    def outline(
+        self, region: Region, name: str, weights: Weights
+    ) -> tuple[clml.GraphOp, clml.CallOp]:
+        return outline(region, name, weights)

@@ -1,0 +1,69 @@
+"""The parts of a function that an accelerator can compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects import nn
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Match:
+    """nn operations that an accelerator can compute together, exactly as nn says.
+
+    An accelerator may derive a class of its own, with what it needs to write the graph.
+    """
+
+    ops: tuple[Operation, ...]
+    """In program order; the last gives the result, and only the match reads the others."""
+    inputs: tuple[SSAValue, ...]
+    """The nn values that it reads, without constants."""
+    note: str
+    """The accelerator's commands for it, for people."""
+    is_opaque: bool = False
+    """Whether it reads and writes opaque tensors, which are copied where a graph ends."""
+    is_view: bool = False
+    """Whether it is a reshape, which takes no time outside of graphs."""
+    needs_producer: bool = False
+    """Whether its input must be computed in the same graph."""
+    is_alone: bool = False
+    """Whether it must be the only match of its graph."""
+    rewritten: tuple[Operation, ...] = ()
+    """The operations that `ops` stand for, where our kernels compute them in another form; both
+    read the same inputs in the same order."""
+
+    @property
+    def result(self) -> SSAValue:
+        """The nn value that it computes."""
+        return self.ops[-1].results[0]
+
+    @property
+    def model(self) -> tuple[Operation, ...]:
+        """The operations from which the graph is written: the model's."""
+        return self.rewritten or self.ops
+
+
+@dataclass
+class Matches:
+    """The parts of a function that an accelerator can compute."""
+
+    legal: Sequence[Match] = field(default_factory=list[Match])
+    """In program order; no operation is in two."""
+    reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    """One sentence for each other operation, except constants and `func.return`."""
+
+
+def inputs_of(ops: Sequence[Operation]) -> tuple[SSAValue, ...]:
+    """The values that operations read from outside, without constants, in order of first use."""
+    inside = {value for op in ops for value in op.results}
+    return tuple(
+        dict.fromkeys(
+            value
+            for op in ops
+            for value in op.operands
+            if value not in inside and not isinstance(value.owner, nn.ConstantOp)
+        )
+    )
