@@ -24,7 +24,9 @@ class Row:
     """What an accelerator brings, each as `module:name`; a module of ours begins with a dot."""
 
     offers: str
-    """What it tells `nn-choose`: a class derived from `passes.nn.offload.Accelerator`."""
+    """What it tells `nn-choose`: a `passes.nn.offload.accelerator.Accelerator`."""
+    commands: str
+    """How its commands run: a `CommandKernels` or a `CommandLibrary` of `backends.offload`."""
 
     def load(self, column: str) -> Any:
         """What a column names."""
@@ -33,7 +35,10 @@ class Row:
 
 
 ACCELERATORS: dict[str, Row] = {
-    "clml": Row(offers=".passes.nn.clml.accelerator:CLML"),
+    "clml": Row(
+        offers=".passes.nn.clml.accelerator:CLML",
+        commands=".backends.clml.offload:CLMLLibrary",
+    ),
 }
 """Ours, by the name of their dialect. `nn-choose` asks them in this order."""
 

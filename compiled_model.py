@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from .backends.offload import needs_library
 from .backends.programs import program_of
 from .backends.pyopencl_runtime import (
     Bindable,
@@ -22,8 +23,7 @@ from .backends.pyopencl_runtime import (
 )
 from .backends.saved_model import Plan, save_model
 from .context import CloptContext, collected_rarely
-from .dialects.cl import ArenaOp, target_of
-from .dialects.cl.commands import is_offloaded
+from .dialects.cl import ArenaOp, graphs_in, target_of
 from .errors import CloptError, UnavailableError
 from .messages.arguments import check_type
 from .tensor_info import TensorInfo
@@ -84,8 +84,9 @@ class CompiledModel:
 
     @property
     def plan(self) -> str:
-        """Which plan runs: "CLML", where that computes a part of the network, or "kernels"."""
-        return "CLML" if is_offloaded(self._running._program) else "kernels"
+        """Which plan runs: "kernels", or the accelerator that computes a part, such as "CLML"."""
+        graphs = graphs_in(self._running._program).values()
+        return " and ".join(sorted({graph.ACCELERATOR for graph in graphs})) or "kernels"
 
     @property
     def _running(self) -> CompiledModel:
@@ -102,10 +103,10 @@ class CompiledModel:
         """The OpenCL C of all kernels."""
         if self._source is not None:
             return self._source
-        from .backends.opencl_c import emit
+        from .backends.offload import source_of
 
         with collected_rarely():
-            return emit(self.module, target_of(self.module))
+            return source_of(self.module)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -218,7 +219,7 @@ def _planned(module: ModuleOp) -> ModuleOp:
 def _make_executable(
     module: ModuleOp, weights: Weights, clml_library: str | None, **settings: Any
 ) -> Runnable:
-    """The program on its device; one with operations of CLML runs as C."""
-    if is_offloaded(program_of(module)):
+    """The program on its device; one that needs an accelerator's C library runs as C."""
+    if needs_library(program_of(module)):
         return CExecutable(_planned(module), weights, clml_library=clml_library, **settings)
     return Executable(module, weights, **settings)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from ...dialects import cl, clml
+from ...dialects import clml
+from ...dialects.offload import OffloadGraphOp
 from ...files.resources import read_sources, read_text
 from ...weights import Weights
+from ..offload import CommandLibrary
 from .graph_source import print_graphs
 from .graphs import constant_keys, make_graphs
 
@@ -46,13 +48,11 @@ endif()
 """
 
 
-class Offload:
+class CLMLLibrary(CommandLibrary):
     """The graphs of a program, and the C runtime for them."""
 
-    symbol = "clopt_clml"
-    """The table of functions that the runtime calls; the folder of its sources and its target."""
-    library = "CLML"
-    """The name of its plan."""
+    symbol: ClassVar[str] = "clopt_clml"
+    library: ClassVar[str] = "CLML"
     texts: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "only": {"option": "", "condition": "", "devices": _NO_OTHER_DEVICES},
         "both": {
@@ -61,12 +61,9 @@ class Offload:
             "devices": _OTHERS,
         },
     }
-    """What the templates say of devices without it, where a package has this plan only or both."""
 
-    def __init__(self, program: cl.ProgramOp, weights: Weights) -> None:
-        """CloptError where the weights are not those of the graphs."""
-        graphs = cl.graphs_in(program).items()
-        ours = {name: graph for name, graph in graphs if isinstance(graph, clml.GraphOp)}
+    def __init__(self, graphs: Mapping[str, OffloadGraphOp], weights: Weights) -> None:
+        ours = {name: graph for name, graph in graphs.items() if isinstance(graph, clml.GraphOp)}
         self.graphs = make_graphs(ours, weights)
 
     @property

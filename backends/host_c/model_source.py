@@ -112,7 +112,7 @@ def program_sources(tables: Tables, source: str) -> dict[str, str]:
     One for all, called "", where the text of the kernels was not printed by clopt.
     """
     kernels = split_kernels(source)
-    names = [kernel.name for kernel in tables.kernels]
+    names = [kernel.function_name for kernel in tables.kernels]
     if kernels.keys() >= set(names):
         return {name: kernels[name] for name in names}
     return {"": source} if names else {}
@@ -211,22 +211,22 @@ def _slot(name: str, slot: Slot, tables: Tables) -> str:
 
 
 def _kernels(tables: Tables, source: str) -> str:
-    single = len(program_sources(tables, source)) == len(tables.kernels)
+    numbers = {name: i for i, name in enumerate(program_sources(tables, source))}
     names = _enum("", [f"kernel_{name}," for name in tables.kernel_names])
     rows = [
-        f"[kernel_{tables.kernel_names[i]}] = {_kernel(kernel, i if single else 0)},"
+        f"[kernel_{tables.kernel_names[i]}] = {_kernel(kernel, numbers)},"
         for i, kernel in enumerate(tables.kernels)
     ]
     return names + array("static const clopt_kernel kernels", rows)
 
 
-def _kernel(kernel: cl.Kernel, source: int) -> str:
+def _kernel(kernel: cl.Kernel, sources: Mapping[str, int]) -> str:
     images = {i for i, type_ in enumerate(kernel.arg_types) if tir.is_texture(type_)}
     read, written = len(images - kernel.outputs), len(images & kernel.outputs)
     return initialiser(
         {
-            "name": string(kernel.name),
-            "source": str(source),
+            "name": string(kernel.function_name),
+            "source": str(sources.get(kernel.function_name, 0)),
         },
         {
             "read_images": str(read) if read else "",
@@ -279,7 +279,7 @@ def _launch(launch: Launch, tables: Tables, comments: Mapping[str, str]) -> str:
     if kernel.bounds:
         bounds = f"(const cl_int[]){braces(map(str, kernel.bounds))}"
         lines.append({"bounds": bounds, "bound_count": str(len(kernel.bounds))})
-    what = comments.get(kernel.name)
+    what = comments.get(kernel.function_name)
     return (f"{comment(what)}\n" if what else "") + f"{initialiser(*lines)},"
 
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...dialects.cl.program import Port
 from ...dialects.nn.types import numpy_dtype
@@ -16,6 +16,7 @@ from ...files.resources import read_sources, read_text
 from ...messages.printable import printable
 from ...version import VERSION
 from ...weights import Weights
+from ..offload import CommandLibrary
 from .c_text import comment, comment_text
 from .model_source import (
     print_info,
@@ -28,9 +29,6 @@ from .names import SIGNIFICANT, Names, identifier
 from .plans import Plan
 from .tables import Tables
 from .weights_file import DIGEST_BYTES, gather
-
-if TYPE_CHECKING:
-    from ..clml.offload import Offload
 
 DESCRIPTION = "package.json"
 """What a package says of itself, the names of its files included."""
@@ -120,7 +118,7 @@ class Package:
             **(self.offload_values(self.offload, _ONLY) if self.offload else {}),
         }
 
-    def offload_values(self, offload: Offload, alternatives: str) -> dict[str, str]:
+    def offload_values(self, offload: CommandLibrary, alternatives: str) -> dict[str, str]:
         """What the templates say of a vendor's library."""
         name, folder = self.name, offload.symbol
         facts = {"name": name} | {key: str(value) for key, value in offload.describe().items()}
@@ -138,7 +136,7 @@ class Package:
             ),
         }
 
-    def declarations(self, offload: Offload) -> str:
+    def declarations(self, offload: CommandLibrary) -> str:
         """What the file of a plan has to know of its library."""
         tables = f"{self.name}_{self.suffix}"
         return (

@@ -7,16 +7,12 @@ the device that cannot run it runs the second, kernels alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects import cl
 from ...weights import Weights
+from ..offload import CommandLibrary, library_of, with_launches
 from .tables import RootKind, Tables, make_tables
-
-if TYPE_CHECKING:
-    from ..clml.offload import Offload
 
 
 @dataclass(frozen=True)
@@ -25,7 +21,7 @@ class Plan:
 
     tables: Tables
     source: str
-    offload: Offload | None
+    offload: CommandLibrary | None
 
     @property
     def name(self) -> str:
@@ -46,9 +42,5 @@ class Plan:
 
 def make_plan(module: ModuleOp, source: str, weights: Weights) -> Plan:
     """The plan of a compiled module; CloptError where it is not compiled, or lacks weights."""
-    tables = make_tables(module, weights)
-    if not cl.is_offloaded(tables.program):
-        return Plan(tables, source, None)
-    from ..clml.offload import Offload
-
-    return Plan(tables, source, Offload(tables.program, weights))
+    tables = make_tables(with_launches(module, weights), weights)
+    return Plan(tables, source, library_of(tables.program, weights))

@@ -11,10 +11,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.target import Target
 
 from ...dialects import nn, tir
-from ...dialects.cl.target_attr import target_of
 from ...dialects.walking import operations_in
 from ...errors import CloptError
-from .emit import emit
+from ..offload import source_of
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class OpenCLCTarget(Target):
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         _check_lowered(module)
-        output.write(emit(module, target_of(module)))
+        output.write(source_of(module))
 
 
 def _check_lowered(module: ModuleOp) -> None:

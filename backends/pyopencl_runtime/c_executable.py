@@ -13,10 +13,10 @@ import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.cl import ArenaOp, ProgramOp, parts
-from ...dialects.cl.commands import is_offloaded
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
+from ..offload import needs_library, source_of
 from ..programs import program_of
 from .bindings import DeviceMemory, PortMemory
 from .build import device_facts, keeps_own_binaries
@@ -28,7 +28,7 @@ from .image_views import ImageViews
 from .memory import Memory
 from .place import choose_place
 from .requirements import check_requirements
-from .runnable import Runnable, kernel_cache, source_of
+from .runnable import Runnable, kernel_cache
 from .storage import arena_memories, views_of
 from .timing import Timing
 from .turns import Turn
@@ -73,7 +73,7 @@ class CExecutable(Runnable):
         super().__init__(program, place)
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
-        sdk = self._check_clml(clml_library) if is_offloaded(program) else None
+        sdk = self._check_clml(clml_library) if needs_library(program) else None
         files = package_files(module, self.source, weights, NAME)
         package = CPackage(files, library_folder, sdk)
         memories = self._memories(program, arena)

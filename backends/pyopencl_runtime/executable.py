@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.cl.commands import is_offloaded
-from ...dialects.cl.kernels import kernels_of
+from ...dialects.cl.kernels import Kernel, kernels_of
 from ...errors import CloptError
 from ...weights import Weights
+from ..offload import needs_library, source_of, with_launches
 from ..programs import program_of
 from .bindings import DeviceMemory, PortMemory
 from .build import build_kernels
@@ -21,7 +21,7 @@ from .memory import Memory
 from .place import choose_place
 from .plan import Binding, Command, Launch, Site, make_plan
 from .requirements import check_requirements
-from .runnable import Runnable, kernel_cache, source_of
+from .runnable import Runnable, kernel_cache
 from .storage import Wishes, make_storage
 from .timing import Timing
 from .turns import Turn
@@ -57,27 +57,28 @@ class Executable(Runnable):
         way to put images into planned memory, by default the best one that works on the device.
         """
         program = program_of(module)
-        if is_offloaded(program):
+        if needs_library(program):
             raise CloptError(
-                f"@{program.sym_name.data} has commands of CLML graphs, and this executable runs "
-                "kernels only; make one with clopt.compile or clopt.load, or compile with clml=off."
+                f"@{program.sym_name.data} has commands that only a C library runs, and this "
+                "executable runs kernels; make one with clopt.compile or clopt.load."
             )
         super().__init__(program, choose_place(device, context, queue))
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
-        kernels = kernels_of(module)
+        module = with_launches(module, weights)
+        launched, kernels = program_of(module), kernels_of(module)
         cache = kernel_cache(cache_folder, use_cache)
         built = build_kernels(
-            self.context, self.device, self.source, list(kernels), cache, kernels.values()
+            self.context, self.device, self.source, _functions(kernels), cache, kernels.values()
         )
         self.built_from_cache = built.from_cache
         wishes = Wishes(arena, image_views)
-        storage = make_storage(program, weights, self._images, cache, wishes)
+        storage = make_storage(launched, weights, self._images, cache, wishes)
         self.arena_bytes = storage.arena_bytes
         self.arena = tuple(memory.buffer for memory in storage.arenas)
         self.image_views = {kind.value: way.value for kind, way in storage.image_views.items()}
         self.device_bytes = storage.device_bytes
-        self._plan = make_plan(program, kernels, storage, Site(self._images, built.programs))
+        self._plan = make_plan(launched, kernels, storage, Site(self._images, built.programs))
         self.launches = [c for c in self._plan.commands if isinstance(c, Launch)]
         """The kernel launches of one inference, in queue order."""
         self._arguments: list[cl.Buffer | cl.Image] = []
@@ -120,6 +121,11 @@ class Executable(Runnable):
     def _memory(self, index: int, given: PortMemory) -> Memory | cl.Image:
         is_image = isinstance(given, cl.Image)
         return given if is_image else Memory(given, self._images, self._sizes[index])
+
+
+def _functions(kernels: Mapping[str, Kernel]) -> list[str]:
+    """The kernels as the source names them, each once."""
+    return list(dict.fromkeys(kernel.function_name for kernel in kernels.values()))
 
 
 def _argument(memory: Memory | cl.Image, binding: Binding) -> PortMemory:

@@ -52,7 +52,9 @@ def compile_by_launching(
     if device.index < 0:  # a helper would not find it
         return False
     texts = split_kernels(source)
-    groups = {k.name: _group(k) for k in kernels if k.name in texts and _runs_on_zeros(k)}
+    # A kernel of another author may not run on zeros.
+    known = [k for k in kernels if k.name in texts and not k.function]
+    groups = {k.name: _group(k) for k in known if _runs_on_zeros(k)}
     queue = cl.CommandQueue(program.context, device.handle)
     ours: list[str] = []
 

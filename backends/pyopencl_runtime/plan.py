@@ -124,7 +124,7 @@ class _Maker:
                 f"The kernel @{kernel.name} wants work-groups of {math.prod(kernel.local_size)}, "
                 f"but {site.images.device} allows {limit}; compile the model for this device."
             )
-        handle = cl.Kernel(site.programs[kernel.name], kernel.name)
+        handle = cl.Kernel(site.programs[kernel.function_name], kernel.function_name)
         bindings: list[tuple[int, int]] = []
         for index, arg in enumerate(args):
             place = self.places[arg]

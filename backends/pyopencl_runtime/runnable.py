@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import cast
 
 import pyopencl as cl
-from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.cl.ops import byte_count
 from ...dialects.cl.program import Port, ProgramOp
-from ...dialects.cl.target_attr import target_of
 from ...errors import CloptError
 from .bindings import Bindable, PortMemory, bound_memory
 from .c_package import Offload
@@ -210,10 +208,3 @@ class Runnable(ABC):
 def kernel_cache(folder: Path | None, use_cache: bool) -> BinaryCache:
     """The cache of built kernels in `folder`, by default in the user's."""
     return BinaryCache((folder or default_cache_folder()) if use_cache else None)
-
-
-def source_of(module: ModuleOp) -> str:
-    """The OpenCL C of a module's kernels."""
-    from ..opencl_c import emit
-
-    return emit(module, target_of(module))

@@ -29,6 +29,13 @@ class Kernel:
     """How often its rolled loops run: 32-bit integers, arguments behind the buffers."""
     in_place: frozenset[tuple[int, int]] = frozenset()
     """Pairs (input, output) of arguments that may be the same bytes."""
+    function: str = ""
+    """Its name in its source, where that is another: several kernels may be one function."""
+
+    @property
+    def function_name(self) -> str:
+        """Its name in its source."""
+        return self.function or self.name
 
     @classmethod
     def of(cls, op: tir.FuncOp | nn.KernelOp | KernelOp) -> Kernel:
@@ -37,9 +44,11 @@ class Kernel:
             outputs, constants = frozenset(op.output_indices), frozenset(op.constant_indices)
             return cls(op.sym_name.data, op.arg_types, outputs, None, None, constants)
         constants: frozenset[int] = frozenset()
+        function = ""
         if isinstance(op, KernelOp):
             arg_types = tuple(op.arg_types)
             bounds = ints(op.bounds)
+            function = "" if op.function is None else op.function.data
         else:
             bounds = tir.rolled_bounds(op)
             arg_types = tuple(param.type for param in op.params)
@@ -53,6 +62,7 @@ class Kernel:
             constants,
             bounds,
             frozenset(tir.in_place_pairs(op.in_place)),
+            function,
         )
 
     def accepts(self, types: Sequence[Attribute]) -> bool:

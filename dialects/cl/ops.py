@@ -269,7 +269,7 @@ class KernelOp(IRDLOperation):
 
     `bounds [3]` are the bounds of its rolled loops, arguments after the buffers
     (`tir.rolled_bounds`). `in_place [[0, 1]]` are inputs and outputs that may share their bytes, as
-    in `tir.func`.
+    in `tir.func`. `function "name"` is the kernel's name in its source, where that is another.
     """
 
     name = "cl.kernel"
@@ -280,6 +280,7 @@ class KernelOp(IRDLOperation):
     local_size = prop_def(DenseArrayBase)
     bounds = opt_prop_def(DenseArrayBase)
     in_place = opt_prop_def(ArrayAttr)
+    function = opt_prop_def(StringAttr)
     traits = traits_def(SymbolOpInterface())
 
     def __init__(
@@ -291,6 +292,7 @@ class KernelOp(IRDLOperation):
         local_size: Sequence[int],
         bounds: Sequence[int] = (),
         in_place: Sequence[tuple[int, int]] = (),
+        function: str = "",
     ):
         super().__init__(
             properties={
@@ -301,6 +303,7 @@ class KernelOp(IRDLOperation):
                 "local_size": DenseArrayBase.from_list(i64, local_size),
                 "bounds": DenseArrayBase.from_list(i64, bounds) if bounds else None,
                 "in_place": tir.in_place_attribute(in_place),
+                "function": StringAttr(function) if function else None,
             }
         )
 
@@ -334,7 +337,9 @@ class KernelOp(IRDLOperation):
         if any(len(pair) != 2 for pair in pairs):
             parser.raise_error("in_place lists pairs of an input and an output", start, parser.pos)
         in_place = [(input_, output) for input_, output in pairs]
-        op = cls(name, arg_types, outputs, global_size, local_size, bounds, in_place)
+        named = parser.parse_optional_keyword("function")
+        function = parser.parse_str_literal() if named else ""
+        op = cls(name, arg_types, outputs, global_size, local_size, bounds, in_place, function)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
@@ -351,4 +356,7 @@ class KernelOp(IRDLOperation):
         if self.in_place is not None:
             pairs = tir.in_place_pairs(self.in_place)
             printer.print_string(f" in_place {[list(pair) for pair in pairs]}")
+        if self.function is not None:
+            printer.print_string(" function ")
+            printer.print_string_literal(self.function.data)
         printer.print_op_attributes(self.attributes)

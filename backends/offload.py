@@ -1,0 +1,220 @@
+"""How the commands of accelerators run: as launches of OpenCL kernels, or through a C library.
+
+An accelerator of the first kind brings the text of its kernels, and says for each command which of
+them is launched with which arguments. Its commands then run wherever kernels run, in Python and in
+a C package, in place of `cl.enqueue_offload`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import MemRefType, ModuleOp, i8
+from xdsl.ir import Operation, SSAValue
+
+from ..accelerators import accelerators
+from ..dialects import cl
+from ..dialects.cl import target_of
+from ..dialects.offload import OffloadGraphOp
+from ..errors import CloptError
+from ..weights import Weights
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """The launch of a kernel that runs a command."""
+
+    kernel: str
+    """The kernel's name in the source."""
+    arguments: Sequence[int | str]
+    """For each parameter that is a buffer the number of an operand of the `cl.enqueue_offload`, or
+    the key of an array, which the graph has among its `weight_keys`."""
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+    scalars: tuple[int, ...] = ()
+    """32-bit integers, the parameters behind the buffers."""
+
+
+class CommandKernels(ABC):
+    """An accelerator whose commands are launches of its own kernels."""
+
+    @abstractmethod
+    def source(self, graphs: Sequence[OffloadGraphOp]) -> str:
+        """The kernels that run these graphs, as OpenCL C.
+
+        Their names, and those of all functions, begin with the accelerator's.
+        """
+
+    @abstractmethod
+    def launch(self, graph: OffloadGraphOp, command: Operation) -> KernelLaunch:
+        """The launch that runs a command of a graph."""
+
+
+class CommandLibrary(ABC):
+    """The graphs of one program whose commands a C library runs, as parts of a C package.
+
+    The library's functions are in a `struct clopt_offload` (`host_c/runtime/clopt_internal.h`), and
+    the commands are operations with numbers, counted over all graphs in the order of the queue.
+    """
+
+    symbol: ClassVar[str]
+    """The `clopt_offload`, the prefix of the type of its tables (`_tables`), the folder of its
+    sources, and its target of CMake."""
+    library: ClassVar[str]
+    """The name of its plan; in small letters the suffix of its files and of its tables."""
+    texts: ClassVar[Mapping[str, Mapping[str, str]]]
+    """What its templates say of devices without it: `only` where a package has this plan alone,
+    `both` where it has one of kernels, too."""
+
+    @abstractmethod
+    def __init__(self, graphs: Mapping[str, OffloadGraphOp], weights: Weights) -> None:
+        """`graphs` are in the order of the queue. CloptError where the weights are not theirs."""
+
+    @property
+    @abstractmethod
+    def keys(self) -> list[str]:
+        """The arrays of the weights file that its constants need."""
+
+    @abstractmethod
+    def tables(self, offsets: Mapping[str, int], name: str, optional: bool) -> str:
+        """The C source `<name>_<suffix>.c`; `offsets` are places in the weights file.
+
+        What is `optional` compiles to nothing where `CLOPT_WITHOUT_<SUFFIX>` is defined.
+        """
+
+    @abstractmethod
+    def files(self) -> dict[str, str]:
+        """The files that are the same for every model, by their paths in the package."""
+
+    @abstractmethod
+    def template(self, name: str) -> str:
+        """Its part of the package's `CMakeLists.txt` or `README.md`, with `@names@` in it."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, object]:
+        """Its entry in the package's description."""
+
+
+def accelerator_of(graph: OffloadGraphOp) -> str:
+    """The name of a graph's accelerator, which is that of its dialect."""
+    return graph.name.partition(".")[0]
+
+
+def source_of(module: ModuleOp) -> str:
+    """The OpenCL C of a module: that of its kernels, then that of accelerators' kernels."""
+    from .opencl_c import emit
+
+    texts = [emit(module, target_of(module))]
+    graphs: dict[str, list[OffloadGraphOp]] = {}
+    for graph in cl.graphs_of(module).values():
+        graphs.setdefault(accelerator_of(graph), []).append(graph)
+    for name, each in graphs.items():
+        kernels = _kernels(name)
+        if kernels is not None:
+            texts.append(kernels.source(each))
+    return "\n".join(text for text in texts if text)
+
+
+def needs_library(program: cl.ProgramOp) -> bool:
+    """Whether a C library runs some of a program's commands."""
+    return bool(_library_graphs(program))
+
+
+def library_of(program: cl.ProgramOp, weights: Weights) -> CommandLibrary | None:
+    """The library that runs commands of a program; None if launches are all that it has.
+
+    CloptError for a program that needs two libraries.
+    """
+    graphs = _library_graphs(program)
+    names = {accelerator_of(graph): graph.ACCELERATOR for graph in graphs.values()}
+    if not graphs:
+        return None
+    if len(names) > 1:
+        raise CloptError(
+            f"@{program.sym_name.data} has parts for {' and '.join(names.values())}, and a package "
+            "has the library of one; compile the model for one of them."
+        )
+    return accelerators()[next(iter(names))].load("commands")(graphs, weights)
+
+
+def _library_graphs(program: cl.ProgramOp) -> dict[str, OffloadGraphOp]:
+    graphs = cl.graphs_in(program).items()
+    return {name: each for name, each in graphs if _kernels(accelerator_of(each)) is None}
+
+
+def with_launches(module: ModuleOp, weights: Weights) -> ModuleOp:
+    """`module`, or a copy in which launches stand in the place of commands that are launches."""
+    names = {accelerator_of(graph) for graph in cl.graphs_of(module).values()}
+    kernels = {name: found for name in names if (found := _kernels(name)) is not None}
+    if not kernels:
+        return module
+    module = module.clone()
+    for program in [op for op in module.body.block.ops if isinstance(op, cl.ProgramOp)]:
+        _Launches(module, program, weights).replace()
+    return module
+
+
+def _kernels(name: str) -> CommandKernels | None:
+    commands = accelerators()[name].load("commands")
+    return commands() if issubclass(commands, CommandKernels) else None
+
+
+class _Launches:
+    """Replaces the commands of one program that are launches."""
+
+    def __init__(self, module: ModuleOp, program: cl.ProgramOp, weights: Weights) -> None:
+        self.module = module
+        self.program = program
+        self.weights = weights
+        self.graphs = cl.graphs_in(program)
+        self.constants: dict[str, SSAValue] = {}
+
+    def replace(self) -> None:
+        for op in list(self.program.body.block.ops):
+            if isinstance(op, cl.EnqueueOffloadOp):
+                graph = self.graphs[op.graph_name]
+                kernels = _kernels(accelerator_of(graph))
+                if kernels is not None:
+                    self._replace(op, kernels.launch(graph, graph.commands[op.index]))
+
+    def _replace(self, op: cl.EnqueueOffloadOp, launch: KernelLaunch) -> None:
+        args = [
+            self._constant(argument) if isinstance(argument, str) else op.operands[argument]
+            for argument in launch.arguments
+        ]
+        reads = len(op.reads)
+        outputs = [i for i, arg in enumerate(launch.arguments) if _is_written(arg, reads)]
+        kernel = cl.KernelOp(
+            f"{op.graph_name}_{op.index}",
+            [arg.type for arg in args],
+            outputs,
+            launch.global_size,
+            launch.local_size,
+            launch.scalars,
+            function=launch.kernel,
+        )
+        self.module.body.block.add_op(kernel)
+        enqueue = cl.EnqueueKernelOp(kernel.sym_name.data, args)
+        enqueue.location = op.location
+        block = self.program.body.block
+        block.insert_op_before(enqueue, op)
+        op.detach()
+        op.erase()
+
+    def _constant(self, key: str) -> SSAValue:
+        if key not in self.constants:
+            type_ = MemRefType(i8, [self.weights.get(key).nbytes])
+            constant = cl.ConstantOp(key, type_)
+            constant.result.name_hint = self.weights.hint(key) or None
+            block = self.program.body.block
+            assert block.first_op is not None, "a program ends with cl.return"
+            block.insert_op_before(constant, block.first_op)
+            self.constants[key] = constant.result
+        return self.constants[key]
+
+
+def _is_written(argument: int | str, reads: int) -> bool:
+    return isinstance(argument, int) and argument >= reads
