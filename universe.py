@@ -33,6 +33,7 @@ PASSES: dict[str, str] = {
     "nn-join-attention": "passes.nn.join_attention:NNJoinAttentionPass",
     "nn-mark-images": "passes.nn.mark_images:NNMarkImagesPass",
     "nn-mixed-precision": "passes.nn.mixed_precision:NNMixedPrecisionPass",
+    "nn-quantize": "passes.nn.quantize:NNQuantizePass",
     "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",
     "nn-split-concats": "passes.nn.split_concats:NNSplitConcatsPass",
     "nn-split-padding": "passes.nn.split_padding:NNSplitPaddingPass",

@@ -1,0 +1,237 @@
+"""Round the products of a float network to int8, with scales of powers of two."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType, i8
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import nn
+from ...dialects.nn import Array, BinaryKind, Rounding
+from ...errors import CloptError
+from ...weights import Weights
+from .quantization.plan import Plan, is_product, plan_of, site_names
+from .quantization.scales import (
+    LARGEST,
+    clear_ranges,
+    power_of_two,
+    ranges_of,
+    steps_of,
+    weight_scale,
+)
+from .rewriting import store_of
+
+GLOBAL_SCALE = 8.0
+"""The greatest absolute value of activations where nobody measured them."""
+
+
+@dataclass
+class _Quantizing:
+    """Rewrites one network by its plan; `largest` is by the roots of the plan's sites."""
+
+    function: func.FuncOp
+    plan: Plan
+    largest: dict[SSAValue, float]
+    per_channel: bool
+    weights: Weights | None
+    integers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """The int8 forms of floats that come from int8."""
+
+    @property
+    def block(self) -> Block:
+        return self.function.body.block
+
+    def run(self) -> None:
+        for value in self.plan.sites:
+            self._quantize(value)
+        moved = set(self.plan.moved)
+        for op in list(self.block.ops):
+            if op.results and op.results[0] in moved:
+                self._move(op)
+        for op in self.plan.readers:
+            if is_product(op):
+                self._quantize_weights(op)
+
+    def scale(self, value: SSAValue) -> float:
+        """The step of a value's int8 form."""
+        return power_of_two(self.largest[self.plan.root(value)])
+
+    def _quantize(self, value: SSAValue) -> None:
+        """Round a value; all readers but results of the network get it back from int8."""
+        users = [use for use in value.uses if not isinstance(use.operation, func.ReturnOp)]
+        owner = value.owner
+        point = (
+            InsertPoint.after(owner)
+            if isinstance(owner, Operation)
+            else InsertPoint.at_start(self.block)
+        )
+        scale = nn.ConstantOp.from_array(np.array(self.scale(value), np.float32))
+        zero = nn.ConstantOp.from_array(np.array(0, np.int8))
+        rounded = nn.QuantizeOp(value, scale.result, zero.result, Rounding.HALF_UP)
+        back = nn.DequantizeOp(rounded.result, scale.result, zero.result)
+        if value.name_hint:
+            rounded.result.name_hint = f"{value.name_hint}_int8"
+        self._insert((scale, zero, rounded, back), point, owner)
+        for use in users:
+            use.operation.operands[use.index] = back.result
+        self.integers[back.result] = rounded.result
+
+    def _move(self, op: Operation) -> None:
+        """The same movement of int8."""
+        (value,) = op.results
+        moved = type(op).create(
+            operands=[self.integers[operand] for operand in op.operands],
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+            result_types=[TensorType(i8, nn.shape_of(value))],
+        )
+        scale = nn.ConstantOp.from_array(np.array(self.scale(value), np.float32))
+        zero = nn.ConstantOp.from_array(np.array(0, np.int8))
+        back = nn.DequantizeOp(moved.results[0], scale.result, zero.result)
+        moved.results[0].name_hint = value.name_hint
+        self._insert((moved, scale, zero, back), InsertPoint.after(op), op)
+        Rewriter.replace_op(op, [], [back.result])
+        self.integers[back.result] = moved.results[0]
+
+    def _quantize_weights(self, op: Operation) -> None:
+        """Round the weights of a product, and its bias in steps of its sums."""
+        at = next(i for i, v in enumerate(op.operands) if isinstance(v.owner, nn.ConstantOp))
+        array = self._array(op.operands[at])
+        if array is None:
+            return
+        scale = weight_scale(array, _kept_axis(op, at) if self.per_channel else None)
+        steps = steps_of(array, scale, LARGEST, np.int8)
+        assert steps is not None
+        op.operands[at] = self._constant(op, op.operands[at], steps, scale)
+        source = self._step_of(op.operands[1 - at])
+        if source is None:
+            return
+        sums = source * scale.astype(np.float64)
+        if isinstance(op, nn.ConvolutionOp):
+            if op.b is not None:
+                self._quantize_bias(op, 2, sums.reshape(-1) if sums.ndim else sums)
+        else:
+            added = _added_constant(op)
+            if added is not None:
+                self._quantize_bias(*added, sums)
+
+    def _step_of(self, value: SSAValue) -> float | None:
+        """The scale of a value that comes from int8."""
+        owner = value.owner
+        scale = nn.constant_value(owner.scale) if isinstance(owner, nn.DequantizeOp) else None
+        return None if scale is None else float(scale)
+
+    def _quantize_bias(self, op: Operation, at: int, scale: Array) -> None:
+        """A constant in steps of a product's sums, if 32 bits hold it."""
+        array = self._array(op.operands[at])
+        if array is None or np.broadcast_shapes(array.shape, scale.shape) != array.shape:
+            return
+        steps = steps_of(array, scale, 2**31 - 1, np.int32)
+        if steps is not None:
+            op.operands[at] = self._constant(op, op.operands[at], steps, scale)
+
+    def _constant(self, user: Operation, old: SSAValue, steps: Array, scale: Array) -> SSAValue:
+        """A constant of integers as floats; the old one goes when nothing reads it."""
+        made = nn.ConstantOp.from_array(steps, self.weights, nn.hint_of(old))
+        step = nn.ConstantOp.from_array(scale.astype(np.float32), self.weights)
+        zero = nn.ConstantOp.from_array(np.zeros((), steps.dtype))
+        back = nn.DequantizeOp(made.result, step.result, zero.result)
+        made.result.name_hint = old.name_hint
+        self._insert((made, step, zero, back), InsertPoint.before(user), old.owner)
+        return back.result
+
+    def _array(self, value: SSAValue) -> Array | None:
+        return nn.constant_value(value, self.weights)
+
+    def _insert(
+        self, ops: tuple[Operation, ...], point: InsertPoint, named: Operation | Block
+    ) -> None:
+        for op in ops:
+            if isinstance(named, Operation):
+                op.location = named.location
+        Rewriter.insert_op(ops, point)
+
+
+def _kept_axis(op: Operation, at: int) -> int | None:
+    """The axis of a weight along which each sum has its own scale; None where it has several."""
+    match op:
+        case nn.ConvOp():
+            return 0
+        case nn.MatmulOp() if at == 1:
+            rank = len(nn.shape_of(op.b))
+            return rank - 1 if op.transpose_b is None else rank - 2
+        case nn.MatmulOp():
+            rank = len(nn.shape_of(op.a))
+            return rank - 2 if op.transpose_a is None else rank - 1
+        case _:
+            return None
+
+
+def _added_constant(op: Operation) -> tuple[Operation, int] | None:
+    """The sum that alone reads a product, and the position of its constant."""
+    uses = list(op.results[0].uses)
+    if len(uses) != 1:
+        return None
+    user = uses[0].operation
+    if not isinstance(user, nn.BinaryOp) or user.kind.data is not BinaryKind.ADD:
+        return None
+    at = 1 - uses[0].index
+    return (user, at) if isinstance(user.operands[at].owner, nn.ConstantOp) else None
+
+
+@dataclass(frozen=True)
+class NNQuantizePass(ModulePass):
+    """Rounds what products with constant weights read to int8: `nn.quantize` and `nn.dequantize`.
+
+    So do residual sums and averages between products, and whatever only moves elements handles
+    int8 itself; all else stays float. Scales are powers of two, zero points 0, and halves go up:
+    a scale turns into a shift. Activations reach from -128 to 127, weights from -127 to 127,
+    biases are i32 in steps of their product's sums. `per_channel` gives each output channel of a
+    weight a scale of its own.
+
+    The range of a value is measured (the attribute `nn.ranges` of the network), or else
+    `global_scale`, the greatest absolute value of every one. Runs after `simplify`.
+    """
+
+    name: ClassVar[str] = "nn-quantize"
+    global_scale: float = GLOBAL_SCALE
+    per_channel: bool = False
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.global_scale) and self.global_scale > 0):
+            raise ValueError(f"global_scale is a positive number, not {self.global_scale}")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in nn.networks_of(op):
+            plan = plan_of(function)
+            largest = self._largest(function, plan)
+            _Quantizing(function, plan, largest, self.per_channel, store_of(ctx)).run()
+            clear_ranges(function)
+
+    def _largest(self, function: func.FuncOp, plan: Plan) -> dict[SSAValue, float]:
+        """The greatest absolute value of the sites that share a scale, by their root."""
+        ranges = ranges_of(function)
+        largest: dict[SSAValue, float] = {}
+        for value, name in zip(plan.sites, site_names(function, plan), strict=True):
+            if ranges is not None and name not in ranges:
+                raise CloptError(
+                    f"nn.ranges of @{function.sym_name.data} has no range for {name}; "
+                    "calibrate this network again."
+                )
+            found = self.global_scale if ranges is None else ranges[name]
+            if not math.isfinite(found):
+                raise CloptError(
+                    f"{name} reaches {found} on the calibration data; "
+                    "leave out the inputs that overflow."
+                )
+            root = plan.root(value)
+            largest[root] = max(largest.get(root, 0.0), found)
+        return largest
