@@ -1,0 +1,254 @@
+"""Runs streams of VTA on a device: our core, or another implementation as a program binary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+
+from ...dialects.vta.config import Config
+from ...dialects.vta.encoding import UopWords, Words, decode
+from ...dialects.vta.isa import Memory
+from ...errors import CloptError
+from ..vta.core import CoreForm, build_options, core_source, schedule_core, scratch_bytes
+from ..vta.implementation import MEMORIES, Implementation
+from ..vta.streams import dram_extents, split_launches
+from .build import device_facts, keeps_own_binaries
+from .cache import BinaryCache
+from .compiler import binary_of, from_binary, from_source
+from .devices import Device
+
+_ALIGNMENT = 16
+"""Of a memory in its buffer: the core moves 16 bytes at a time."""
+
+_GPU_LANES = 512
+
+
+@dataclass(frozen=True)
+class Region:
+    """A memory of DRAM: the bytes of a buffer from `offset` on."""
+
+    buffer: cl.Buffer
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class LoadedStream:
+    """A stream on the device, to be bound to memories any number of times."""
+
+    buffers: Mapping[str, cl.Buffer]
+    instruction_count: int
+    launches: int
+    extents: Mapping[Memory, int]
+    """The bytes of each memory that the stream reaches."""
+
+
+class Accelerator:
+    """The VTA of one device: its program, and the scratchpads that all its streams share."""
+
+    def __init__(
+        self,
+        context: cl.Context,
+        device: Device,
+        implementation: Implementation,
+        cache: BinaryCache | None = None,
+    ) -> None:
+        """Build the core, or load the program binary.
+
+        Raises CloptError if the binary is missing, if the device refuses it, and if its kernel does
+        not have the parameters that the implementation names.
+        """
+        self.implementation = implementation
+        self._context = context
+        self._program = _program(context, device, implementation, cache or BinaryCache(None))
+        self._check_parameters()
+        zeros = np.zeros(scratch_bytes(self.config) * implementation.cores, np.uint8)
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+        self._scratch = cl.Buffer(context, flags, hostbuf=zeros)
+        self._unused = cl.Buffer(context, cl.mem_flags.READ_WRITE, _ALIGNMENT)
+
+    @property
+    def config(self) -> Config:
+        """The configuration that streams have to be for."""
+        return self.implementation.config
+
+    def load(self, streams: Sequence[Words], micro_ops: UopWords) -> LoadedStream:
+        """Copy streams to the device, one for each core; they share the memory `micro_ops`.
+
+        Raises VTAStreamError for a stream that is malformed.
+        """
+        cores, form = self.implementation.cores, self.implementation.form
+        if len(streams) != cores:
+            raise CloptError(f"This VTA has {cores} cores, and there are {len(streams)} streams.")
+        decoded = [decode(words, self.config) for words in streams]
+        extents = dram_extents([one for each in decoded for one in each], self.config)
+        self._check_memories(extents, micro_ops)
+        counts = [len(each) for each in decoded]
+        ranges = split_launches(counts, self.implementation.instructions_per_launch)
+        schedules = [schedule_core(each, micro_ops, self.config, form) for each in decoded]
+        arrays: dict[str, np.ndarray[Any, Any]] = {
+            "instructions": np.concatenate(streams),
+            "schedule": np.concatenate(schedules),
+            "ranges": ranges,
+            "uop": micro_ops,
+        }
+        buffers = {name: self._constant(array) for name, array in arrays.items() if array.size}
+        return LoadedStream(buffers, sum(counts), len(ranges), extents)
+
+    def bind(self, stream: LoadedStream, memories: Mapping[Memory, Region]) -> BoundStream:
+        """The stream with its memories in DRAM; micro-ops are there already.
+
+        Raises CloptError for a memory that is missing, too small or not aligned.
+        """
+        for memory, size in stream.extents.items():
+            if memory is not Memory.UOP:
+                self._check_region(memory, memories.get(memory), size)
+        values: dict[str, Any] = {
+            **stream.buffers,
+            "scratch": self._scratch,
+            "launch": np.uint32(0),
+            "instruction_count": np.uint32(stream.instruction_count),
+            "uop_at": np.uint64(0),
+        }
+        for name, memory in MEMORIES.items():
+            region = memories.get(memory, Region(self._unused))
+            values.setdefault(name, region.buffer)
+            values.setdefault(f"{name}_at", np.uint64(region.offset))
+        kernel = cl.Kernel(self._program, self.implementation.kernel)
+        kernel.set_args(*(values[name] for name in self.implementation.arguments))
+        kept = tuple(value for value in values.values() if isinstance(value, cl.Buffer))
+        return BoundStream(kernel, self.implementation, stream.launches, kept)
+
+    def _check_parameters(self) -> None:
+        name, arguments = self.implementation.kernel, self.implementation.arguments
+        try:
+            count = cl.Kernel(self._program, name).num_args
+        except cl.Error as error:
+            raise CloptError(f'The program of VTA has no kernel "{name}".') from error
+        if count != len(arguments):
+            raise CloptError(
+                f"The kernel {name} has {count} parameters, and vta.arguments names "
+                f"{len(arguments)} of them."
+            )
+
+    def _check_memories(self, extents: Mapping[Memory, int], micro_ops: UopWords) -> None:
+        for name, memory in MEMORIES.items():
+            if memory in extents and name not in self.implementation.arguments:
+                raise CloptError(
+                    f"The stream moves the memory {memory.name}, and the kernel "
+                    f"{self.implementation.kernel} has no parameter {name}."
+                )
+        if extents.get(Memory.UOP, 0) > micro_ops.nbytes:
+            raise CloptError(
+                f"The stream loads {extents[Memory.UOP]} bytes of micro-ops, and there are "
+                f"{micro_ops.nbytes}."
+            )
+
+    def _check_region(self, memory: Memory, region: Region | None, size: int) -> None:
+        if region is None:
+            raise CloptError(f"The stream moves the memory {memory.name}, and it has no buffer.")
+        if region.offset and not self.implementation.moves_memories:
+            raise CloptError(
+                f"The kernel {self.implementation.kernel} takes memories at the start of a buffer, "
+                f"and {memory.name} starts at byte {region.offset}."
+            )
+        if region.offset % _ALIGNMENT:
+            raise CloptError(
+                f"The memory {memory.name} starts at byte {region.offset} of its buffer, which is "
+                f"no multiple of {_ALIGNMENT}."
+            )
+        if region.offset + size > region.buffer.size:
+            raise CloptError(
+                f"The stream reaches {size} bytes of the memory {memory.name}, and its buffer has "
+                f"{region.buffer.size - region.offset}."
+            )
+
+    def _constant(self, array: np.ndarray[Any, Any]) -> cl.Buffer:
+        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
+        return cl.Buffer(self._context, flags, hostbuf=np.ascontiguousarray(array))
+
+
+@dataclass(frozen=True)
+class BoundStream:
+    """A stream with all its arguments, to be enqueued any number of times."""
+
+    kernel: cl.Kernel
+    implementation: Implementation
+    launches: int
+    kept: tuple[cl.Buffer, ...]
+    """Buffers that have to live as long as the kernel."""
+
+    def enqueue(
+        self, queue: cl.CommandQueue, wait_for: Sequence[cl.Event] | None = None
+    ) -> cl.Event:
+        """Enqueue the launches, and return the event of the last.
+
+        The queue is in order. Nothing waits on the host, so streams follow one another there.
+        """
+        lanes = self.implementation.form.lanes
+        global_size = (lanes * self.implementation.cores,)
+        event = self._enqueue(queue, 0, global_size, lanes, wait_for)
+        for launch in range(1, self.launches):
+            event = self._enqueue(queue, launch, global_size, lanes, None)
+        return event
+
+    def _enqueue(
+        self,
+        queue: cl.CommandQueue,
+        launch: int,
+        global_size: tuple[int],
+        lanes: int,
+        wait_for: Sequence[cl.Event] | None,
+    ) -> cl.Event:
+        if self.launches > 1:
+            self.kernel.set_arg(self.implementation.arguments.index("launch"), np.uint32(launch))
+        return cl.enqueue_nd_range_kernel(
+            queue, self.kernel, global_size, (lanes,), wait_for=wait_for
+        )
+
+
+def form_for(device: Device) -> CoreForm:
+    """The fast form of our core on a device.
+
+    Processors work on vectors of channels in one work-item: barriers cost them much. Others give
+    each channel to a work-item.
+    """
+    if device.kind == "cpu":
+        return CoreForm(lanes=1, vector=16)
+    most = min(_GPU_LANES, device.handle.max_work_group_size)
+    return CoreForm(lanes=1 << most.bit_length() - 1, vector=1)
+
+
+def _program(
+    context: cl.Context, device: Device, implementation: Implementation, cache: BinaryCache
+) -> cl.Program:
+    path = implementation.program
+    if path is None:
+        return _build_core(context, device, implementation, cache)
+    try:
+        binary = path.read_bytes()
+    except OSError as error:
+        raise CloptError(f"{path}: cannot read the program of VTA: {error.strerror}.") from error
+    program = from_binary(context, device, binary, "")
+    if program is None:
+        raise CloptError(f"{device} refuses the program {path}; it is made for another device.")
+    return program
+
+
+def _build_core(
+    context: cl.Context, device: Device, implementation: Implementation, cache: BinaryCache
+) -> cl.Program:
+    source = core_source()
+    options = " ".join(build_options(implementation.config, implementation.form))
+    if keeps_own_binaries(device):
+        return from_source(context, device, source, options)
+    facts = (*device_facts(device), options, source)
+    binary = cache.get(facts)
+    program = None if binary is None else from_binary(context, device, binary, options)
+    if program is None:
+        program = from_source(context, device, source, options)
+        cache.put(facts, binary_of(program, device))
+    return program

@@ -1,0 +1,90 @@
+"""The text of the OpenCL core, and the options that make it a core of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...dialects.vta.config import Config
+from ...dialects.vta.encoding import UopWords
+from ...dialects.vta.isa import Instruction, Memory
+from ...errors import CloptError
+from ...files.resources import read_text
+from .schedule import schedule_stream
+
+KERNEL = "vta_core"
+"""The kernel of `core.cl`."""
+
+_UNIT = 16  # bytes of one access, and the channels of a vector
+
+_VECTORS = (1, 16)
+
+
+@dataclass(frozen=True)
+class CoreForm:
+    """How work-items compute a core; the results are the same in all forms."""
+
+    lanes: int = 1
+    """Work-items of the group that is a core; a power of two."""
+    vector: int = 16
+    """Output channels of a lane: 16 suits processors with vector registers, 1 GPUs."""
+    local_scratchpads: bool = False
+    """Whether scratchpads lie in local memory while a launch runs."""
+
+    def __post_init__(self) -> None:
+        if self.vector not in _VECTORS:
+            raise CloptError(f"A lane of a VTA core has 1 or 16 channels, not {self.vector}.")
+        if self.lanes < 1 or self.lanes & (self.lanes - 1):
+            raise CloptError(f"The lanes of a VTA core are a power of two, not {self.lanes}.")
+
+    def replicas(self, config: Config) -> int:
+        """The lanes that share the iterations of one column."""
+        return max(1, self.lanes // (config.batch * config.block_out // self.vector))
+
+
+def core_source() -> str:
+    """The OpenCL C of the core, which `build_options` configure."""
+    return read_text(__name__, "core.cl")
+
+
+def build_options(config: Config, form: CoreForm) -> list[str]:
+    """The options to build `core_source` with.
+
+    Raises CloptError for blocks of less than 16 channels, which the core does not take.
+    """
+    if config.block_in % _UNIT or config.block_out % _UNIT:
+        raise CloptError(
+            f"The OpenCL core takes blocks of {_UNIT} channels or more, and {config.name} has "
+            f"{config.block_in}; choose a larger block."
+        )
+    macros = {
+        "BATCH": config.batch,
+        "BLOCK_IN": config.block_in,
+        "BLOCK_OUT": config.block_out,
+        "LANES": form.lanes,
+        "VECTOR": form.vector,
+        "LOCAL_SCRATCHPADS": int(form.local_scratchpads),
+        **{
+            f"LOG_{memory.name}_DEPTH": config.log_depth(memory)
+            for memory in (Memory.UOP, Memory.INP, Memory.WGT, Memory.ACC)
+        },
+    }
+    return ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in macros.items())]
+
+
+def scratch_bytes(config: Config) -> int:
+    """The bytes of one core's scratchpads."""
+    pads = (Memory.UOP, Memory.INP, Memory.WGT, Memory.ACC, Memory.OUT)
+    return sum(config.depth(memory) * config.element_bytes(memory) for memory in pads)
+
+
+def schedule_core(
+    instructions: Sequence[Instruction], micro_ops: UopWords, config: Config, form: CoreForm
+) -> npt.NDArray[np.uint8]:
+    """What the core is told about each instruction besides its words; nothing with one lane."""
+    if form.lanes == 1:
+        return np.zeros(len(instructions), np.uint8)
+    return schedule_stream(instructions, micro_ops, config, form.replicas(config))

@@ -1,0 +1,1 @@
+"""Streams of VTA, and what they have to compute."""
