@@ -17,6 +17,7 @@ DIALECTS: dict[str, str] = {
     "clml": "dialects.clml:CLML",
     "nn": "dialects.nn:NN",
     "tir": "dialects.tir:TIR",
+    "vta": "dialects.vta:VTA",
 }
 
 PASSES: dict[str, str] = {

@@ -4,8 +4,27 @@ The accelerator executes a stream of 128-bit instructions. One stage loads tiles
 weights into scratchpads, one multiplies and adds them, one stores results; each takes its
 instructions in order, and tokens in the queues between neighbours say when a tile may be read or
 overwritten.
+
+A `vta.program` has one operation for each instruction, with buffers and tokens as values. Its
+verifier proves that no two stages race, that no stage waits forever, and that every index is one of
+its memory.
 """
 
+from xdsl.ir import Dialect
+
+from .attributes import (
+    ATTRIBUTES,
+    KINDS,
+    AluKind,
+    DramKind,
+    DramType,
+    Loop,
+    LoopsAttr,
+    Space,
+    TokenType,
+    UopsAttr,
+)
+from .computing import AluOp, FinishOp, GemmOp, NopOp, UopsOp
 from .config import BATCH_2, BLOCK_16, BLOCK_32, Config, ConfigAttr, VTAConfigError
 from .encoding import VTAStreamError, decode, decode_uops, encode, encode_uops
 from .isa import (
@@ -21,24 +40,71 @@ from .isa import (
     Store,
     Uop,
 )
+from .program import BufferOp, ConstantOp, ProgramOp, SymbolicOp
+from .tile_base import TileOp
+from .transfers import LoadAcc8Op, LoadOp, LoadUopsOp, StoreOp, TransferOp
+
+VTA = Dialect(
+    "vta",
+    [
+        AluOp,
+        BufferOp,
+        ConstantOp,
+        FinishOp,
+        GemmOp,
+        LoadAcc8Op,
+        LoadOp,
+        LoadUopsOp,
+        NopOp,
+        ProgramOp,
+        StoreOp,
+    ],
+    [ConfigAttr, *ATTRIBUTES],
+)
 
 __all__ = [
+    "ATTRIBUTES",
     "BATCH_2",
     "BLOCK_16",
     "BLOCK_32",
+    "KINDS",
+    "VTA",
     "Alu",
+    "AluKind",
+    "AluOp",
     "AluOpcode",
+    "BufferOp",
     "Config",
     "ConfigAttr",
+    "ConstantOp",
+    "DramKind",
+    "DramType",
     "Finish",
+    "FinishOp",
     "Gemm",
+    "GemmOp",
     "Instruction",
     "Load",
+    "LoadAcc8Op",
+    "LoadOp",
+    "LoadUopsOp",
+    "Loop",
+    "LoopsAttr",
     "Memory",
+    "NopOp",
+    "ProgramOp",
     "Queue",
+    "Space",
     "Stage",
     "Store",
+    "StoreOp",
+    "SymbolicOp",
+    "TileOp",
+    "TokenType",
+    "TransferOp",
     "Uop",
+    "UopsAttr",
+    "UopsOp",
     "VTAConfigError",
     "VTAStreamError",
     "decode",
