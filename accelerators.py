@@ -23,6 +23,8 @@ GROUP = "clopt.accelerators"
 class Row:
     """What an accelerator brings, each as `module:name`; a module of ours begins with a dot."""
 
+    facts: str
+    """Its facts of a target: a `dialects.facts.AcceleratorFacts`."""
     offers: str
     """What it tells `nn-choose`: a `passes.nn.offload.accelerator.Accelerator`."""
     commands: str
@@ -36,6 +38,7 @@ class Row:
 
 ACCELERATORS: dict[str, Row] = {
     "clml": Row(
+        facts=".dialects.clml.facts:CLMLFacts",
         offers=".passes.nn.clml.accelerator:CLML",
         commands=".backends.clml.offload:CLMLLibrary",
     ),

@@ -8,7 +8,6 @@ model.save("compiled"); model = clopt.load("compiled")
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from inspect import signature
 from os import PathLike
 from pathlib import Path
@@ -39,7 +38,7 @@ from .context import CloptContext, collected_rarely, explaining
 from .dialects import nn
 from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .dialects.cl.commands import is_offloaded
-from .dialects.cl.target import FACT_TYPES, Fact
+from .dialects.cl.target import Fact, fact_types
 from .errors import CloptError
 from .messages.arguments import check_keywords, check_type, checked_dims
 from .messages.source import Source, SourceModule
@@ -129,7 +128,7 @@ def compile(
     check_type("weights", weights, (Weights,), "a clopt.weights.Weights")
     check_type("plans", plans, (str, PathLike), "the path of a file of plans")
     check_type("memory_limit", memory_limit, (int,), "a number of bytes")
-    check_keywords(facts, FACT_TYPES, signature(compile).parameters)
+    check_keywords(facts, fact_types(), signature(compile).parameters)
     check_type("images", images, (list, tuple), "a list of names of inputs and outputs")
     dims = checked_dims(dims)
     if precision not in PRECISIONS:
@@ -244,8 +243,8 @@ def _choose_target(
     if described is None or any(given is not None for given in (device, context, queue)):
         device, context, queue = choose_place(device, context, queue)
         described = described or choice.change(live_target(device))
-    if not described.clml_version and clml_library is not None:
-        described = replace(described, clml_version=clml_library_version(clml_library))
+    if clml_library is not None and not described.fact("clml_version"):
+        described = described.with_facts({"clml_version": clml_library_version(clml_library)})
     return described, device, context, queue
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from xdsl.dialects.builtin import ModuleOp
 
 from .backends.targets import TargetChoice
 from .context import CloptContext, explaining
 from .dialects.cl import Target, set_target
+from .dialects.clml.facts import CLMLFacts
 from .errors import CloptError
 from .weights import Weights
 
@@ -34,13 +33,14 @@ def partition_for_clml(
     described = target if isinstance(target, Target) else TargetChoice.parse(target).load()
     if described is None:
         raise CloptError(f'"{target}" names no target; write for example adreno-740.')
-    if not described.clml_version:
+    facts = CLMLFacts.of(described)
+    if not facts.clml_version:
         raise CloptError(
             f"{described.name} has no CLML; name another target, for example adreno-740, or say "
             "which version there is: clml_version=3."
         )
-    if described.clml == "off":
-        described = replace(described, clml="prefer")
+    if facts.clml == "off":
+        described = described.with_facts({"clml": "prefer"})
     module = module.clone()
     set_target(module, described)
     ctx = CloptContext(weights=Weights() if weights is None else weights)

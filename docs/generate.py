@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.irdl import OptionalDef, VariadicDef
 from xdsl.passes import PassOptionInfo, get_pass_option_infos
 
+from clopt.accelerators import ACCELERATORS
 from clopt.backends.targets import load_target, target_names
 from clopt.dialects.cl import Target
 from clopt.passes.pipelines import PIPELINES
@@ -124,13 +125,19 @@ def targets_page() -> str:
         parts += [f"| `{name}` | {' | '.join(facts)} |"]
     parts += ["", "`uses_textures` is what `texture=auto` comes to.\n", "## Facts\n"]
     parts += ["| fact | unless given | meaning |", "|---|---|---|"]
-    parts += [f"| `{name}` | {_toml(getattr(Target, name))} | {doc} |" for name, doc in _facts()]
+    classes = (Target, *(row.load("facts") for row in ACCELERATORS.values()))
+    parts += [
+        f"| `{name}` | {_toml(getattr(each, name))} | {doc} |"
+        for each in classes
+        for name, doc in _facts(each)
+        if name != "accelerators"
+    ]
     return "\n".join(parts) + "\n"
 
 
-def _facts() -> Iterator[tuple[str, str]]:
-    """The facts of a target with the strings that follow them in the source."""
-    (definition,) = ast.parse(inspect.getsource(Target)).body
+def _facts(facts: type) -> Iterator[tuple[str, str]]:
+    """The facts of a class with the strings that follow them in the source."""
+    (definition,) = ast.parse(inspect.getsource(facts)).body
     assert isinstance(definition, ast.ClassDef)
     for field, comment in pairwise(definition.body):
         match field, comment:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
-from ...dialects.cl.target_ranges import NEWEST_CLML
+from ...dialects.clml.facts import NEWEST
 from ...errors import CloptError, UnavailableError
 from ..clml.library import reference_library
 from .loader import share_opencl
@@ -95,4 +95,4 @@ def _newest(address: int, what: str) -> int:
         )
     if not count.value:
         raise UnavailableError(f"{what} has no interface to call; compile the model with clml=off.")
-    return min(max(majors), NEWEST_CLML)
+    return min(max(majors), NEWEST)

@@ -159,7 +159,7 @@ def target_for(device: Device, family: Target | None = None) -> Target:
         family = load_target(_family(device))
         if family.device_type == "cpu" and has_avx512():
             family = replace(family, vector_registers=AVX512_REGISTERS)
-    return replace(
+    target = replace(
         family,
         compute_units=max(1, handle.max_compute_units),
         max_alloc_bytes=handle.max_mem_alloc_size,
@@ -182,8 +182,8 @@ def target_for(device: Device, family: Target | None = None) -> Target:
         image_base_alignment_bytes=max(
             family.image_base_alignment_bytes, handle.mem_base_addr_align // 8
         ),
-        clml_version=_clml_version(device),
     )
+    return target.with_facts({"clml_version": _clml_version(device)})
 
 
 def _clml_version(device: Device) -> int:

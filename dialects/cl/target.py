@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, TypeAlias, cast
 
+from ...accelerators import accelerators
 from ...messages.printable import printable
+from ..facts import AcceleratorFacts
 from ..tir import TEXEL
 from .target_ranges import check_ranges
 
@@ -197,23 +200,6 @@ class Target:
     winograd_microseconds: float = 0.0
     """Time that Winograd's transforms and their products cost beyond these elements, on an idle
     device: more launches, and too few work-items in them."""
-    clml: str = "off"
-    """Whether operations go to CLML, Qualcomm's library: all that it can compute (`prefer`), none
-    (`off`), or those that gain by the costs of the target (`auto`)."""
-    clml_version: int = 0
-    """Major version of the CLML interface that the device has, 1 to 5; 0 without CLML."""
-    clml_convolution_mads_per_nanosecond: float = 24.0
-    """Multiply-adds of a convolution, transposed or not, that CLML does on one compute unit.
-    This and the other costs of CLML are in the scale of those of our kernels: what `auto` compares.
-    """
-    clml_depthwise_mads_per_nanosecond: float = 6.0
-    """The same for depthwise convolutions, and the elements in the windows of pools."""
-    clml_matmul_mads_per_nanosecond: float = 12.0
-    """The same for fully connected layers and matrix products."""
-    clml_bandwidth: float = 16.0
-    """Bytes per nanosecond (GB/s) that commands of CLML read and write, copies too."""
-    clml_launch_microseconds: float = 5.0
-    """Microseconds that a command of CLML takes beyond its work."""
     weight_images: bool = True
     """Whether the weights of contractions lie in images, too, where values do. Buffers are better
     on devices that read an element for all work-items of a wave at once from one, not from an
@@ -248,13 +234,20 @@ class Target:
     without such views."""
     image_base_alignment_bytes: int = 128
     """A view of a buffer, image or sub-buffer, starts at a multiple of this many bytes."""
+    accelerators: tuple[tuple[str, Fact], ...] = ()
+    """Facts of accelerators by name, those that differ from their defaults (`with_facts`)."""
 
     def __post_init__(self) -> None:
         check_ranges(vars(self))
+        if self.accelerators:
+            for facts in _accelerator_facts():
+                facts.of(self)
 
     def fact(self, name: str) -> Fact:
-        """The value of one of `FACT_TYPES`."""
-        return getattr(self, name)
+        """The value of one of `fact_types`."""
+        if name in _OWN_FACTS:
+            return getattr(self, name)
+        return dict(self.accelerators).get(name, _defaults()[name])
 
     @property
     def uses_textures(self) -> bool:
@@ -283,15 +276,40 @@ class Target:
 
     def with_facts(self, facts: Mapping[str, Any]) -> Target:
         """This target with other `facts`; ValueError for what is not a fact."""
-        return replace(self, **{key: _checked(key, value) for key, value in facts.items()})
+        checked = {key: _checked(key, value) for key, value in facts.items()}
+        own: dict[str, Any] = {key: v for key, v in checked.items() if key in _OWN_FACTS}
+        others = {key: value for key, value in checked.items() if key not in _OWN_FACTS}
+        merged = dict(self.accelerators) | others
+        # In one order and without defaults, so that equal facts are equal targets.
+        differing = [(k, merged[k]) for k, v in _defaults().items() if merged.get(k, v) != v]
+        return replace(self, **own, accelerators=tuple(differing))
 
 
-FACT_TYPES: Mapping[str, type[Any]] = {
-    field.name: cast("type[Any]", type(field.default))
+_OWN_FACTS: Mapping[str, Fact] = {
+    field.name: cast("Fact", field.default)
     for field in fields(Target)
-    if field.name != "name"
+    if field.name not in ("name", "accelerators")
 }
-"""The facts of a target and their types."""
+"""The facts of a target itself and their defaults."""
+
+
+@cache
+def _accelerator_facts() -> tuple[type[AcceleratorFacts], ...]:
+    return tuple(row.load("facts") for row in accelerators().values())
+
+
+@cache
+def _defaults() -> Mapping[str, Fact]:
+    """The facts of accelerators and their defaults."""
+    return {f.name: cast("Fact", f.default) for cls in _accelerator_facts() for f in fields(cls)}
+
+
+@cache
+def fact_types() -> Mapping[str, type[Any]]:
+    """The facts of a target and their types: its own, then those of accelerators."""
+    return {name: type(default) for name, default in ({**_OWN_FACTS, **_defaults()}).items()}
+
+
 _KINDS: dict[type[Any], str] = {
     str: "a word",
     bool: "true or false",
@@ -306,7 +324,7 @@ _BOOLEANS = {"true": True, "false": False}
 def fact_of(key: str, text: str) -> Fact:
     """`text` as a value of the fact `key`, or as it is, for the target to refuse."""
     try:
-        match FACT_TYPES.get(key):
+        match fact_types().get(key):
             case kind if kind is bool:
                 return _BOOLEANS.get(text, text)
             case kind if kind is int or kind is float:
@@ -322,9 +340,9 @@ _MOST, _MOST_ALIGNMENT = 1 << 48, 1 << 20
 
 
 def _checked(key: str, value: Any) -> Fact:
-    expected = FACT_TYPES.get(key)
+    expected = fact_types().get(key)
     if expected is None:
-        close = get_close_matches(key, FACT_TYPES, n=3)
+        close = get_close_matches(key, fact_types(), n=3)
         remedy = (
             f"do you mean {' or '.join(close)}?" if close else "docs/targets.md lists the facts"
         )

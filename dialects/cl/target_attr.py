@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from .target import FACT_TYPES, Fact, Target
+from .target import Fact, Target, fact_types
 
 ATTRIBUTE_NAME = "cl.target"
 
@@ -28,7 +28,7 @@ ATTRIBUTE_NAME = "cl.target"
 class TargetAttr(ParametrizedAttribute):
     """A target in the IR: `#cl.target<"pocl", {vector_width = 8 : i64}>`.
 
-    Facts that are not written have the defaults of `Target`.
+    Facts that are not written have their defaults.
     """
 
     name = "cl.target"
@@ -39,7 +39,7 @@ class TargetAttr(ParametrizedAttribute):
     @classmethod
     def from_target(cls, target: Target) -> TargetAttr:
         """The attribute that spells out every fact of `target`."""
-        facts = {name: _to_attribute(getattr(target, name)) for name in FACT_TYPES}
+        facts = {name: _to_attribute(target.fact(name)) for name in fact_types()}
         return cls(StringAttr(target.name), DictionaryAttr(facts))
 
     def to_target(self) -> Target:

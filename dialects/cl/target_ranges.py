@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
+
+from ..facts import require_choice, require_from_zero, require_positive
 
 TEXTURE_CHOICES = ("off", "auto", "prefer")
 WINOGRAD_CHOICES = ("off", "auto", "prefer")
 BLOCK_CHOICES = ("off", "auto", "prefer")
-CLML_CHOICES = ("off", "auto", "prefer")
-NEWEST_CLML = 5
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "device_type": ("cpu", "gpu"),
     "texture": TEXTURE_CHOICES,
     "blocks": BLOCK_CHOICES,
     "winograd": WINOGRAD_CHOICES,
-    "clml": CLML_CHOICES,
 }
 _POSITIVE = (
     "vector_width",
@@ -56,10 +54,6 @@ _ABOVE_ZERO = (
     "access_cost",
     "bandwidth",
     "image_cost",
-    "clml_convolution_mads_per_nanosecond",
-    "clml_depthwise_mads_per_nanosecond",
-    "clml_matmul_mads_per_nanosecond",
-    "clml_bandwidth",
 )
 _FROM_ZERO = (
     "mad_cycles",
@@ -75,28 +69,18 @@ _FROM_ZERO = (
     "winograd_tiles_cost",
     "winograd_transform_cost",
     "winograd_microseconds",
-    "clml_launch_microseconds",
 )
 
 
 def check_ranges(facts: Mapping[str, Any]) -> None:
     """Refuse, by a ValueError, the first fact whose value is outside of its range."""
     for name, choices in _CHOICES.items():
-        if facts[name] not in choices:
-            names = " or ".join(f'"{choice}"' for choice in choices)
-            raise ValueError(f'{name} is {names}, not "{facts[name]}"')
+        require_choice(facts, name, choices)
     for name in _POSITIVE:
         if facts[name] < 1:
             raise ValueError(f"{name} is at least 1, not {facts[name]}")
-    for name in _ABOVE_ZERO:
-        if not 0 < facts[name] < math.inf:
-            raise ValueError(f"{name} is a positive number, not {facts[name]}")
-    for name in _FROM_ZERO:
-        if not 0 <= facts[name] < math.inf:
-            raise ValueError(f"{name} is a number from 0, not {facts[name]}")
+    require_positive(facts, *_ABOVE_ZERO)
+    require_from_zero(facts, *_FROM_ZERO)
     base = facts["image_base_alignment_bytes"]
     if base & (base - 1):
         raise ValueError(f"image_base_alignment_bytes is a power of two, not {base}")
-    version = facts["clml_version"]
-    if not 0 <= version <= NEWEST_CLML:
-        raise ValueError(f"clml_version is 0 to {NEWEST_CLML}, not {version}")

@@ -54,7 +54,7 @@ class Entry:
 
     def holds_for(self, target: cl.Target) -> bool:
         """Whether the entry is about this target."""
-        same = all(getattr(target, name) == value for name, value in self.facts.items())
+        same = all(target.fact(name) == value for name, value in self.facts.items())
         return same and self.target == target.name
 
     def __str__(self) -> str:

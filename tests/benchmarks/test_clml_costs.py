@@ -41,7 +41,7 @@ def test_the_facts_are_found_again(samples: list[Sample]) -> None:
     assert {sample.load.rate for sample in samples if sample.load.terms} == set(FACTS[:3])
     found = fit(samples, TARGET.compute_units)
     for fact in FACTS:
-        assert found[fact] == pytest.approx(getattr(TARGET, fact), rel=1e-6)
+        assert found[fact] == pytest.approx(TARGET.fact(fact), rel=1e-6)
 
 
 def test_noise_makes_no_negative_facts(samples: list[Sample]) -> None:
@@ -56,7 +56,7 @@ def test_noise_makes_no_negative_facts(samples: list[Sample]) -> None:
 
 def test_facts_are_in_the_scale_of_the_cost_model() -> None:
     """On a device that takes twice as long as modelled, the facts halve the times."""
-    facts = {fact: getattr(TARGET, fact) for fact in FACTS}
+    facts = {fact: TARGET.fact(fact) for fact in FACTS}
     half = scaled(facts, 2.0)
     for sample in Modelled(TARGET).samples()[:3]:
         whole = CommandCosts(TARGET).time(sample.load)
@@ -66,7 +66,7 @@ def test_facts_are_in_the_scale_of_the_cost_model() -> None:
 def test_the_lines_are_those_of_a_target(tmp_path: Path) -> None:
     import tomllib
 
-    facts = {fact: getattr(TARGET, fact) for fact in FACTS} | {FACTS[0]: inf}
+    facts = {fact: TARGET.fact(fact) for fact in FACTS} | {FACTS[0]: inf}
     read = tomllib.loads(toml(facts, "a phone", 1.5))
     assert Target.from_facts("phone", read).clml_convolution_mads_per_nanosecond == 1e6
     assert read.keys() == set(FACTS)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
-from ....dialects.cl.target import FACT_TYPES, Fact, Target
+from ....dialects.cl.target import Fact, Target, fact_types
 from ....files.caches import user_cache
 from ....messages.printable import printable
 from ....version import VERSION
@@ -31,7 +31,7 @@ def kept_file(device: Device, family: str) -> Path | None:
     folder = user_cache("devices")
     if folder is None:
         return None
-    ours = (_FORMAT, VERSION, *FACT_TYPES)
+    ours = (_FORMAT, VERSION, *fact_types())
     about = (*ours, *device_facts(device), str(device.compute_units), system.processor())
     digest = hashlib.sha256("\0".join(about).encode()).hexdigest()[:8]
     words = re.sub(r"[^a-z0-9]+", "-", device.name.lower()).strip("-")[:40]
@@ -45,9 +45,9 @@ def text_of(
 
     It says all in which the target differs from `base`, and so needs no device to be read.
     """
-    figures = {fact: figures[fact] for fact in FACT_TYPES if fact in figures}
-    differing = [fact for fact in FACT_TYPES if getattr(target, fact) != getattr(base, fact)]
-    reported = {fact: getattr(target, fact) for fact in differing if fact not in figures}
+    figures = {fact: figures[fact] for fact in fact_types() if fact in figures}
+    differing = [fact for fact in fact_types() if target.fact(fact) != base.fact(fact)]
+    reported = {fact: target.fact(fact) for fact in differing if fact not in figures}
     lines = [
         f"# {printable(f'{device.name} ({device.platform}, {device.driver})')}",
         f"# Measured on {day.isoformat()}; clopt-run --calibrate measures again. This file may be",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import ClassVar
 
 from xdsl.dialects import func
 
 from ....dialects import cl, clml
+from ....dialects.clml.facts import CLMLFacts
 from ....weights import Weights
 from ..offload.accelerator import Accelerator
 from ..offload.matches import Match, Matches
@@ -26,7 +28,7 @@ class CLML(Accelerator):
     )
 
     def absence(self, target: cl.Target) -> str:
-        if target.clml_version:
+        if CLMLFacts.of(target).clml_version:
             return ""
         return (
             f"clml=prefer needs a device with CLML, and {target.name} has none; name another "
@@ -39,12 +41,17 @@ class CLML(Accelerator):
 
     def microseconds(self, match: Match, target: cl.Target) -> float:
         assert isinstance(match, CLMLMatch)
-        return sum(map(CommandCosts(target).command, match.commands))
+        return sum(map(_costs(target).command, match.commands))
 
     def copy_microseconds(self, size: int, target: cl.Target) -> float:
-        return CommandCosts(target).copy(size)
+        return _costs(target).copy(size)
 
     def outline(
         self, region: Region, name: str, weights: Weights
     ) -> tuple[clml.GraphOp, clml.CallOp]:
         return outline(region, name, weights)
+
+
+@lru_cache(maxsize=16)
+def _costs(target: cl.Target) -> CommandCosts:
+    return CommandCosts(target)

@@ -9,9 +9,11 @@ is read or written once, constants included. `benchmarks/clml_costs.py` measures
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ....dialects import cl, clml
 from ....dialects.clml import MLOp, ml_tensor
+from ....dialects.clml.facts import CLMLFacts
 
 RATES = {unit: f"clml_{unit}_mads_per_nanosecond" for unit in clml.Unit}
 """The facts that give the multiply-adds of a compute unit per nanosecond."""
@@ -35,6 +37,11 @@ class CommandCosts:
 
     target: cl.Target
 
+    @cached_property
+    def facts(self) -> CLMLFacts:
+        """What the target says of CLML."""
+        return CLMLFacts.of(self.target)
+
     def command(self, command: MLOp) -> float:
         """The time of one command."""
         return self.time(load_of(command))
@@ -45,10 +52,10 @@ class CommandCosts:
 
     def time(self, load: Load) -> float:
         """The time of a command with this work."""
-        target = self.target
-        rate = 1e3 * getattr(target, load.rate) * target.compute_units
-        moved = load.bytes / (1e3 * target.clml_bandwidth)
-        return target.clml_launch_microseconds + load.terms / rate + moved
+        facts = self.facts
+        rate = 1e3 * getattr(facts, load.rate) * self.target.compute_units
+        moved = load.bytes / (1e3 * facts.clml_bandwidth)
+        return facts.clml_launch_microseconds + load.terms / rate + moved
 
 
 def load_of(command: MLOp) -> Load:

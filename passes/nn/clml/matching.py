@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ....dialects import cl, nn
 from ....dialects.clml import Arithmetic, Layout, MLOp, MLTensorType, Shape, Usage, ml_tensor
+from ....dialects.clml.facts import CLMLFacts
 from ....dialects.inferred import require
 from ....dialects.nn import Array
 from ....weights import Weights
@@ -96,10 +97,11 @@ def find_matches(function: func.FuncOp, target: cl.Target, weights: Weights) -> 
     legal: list[Match] = []
     reasons: dict[Operation, str] = {}
     taken: set[Operation] = set()
+    version = CLMLFacts.of(target).clml_version
     for op in function.body.block.ops:
         if op in taken or isinstance(op, nn.ConstantOp | func.ReturnOp):
             continue
-        found = _match(op, target.clml_version, weights)
+        found = _match(op, version, weights)
         if isinstance(found, CLMLMatch):
             legal.append(found)
             taken.update(found.ops)

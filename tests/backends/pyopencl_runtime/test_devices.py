@@ -110,8 +110,7 @@ def test_a_gpu_is_known_by_its_model(
         max_alloc_bytes=2**30,
         max_work_group_size=512,
         local_memory_bytes=1024,
-        clml_version=0,  # it lists no cl_qcom_ml_ops
-    )
+    ).with_facts({"clml_version": 0})  # it lists no cl_qcom_ml_ops
 
 
 def test_intels_runtime_joins_the_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import clopt
 from clopt.backends.targets import target_names
-from clopt.dialects.cl.target import FACT_TYPES
+from clopt.dialects.cl.target import fact_types
 
 from .values import ODD_NAMES, odd_float, odd_int
 
@@ -85,7 +85,7 @@ def hostile_text(seed: int) -> str:
 def hostile_target(seed: int) -> str:
     """The target, with facts, that `seed` draws."""
     rng = random.Random(seed)
-    facts = rng.sample(sorted(FACT_TYPES), rng.randint(1, 3))
+    facts = rng.sample(sorted(fact_types()), rng.randint(1, 3))
     if rng.random() < 0.1:
         facts.append(rng.choice(ODD_NAMES))
     values = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, combinations
 
 import pytest
@@ -32,7 +31,7 @@ from clopt.passes.nn.offload.matches import Match
 from clopt.passes.nn.offload.regions import form_regions
 from support.nn.layout_graphs import AUTO, Graph
 
-BASE = replace(AUTO, clml="auto", winograd="off")
+BASE = AUTO.with_facts({"clml": "auto", "winograd": "off"})
 TIMES = tuple(
     f"clml_{name}"
     for name in (
@@ -144,7 +143,7 @@ CASES += [(name, "prefer") for name in GRAPHS if name != "around"]
 @pytest.mark.parametrize("texture", ["auto", "off"])
 def test_the_choice_is_the_best_partition(name: str, winograd: str, texture: str):
     graph = Graph((1, 24, 28, 28))
-    base = replace(BASE, texture=texture, winograd=winograd)
+    base = BASE.with_facts({"texture": texture, "winograd": winograd})
     module = graph.module(GRAPHS[name](graph), target=base)
     function = function_of(module)
     legal = find_matches(function, base, CloptContext().weights).legal
@@ -212,7 +211,7 @@ def test_what_is_written_costs_what_was_chosen(name: str, texture: str):
     kinds: set[bool] = set()
     for rate, launch in ((60.0, 15.0), (270.0, 10.0), (5000.0, 0.1)):
         facts = {"clml_convolution_mads_per_nanosecond": rate, "clml_launch_microseconds": launch}
-        target = replace(BASE, texture=texture).with_facts(facts)
+        target = BASE.with_facts({"texture": texture}).with_facts(facts)
         chooser = chooser_of(function_of(module.clone()), target)
         written = module.clone()
         cl.set_target(written, target)
@@ -236,13 +235,13 @@ def test_a_slower_clml_never_computes_more():
     function = function_of(graph.module(network(graph)))
     legal = find_matches(function, BASE, CloptContext().weights).legal
     for texture in ("auto", "prefer", "off"):
-        base = replace(BASE, texture=texture)
+        base = BASE.with_facts({"texture": texture})
         counts: list[int] = []
         for factor in (0.1, 0.5, 0.8, 0.9, 1.0, 1.1, 1.3, 2.0, 5.0):
             facts = {
                 name: fact * factor if name == "clml_launch_microseconds" else fact / factor
                 for name in TIMES
-                if isinstance(fact := getattr(base, name), float)
+                if isinstance(fact := base.fact(name), float)
             }
             counts.append(len(Chooser(CLML(), function, base.with_facts(facts), legal).matches))
         assert counts == sorted(counts, reverse=True)
@@ -255,14 +254,16 @@ def test_a_cheap_operation_between_kernels_of_ours_stays_there():
     graph = Graph((1, 32, 56, 56))
     y = graph.add(nn.UnaryOp(graph.conv(graph.x, 32), "exp"))
     z = graph.add(nn.UnaryOp(graph.pool(y), "exp"))
-    target = replace(BASE, clml_convolution_mads_per_nanosecond=20.0, clml_launch_microseconds=1.0)
+    target = BASE.with_facts(
+        {"clml_convolution_mads_per_nanosecond": 20.0, "clml_launch_microseconds": 1.0}
+    )
     function = function_of(graph.module(graph.conv(z, 32)))
     chooser = Chooser(
         CLML(), function, target, find_matches(function, target, CloptContext().weights).legal
     )
     assert chooser.offers.legal
     assert not chooser.matches
-    free = replace(target, clml_launch_microseconds=0.0, clml_bandwidth=1e6)
+    free = target.with_facts({"clml_launch_microseconds": 0.0, "clml_bandwidth": 1e6})
     chooser = Chooser(CLML(), function, free, chooser.offers.legal)
     assert [type(match.ops[0]) for match in chooser.matches] == [nn.PoolOp]
 
@@ -295,7 +296,7 @@ def test_transposed_convolutions_are_work_for_our_kernels_too():
     function = function_of(graph.module(y))
     legal = find_matches(function, BASE, CloptContext().weights).legal
     assert [match.result for match in Chooser(CLML(), function, BASE, legal).matches] == [y]
-    slow = replace(BASE, clml_convolution_mads_per_nanosecond=50.0)
+    slow = BASE.with_facts({"clml_convolution_mads_per_nanosecond": 50.0})
     assert not Chooser(CLML(), function, slow, legal).matches
 
 
@@ -321,7 +322,7 @@ def test_the_choice_is_explained():
 
 
 def test_nothing_happens_without_clml_or_when_it_is_off():
-    for target in (replace(BASE, clml_version=0), replace(BASE, clml="off")):
+    for target in (BASE.with_facts({"clml_version": 0}), BASE.with_facts({"clml": "off"})):
         graph = Graph((1, 256, 56, 56))
         module = graph.module(graph.conv(graph.x, 256), target=target)
         before = str(module)

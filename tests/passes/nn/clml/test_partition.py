@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -386,7 +385,7 @@ def test_from_python() -> None:
         clopt.partition_for_clml(module, "pocl")
     with pytest.raises(CloptError, match='"clml=prefer" names no target'):
         clopt.partition_for_clml(module, "clml=prefer")
-    assert replace(Target(), clml_version=3).clml == "off"
+    assert Target().with_facts({"clml_version": 3}).fact("clml") == "off"
 
 
 def test_same_module_same_text() -> None:
