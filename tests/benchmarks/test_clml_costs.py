@@ -68,7 +68,7 @@ def test_the_lines_are_those_of_a_target(tmp_path: Path) -> None:
 
     facts = {fact: TARGET.fact(fact) for fact in FACTS} | {FACTS[0]: inf}
     read = tomllib.loads(toml(facts, "a phone", 1.5))
-    assert Target.from_facts("phone", read).clml_convolution_mads_per_nanosecond == 1e6
+    assert Target.from_facts("phone", read).fact(FACTS[0]) == 1e6
     assert read.keys() == set(FACTS)
 
 
