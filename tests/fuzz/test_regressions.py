@@ -105,6 +105,25 @@ ROWS = {
             y = Conv<pads = [1, 2, 1, 2]>(z, w2)
         }"""
     ),
+    # Keys of one texel, packed, and plain queries: the sum was cut into texels for both.
+    "heads_of_one_texel": Row(
+        """(float[1,12,5] x, float[5,4] w, float[5,4] w1, float[5,4] w2)
+        => (float[1,1,12,4] y, float[1,1,12,4] keys)
+        <int64[4] heads = {1, 12, 1, 4}, int64[4] rows = {1, 1, 12, 4}> {
+            q = MatMul(x, w)
+            queries = Reshape(q, rows)
+            k = MatMul(x, w1)
+            k1 = Reshape(k, heads)
+            keys = Transpose<perm = [0, 2, 1, 3]>(k1)
+            t = Transpose<perm = [0, 1, 3, 2]>(keys)
+            scores = MatMul(queries, t)
+            shares = Softmax(scores)
+            v = MatMul(x, w2)
+            values = Reshape(v, rows)
+            y = MatMul(shares, values)
+        }""",
+        "c",
+    ),
 }
 
 

@@ -88,7 +88,7 @@ class TexelShape:
         row, column = _row(stage, extents, lane), _column(extents, lane)
         reads_rows = target is not None and target.uses_textures and target.texels_of_rows
         plain = TexelRow.of(stage, lane, column) if reads_rows else None
-        in_patches = plain is not None and plain.are_patches
+        in_patches = _reads_patches(stage, plain)
         return TexelShape(
             stage,
             extents,
@@ -172,7 +172,7 @@ class TexelShape:
     @property
     def in_patches(self) -> bool:
         """Whether a step of the reduction takes a texel of a row of the operand."""
-        return self.plain is not None and self.plain.are_patches
+        return _reads_patches(self.stage, self.plain)
 
     def grid(self, tile: TexelTile) -> list[int]:
         """The loops over tiles, outermost first."""
@@ -277,6 +277,11 @@ def _row_taps(stage: Stage) -> int:
     """The rows of a window that is small enough to be unrolled."""
     window = _running(stage)
     return window[0] if prod(window) <= MOST_TAPS else 1
+
+
+def _reads_patches(stage: Stage, plain: TexelRow | None) -> bool:
+    """Whether the lanes of texels are steps along a row, and not those of another operand."""
+    return plain is not None and plain.are_patches and not stage.takes_texels
 
 
 def _running(stage: Stage) -> list[int]:
