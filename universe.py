@@ -55,6 +55,8 @@ PASSES: dict[str, str] = {
     "tir-split-kernels": "passes.tir.split_kernels:TIRSplitKernelsPass",
     "tir-widen-f16-accumulators": "passes.tir.widen_f16_accumulators:TIRWidenF16AccumulatorsPass",
     "verify": "passes.verify:VerifyPass",
+    "vta-emit-instructions": "passes.vta.emit_instructions:VTAEmitInstructionsPass",
+    "vta-place-uops": "passes.vta.place_uops:VTAPlaceUopsPass",
 }
 
 TARGETS: dict[str, str] = {

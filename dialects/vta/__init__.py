@@ -7,7 +7,8 @@ overwritten.
 
 A `vta.program` has one operation for each instruction, with buffers and tokens as values. Its
 verifier proves that no two stages race, that no stage waits forever, and that every index is one of
-its memory.
+its memory. `vta-emit-instructions` makes a `vta.stream` of it: 128-bit instructions and 32-bit
+micro-ops as they are encoded, but for the addresses of buffers.
 """
 
 from xdsl.ir import Dialect
@@ -27,6 +28,16 @@ from .attributes import (
 from .computing import AluOp, FinishOp, GemmOp, NopOp, UopsOp
 from .config import BATCH_2, BLOCK_16, BLOCK_32, Config, ConfigAttr, VTAConfigError
 from .encoding import VTAStreamError, decode, decode_uops, encode, encode_uops
+from .instructions import (
+    INSN_OPS,
+    InsnAluOp,
+    InsnFinishOp,
+    InsnGemmOp,
+    InsnLoadOp,
+    InsnOp,
+    InsnStoreOp,
+    MemoryAttr,
+)
 from .isa import (
     Alu,
     AluOpcode,
@@ -41,6 +52,7 @@ from .isa import (
     Uop,
 )
 from .program import BufferOp, ConstantOp, ProgramOp, SymbolicOp
+from .stream import StreamOp, UopTableOp
 from .tile_base import TileOp
 from .transfers import LoadAcc8Op, LoadOp, LoadUopsOp, StoreOp, TransferOp
 
@@ -52,14 +64,21 @@ VTA = Dialect(
         ConstantOp,
         FinishOp,
         GemmOp,
+        InsnAluOp,
+        InsnFinishOp,
+        InsnGemmOp,
+        InsnLoadOp,
+        InsnStoreOp,
         LoadAcc8Op,
         LoadOp,
         LoadUopsOp,
         NopOp,
         ProgramOp,
         StoreOp,
+        StreamOp,
+        UopTableOp,
     ],
-    [ConfigAttr, *ATTRIBUTES],
+    [ConfigAttr, MemoryAttr, *ATTRIBUTES],
 )
 
 __all__ = [
@@ -67,6 +86,7 @@ __all__ = [
     "BATCH_2",
     "BLOCK_16",
     "BLOCK_32",
+    "INSN_OPS",
     "KINDS",
     "VTA",
     "Alu",
@@ -83,6 +103,12 @@ __all__ = [
     "FinishOp",
     "Gemm",
     "GemmOp",
+    "InsnAluOp",
+    "InsnFinishOp",
+    "InsnGemmOp",
+    "InsnLoadOp",
+    "InsnOp",
+    "InsnStoreOp",
     "Instruction",
     "Load",
     "LoadAcc8Op",
@@ -91,6 +117,7 @@ __all__ = [
     "Loop",
     "LoopsAttr",
     "Memory",
+    "MemoryAttr",
     "NopOp",
     "ProgramOp",
     "Queue",
@@ -98,11 +125,13 @@ __all__ = [
     "Stage",
     "Store",
     "StoreOp",
+    "StreamOp",
     "SymbolicOp",
     "TileOp",
     "TokenType",
     "TransferOp",
     "Uop",
+    "UopTableOp",
     "UopsAttr",
     "UopsOp",
     "VTAConfigError",

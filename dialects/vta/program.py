@@ -152,7 +152,7 @@ class ProgramOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ProgramOp:
         name = parser.parse_symbol_name().data
-        config = _parse_config(parser)
+        config = parse_config(parser)
         distance = parser.parse_integer() if parser.parse_optional_keyword("write_to_read") else 0
         attributes = parser.parse_optional_attr_dict_with_keyword()
         op = cls(name, config, parser.parse_region(), write_to_read=distance)
@@ -180,7 +180,8 @@ def verify_keys(symbols: list[SymbolicOp]) -> None:
         seen.add(symbol.key)
 
 
-def _parse_config(parser: Parser) -> Config:
+def parse_config(parser: Parser) -> Config:
+    """Parse `#vta.config<…>`."""
     start = parser.pos
     config = parser.parse_attribute()
     if not isinstance(config, ConfigAttr):

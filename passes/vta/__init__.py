@@ -1,0 +1,1 @@
+"""Passes over vta: from operations on tiles to instructions."""

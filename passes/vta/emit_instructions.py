@@ -1,0 +1,137 @@
+"""Makes instructions of operations on tiles: tokens become dependence bits.
+
+An instruction takes one token of a queue and sends one. A no-operation of the same stage takes each
+further token before it, or sends it behind it; the order of the tokens in a queue stays. FINISH
+carries no bits, so that every core agrees what it does: a no-operation waits before it.
+
+The micro-ops of all loads become one table, in which equal lists are one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.vta import (
+    INSN_OPS,
+    FinishOp,
+    InsnOp,
+    Instruction,
+    LoadUopsOp,
+    ProgramOp,
+    Queue,
+    StreamOp,
+    SymbolicOp,
+    TileOp,
+    Uop,
+    UopsOp,
+    UopTableOp,
+)
+from ...dialects.vta.isa import Load, nop, token_bits
+from ...errors import CloptError
+
+
+@dataclass(frozen=True)
+class VTAEmitInstructionsPass(ModulePass):
+    """Replace each `vta.program` by the `vta.stream` of its instructions.
+
+    `vta-place-uops` has decided where micro-ops are.
+    """
+
+    name = "vta-emit-instructions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for program in [*op.body.block.ops]:
+            if isinstance(program, ProgramOp):
+                stream = emit_instructions(program)
+                op.body.block.insert_op_before(stream, program)
+                program.detach()
+                program.erase()
+
+
+def emit_instructions(program: ProgramOp) -> StreamOp:
+    """The instructions of a program. Raises CloptError where micro-ops have no place."""
+    symbols: dict[SSAValue, SymbolicOp] = {op.result: op.clone() for op in program.symbols}
+    table = _Table(program)
+    insns: list[Operation] = []
+    for op in program.steps:
+        if isinstance(op, UopsOp) and op.base is None:
+            raise CloptError(
+                f"In the program @{program.sym_name.data}, {op.name} does not say where its "
+                "micro-ops are: run vta-place-uops before vta-emit-instructions."
+            )
+        buffer = None if op.buffer is None else symbols[op.buffer].result
+        instruction = op.instruction
+        if isinstance(op, LoadUopsOp) and isinstance(instruction, Load):
+            buffer = table.value
+            instruction = replace(instruction, dram_base=table.offsets[op.uops])
+        before, instruction, behind = _with_tokens(op, instruction)
+        group = [
+            *map(_insn, before),
+            _insn(instruction, buffer),
+            *map(_insn, behind),
+        ]
+        for insn in group:
+            insn.location = op.location
+        insns += group
+    block = Block([*symbols.values(), *table.ops, *insns])
+    stream = StreamOp(program.sym_name.data, program.config, Region(block))
+    stream.location = program.location
+    stream.attributes |= program.attributes
+    return stream
+
+
+def _insn(instruction: Instruction, buffer: SSAValue | None = None) -> InsnOp:
+    return INSN_OPS[type(instruction)](instruction, buffer)
+
+
+class _Table:
+    """The micro-ops of a program's loads, equal lists once."""
+
+    def __init__(self, program: ProgramOp):
+        self.offsets: dict[tuple[Uop, ...], int] = {}
+        uops: list[Uop] = []
+        for op in program.steps:
+            if isinstance(op, LoadUopsOp) and op.uops not in self.offsets:
+                self.offsets[op.uops] = len(uops)
+                uops += op.uops
+        self.ops = [UopTableOp(uops)] if uops else []
+        for op in self.ops:
+            op.result.name_hint = "uops"
+
+    @property
+    def value(self) -> SSAValue | None:
+        return self.ops[0].result if self.ops else None
+
+
+def _with_tokens(
+    op: TileOp, instruction: Instruction
+) -> tuple[list[Instruction], Instruction, list[Instruction]]:
+    """The instruction with its tokens, and the no-operations before and behind it."""
+    waits, signals = _turns(op.waited_queues), _turns(op.signalled_queues)
+    own_waits = waits.pop() if waits and not isinstance(op, FinishOp) else ()
+    own_signals = signals.pop(0) if signals else ()
+    stage = op.stage
+    return (
+        [nop(stage, queues) for queues in waits],
+        replace(instruction, **token_bits(own_waits, own_signals)),
+        [nop(stage, (), queues) for queues in signals],
+    )
+
+
+def _turns(queues: Sequence[Queue]) -> list[list[Queue]]:
+    """The tokens of each instruction, if each takes the next one of every queue."""
+    turns: list[list[Queue]] = []
+    taken: Counter[Queue] = Counter()
+    for queue in queues:
+        if taken[queue] == len(turns):
+            turns.append([])
+        turns[taken[queue]].append(queue)
+        taken[queue] += 1
+    return turns
