@@ -23,6 +23,8 @@ GROUP = "clopt.accelerators"
 class Row:
     """What an accelerator brings, each as `module:name`; a module of ours begins with a dot."""
 
+    dialect: str
+    """Its dialect, a `Dialect` with an `OffloadGraphOp` and an `OffloadCallOp`."""
     facts: str
     """Its facts of a target: a `dialects.facts.AcceleratorFacts`."""
     offers: str
@@ -38,6 +40,7 @@ class Row:
 
 ACCELERATORS: dict[str, Row] = {
     "clml": Row(
+        dialect=".dialects.clml:CLML",
         facts=".dialects.clml.facts:CLMLFacts",
         offers=".passes.nn.clml.accelerator:CLML",
         commands=".backends.clml.offload:CLMLLibrary",

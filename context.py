@@ -11,10 +11,9 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.universe import XDSL_UNIVERSE
 
 from .errors import CloptError
-from .universe import CLOPT_UNIVERSE
+from .universe import all_dialects
 from .weights import Array, Weights
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ _users = 0
 
 @dataclass
 class CloptContext(Context):
-    """An xDSL context that knows every dialect of clopt and xDSL and carries the weights.
+    """An xDSL context that knows all dialects, those of accelerators too, and carries the weights.
 
     A dialect is loaded when the parser meets its first operation.
     """
@@ -45,8 +44,7 @@ class CloptContext(Context):
 
     def __post_init__(self) -> None:
         if not self._registered_dialects:
-            dialects = XDSL_UNIVERSE.all_dialects | CLOPT_UNIVERSE.all_dialects
-            for name, load in dialects.items():
+            for name, load in all_dialects().items():
                 self.register_dialect(name, load)
 
     def clone(self) -> CloptContext:

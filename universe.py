@@ -1,20 +1,23 @@
 """The dialects, passes and targets that clopt adds to xDSL, each imported on first use.
 
-To add one, add a row: its name, then `module:Class` with the module's path inside clopt.
+To add one, add a row: its name, then `module:Class` with the module's path inside clopt. Dialects
+of accelerators are in the rows of `accelerators.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-from xdsl.universe import Universe
+from xdsl.ir import Dialect
+from xdsl.universe import XDSL_UNIVERSE, Universe
+
+from .accelerators import ACCELERATORS, Row, accelerators
 
 DIALECTS: dict[str, str] = {
     "cl": "dialects.cl:CL",
-    "clml": "dialects.clml:CLML",
     "nn": "dialects.nn:NN",
     "tir": "dialects.tir:TIR",
     "vta": "dialects.vta:VTA",
@@ -70,12 +73,22 @@ def _load(place: str) -> Any:
     return getattr(import_module(f".{module}", __package__), name)
 
 
+def _of_accelerators(rows: Mapping[str, Row]) -> dict[str, Callable[[], Dialect]]:
+    return {name: partial(row.load, "dialect") for name, row in rows.items()}
+
+
+def all_dialects() -> dict[str, Callable[[], Dialect]]:
+    """Those of clopt, xDSL and the accelerators that other packages bring."""
+    ours = XDSL_UNIVERSE.all_dialects | CLOPT_UNIVERSE.all_dialects
+    return ours | _of_accelerators(accelerators())
+
+
 def _factories(table: dict[str, str]) -> dict[str, Callable[[], Any]]:
     return {name: partial(_load, place) for name, place in table.items()}
 
 
 CLOPT_UNIVERSE = Universe(
-    all_dialects=_factories(DIALECTS),
+    all_dialects=dict(sorted((_factories(DIALECTS) | _of_accelerators(ACCELERATORS)).items())),
     all_passes=_factories(PASSES),
     all_targets=_factories(TARGETS),
 )
