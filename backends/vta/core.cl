@@ -255,7 +255,7 @@ typedef struct {
 static loops decode_loops(ulong2 word) {
     loops l;
     l.uops.begin = bits(word.x, 8, LOG_UOP_DEPTH);
-    l.uops.end = bits(word.x, 8 + LOG_UOP_DEPTH, LOG_UOP_DEPTH + 1);
+    l.uops.end = max(l.uops.begin, bits(word.x, 8 + LOG_UOP_DEPTH, LOG_UOP_DEPTH + 1));
     l.out.begin = 0;
     l.out.end = bits(word.x, 9 + 2 * LOG_UOP_DEPTH, 14);
     l.in.begin = 0;
@@ -263,7 +263,7 @@ static loops decode_loops(ulong2 word) {
     return l;
 }
 
-static uint extent(range r) { return r.end > r.begin ? r.end - r.begin : 0; }
+static uint extent(range r) { return r.end - r.begin; }
 
 static uint count_parts(loops l, uint schedule) {
     return (schedule & SPLIT_OUT ? extent(l.out) : 1) * (schedule & SPLIT_IN ? extent(l.in) : 1) *
@@ -367,13 +367,13 @@ static void alu_part(scratchpads pads, ulong2 word, loops l, uint column) {
             }
 }
 
-static void compute(scratchpads pads, ulong2 word, uint opcode, uint schedule, uint lane) {
+static void compute(scratchpads pads, ulong2 word, bool is_gemm, uint schedule, uint lane) {
     const loops all = decode_loops(word);
     const uint parts = count_parts(all, schedule);
     for (uint column = lane % COLUMNS; column < COLUMNS; column += LANES)
         for (uint part = lane / COLUMNS; part < parts; part += REPLICAS) {
             const loops l = take_part(all, schedule, part);
-            if (opcode == GEMM)
+            if (is_gemm)
                 gemm_part(pads, word, l, column);
             else
                 alu_part(pads, word, l, column);
@@ -382,25 +382,23 @@ static void compute(scratchpads pads, ulong2 word, uint opcode, uint schedule, u
 
 // ------------------------------------------------------------------------------ the stream
 
-static void execute(scratchpads pads, drams dram, ulong2 word, uint schedule, uint lane) {
-    const uint opcode = bits(word.x, 0, 3);
-    if (opcode == GEMM || opcode == ALU) {
-        compute(pads, word, opcode, schedule, lane);
-        return;
+static void execute_load(scratchpads pads, drams dram, rectangle r, uint lane) {
+    switch (r.memory) {
+    case UOP: load_uops(pads.uop, (__global const uint *)dram.uop, r, lane); break;
+    case WGT: load_wgt(pads.wgt, dram.wgt, r, lane); break;
+    case INP: load(pads.inp, dram.inp, INP_BYTES / 16, r, lane); break;
+    case ACC: load(pads.acc, dram.acc, ACC_BYTES / 16, r, lane); break;
+    default: load_acc_8bit(pads.acc, dram.acc8, r, lane);
     }
-    const rectangle r = decode_rectangle(word);
-    if (opcode == STORE)
-        store(dram.out, pads.out, r, lane);
-    else if (r.memory == UOP)
-        load_uops(pads.uop, (__global const uint *)dram.uop, r, lane);
-    else if (r.memory == WGT)
-        load_wgt(pads.wgt, dram.wgt, r, lane);
-    else if (r.memory == INP)
-        load(pads.inp, dram.inp, INP_BYTES / 16, r, lane);
-    else if (r.memory == ACC)
-        load(pads.acc, dram.acc, ACC_BYTES / 16, r, lane);
-    else
-        load_acc_8bit(pads.acc, dram.acc8, r, lane);
+}
+
+static void execute(scratchpads pads, drams dram, ulong2 word, uint schedule, uint lane) {
+    switch (bits(word.x, 0, 3)) {
+    case LOAD: execute_load(pads, dram, decode_rectangle(word), lane); break;
+    case STORE: store(dram.out, pads.out, decode_rectangle(word), lane); break;
+    case GEMM: compute(pads, word, true, schedule, lane); break;
+    default: compute(pads, word, false, schedule, lane);
+    }
 }
 
 static scratchpads scratchpads_at(PAD char *start) {

@@ -13,7 +13,7 @@ import pytest
 
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.pyopencl_runtime.vta import Accelerator, Region, form_for
-from clopt.backends.vta.core import CoreForm, build_options, core_source
+from clopt.backends.vta.core import CoreForm
 from clopt.backends.vta.implementation import Implementation, read_implementation
 from clopt.dialects.vta.config import BLOCK_16, Config
 from clopt.dialects.vta.encoding import VTAStreamError, Words, encode, encode_uops
@@ -121,20 +121,35 @@ def test_scratchpads_in_local_memory():
     case.check(vta.run(case))
 
 
-def test_a_program_binary_stands_in_for_the_core(devices: dict[str, str], tmp_path: Path):
-    found = find_device(devices.get("pocl", "0"))
+BOARD = """
+__kernel void board(const uint count, __global char *out, __global const char *instructions) {
+    for (uint n = 0; n < 16 * count; ++n) out[n] = instructions[n];
+}
+"""
+
+
+def test_a_program_binary_stands_in_for_the_core(device: str, tmp_path: Path):
+    """A board that stores its stream; its kernel has parameters of its own."""
+    found = find_device(device)
     context = cl.Context([found.handle])
-    options = [*build_options(BLOCK_16, VECTORS), "-Dvta_core=board"]
-    program = cl.Program(context, core_source()).build(options)
-    (tmp_path / "board.bin").write_bytes(program.binaries[0])
-    table = {"program": "board.bin", "kernel": "board", "lanes": 1}
+    (tmp_path / "board.bin").write_bytes(cl.Program(context, BOARD).build().binaries[0])
+    arguments = ["instruction_count", "out", "instructions"]
+    table = {"program": "board.bin", "kernel": "board", "arguments": arguments}
     board = Accelerator(context, found, read_implementation(table, tmp_path))
-    case = gemm(BLOCK_16, np.random.default_rng(9))
-    case.check(Machine(board, cl.CommandQueue(context)).run(case))
+    stream = words(store(2))
+    vta = Machine(board, cl.CommandQueue(context))
+    out = vta.region(np.zeros(stream.nbytes, np.int8))
+    board.bind(board.load([stream], UOPS), {Memory.OUT: out}).enqueue(vta.queue)
+    stored = vta.read(out, np.zeros(stream.nbytes, np.uint8))
+    np.testing.assert_array_equal(stored.view(np.uint64), stream.reshape(-1))
+    with pytest.raises(CloptError, match="starts at byte 16"):
+        board.bind(board.load([stream], UOPS), {Memory.OUT: Region(out.buffer, 16)})
+    with pytest.raises(CloptError, match="the kernel board has no parameter wgt"):
+        board.load([words(load(Memory.WGT, 1))], UOPS)
     with pytest.raises(CloptError, match='no kernel "vta_core"'):
         Accelerator(context, found, replace(board.implementation, kernel="vta_core"))
     short = replace(board.implementation, arguments=("instructions", "out"))
-    with pytest.raises(CloptError, match=r"has 17 parameters, and vta\.arguments names 2"):
+    with pytest.raises(CloptError, match=r"has 3 parameters, and vta\.arguments names 2"):
         Accelerator(context, found, short)
 
 
