@@ -13,6 +13,7 @@ from ...dialects.vta.config import Config
 from ...dialects.vta.encoding import UopWords, Words, decode
 from ...dialects.vta.isa import Memory
 from ...errors import CloptError
+from ..vta.checks import check_stream
 from ..vta.core import CoreForm, build_options, core_source, schedule_core, scratch_bytes
 from ..vta.implementation import MEMORIES, Implementation
 from ..vta.streams import dram_extents, split_launches
@@ -84,8 +85,10 @@ class Accelerator:
         if len(streams) != cores:
             raise CloptError(f"This VTA has {cores} cores, and there are {len(streams)} streams.")
         decoded = [decode(words, self.config) for words in streams]
+        for instructions in decoded:
+            check_stream(instructions, micro_ops, self.config)
         extents = dram_extents([one for each in decoded for one in each], self.config)
-        self._check_memories(extents, micro_ops)
+        self._check_memories(extents)
         counts = [len(each) for each in decoded]
         ranges = split_launches(counts, self.implementation.instructions_per_launch)
         schedules = [schedule_core(each, micro_ops, self.config, form) for each in decoded]
@@ -134,18 +137,13 @@ class Accelerator:
                 f"{len(arguments)} of them."
             )
 
-    def _check_memories(self, extents: Mapping[Memory, int], micro_ops: UopWords) -> None:
+    def _check_memories(self, extents: Mapping[Memory, int]) -> None:
         for name, memory in MEMORIES.items():
             if memory in extents and name not in self.implementation.arguments:
                 raise CloptError(
                     f"The stream moves the memory {memory.name}, and the kernel "
                     f"{self.implementation.kernel} has no parameter {name}."
                 )
-        if extents.get(Memory.UOP, 0) > micro_ops.nbytes:
-            raise CloptError(
-                f"The stream loads {extents[Memory.UOP]} bytes of micro-ops, and there are "
-                f"{micro_ops.nbytes}."
-            )
 
     def _check_region(self, memory: Memory, region: Region | None, size: int) -> None:
         if region is None:

@@ -185,7 +185,7 @@ def test_streams_that_do_not_fit_are_refused():
     accelerator = machine("0", BLOCK_16, VECTORS).accelerator
     with pytest.raises(CloptError, match="has 1 cores, and there are 2 streams"):
         accelerator.load([words(), words()], UOPS)
-    with pytest.raises(CloptError, match="loads 8 bytes of micro-ops, and there are 4"):
+    with pytest.raises(VTAStreamError, match="loads micro-ops up to 2, and there are 1"):
         accelerator.load([words(load(Memory.UOP, 2))], UOPS)
     unknown = words(load(Memory.UOP, 1))
     unknown[0, 0] |= np.uint64(7)
