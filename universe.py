@@ -58,7 +58,9 @@ PASSES: dict[str, str] = {
     "tir-split-kernels": "passes.tir.split_kernels:TIRSplitKernelsPass",
     "tir-widen-f16-accumulators": "passes.tir.widen_f16_accumulators:TIRWidenF16AccumulatorsPass",
     "verify": "passes.verify:VerifyPass",
+    "vta-assign-tokens": "passes.vta.assign_tokens:VTAAssignTokensPass",
     "vta-emit-instructions": "passes.vta.emit_instructions:VTAEmitInstructionsPass",
+    "vta-lower-layers": "passes.vta.lower_layers:VTALowerLayersPass",
     "vta-place-uops": "passes.vta.place_uops:VTAPlaceUopsPass",
 }
 

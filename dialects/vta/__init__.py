@@ -5,6 +5,8 @@ weights into scratchpads, one multiplies and adds them, one stores results; each
 instructions in order, and tokens in the queues between neighbours say when a tile may be read or
 overwritten.
 
+A `vta.graph` has layers on int8 tensors, with their integer arithmetic stated exactly.
+
 A `vta.program` has one operation for each instruction, with buffers and tokens as values. Its
 verifier proves that no two stages race, that no stage waits forever, and that every index is one of
 its memory. `vta-emit-instructions` makes a `vta.stream` of it: 128-bit instructions and 32-bit
@@ -28,6 +30,7 @@ from .attributes import (
 from .computing import AluOp, FinishOp, GemmOp, NopOp, UopsOp
 from .config import BATCH_2, BLOCK_16, BLOCK_32, Config, ConfigAttr, VTAConfigError
 from .encoding import VTAStreamError, decode, decode_uops, encode, encode_uops
+from .graph import GraphOp, ReturnOp
 from .instructions import (
     INSN_OPS,
     InsnAluOp,
@@ -51,6 +54,15 @@ from .isa import (
     Store,
     Uop,
 )
+from .layers import (
+    AddOp,
+    ConvolutionOp,
+    ConvOp,
+    ConvTransposeOp,
+    DenseOp,
+    LayerOp,
+    ScaleOp,
+)
 from .program import BufferOp, ConstantOp, ProgramOp, SymbolicOp
 from .stream import StreamOp, UopTableOp
 from .tile_base import TileOp
@@ -59,11 +71,16 @@ from .transfers import LoadAcc8Op, LoadOp, LoadUopsOp, StoreOp, TransferOp
 VTA = Dialect(
     "vta",
     [
+        AddOp,
         AluOp,
         BufferOp,
         ConstantOp,
+        ConvOp,
+        ConvTransposeOp,
+        DenseOp,
         FinishOp,
         GemmOp,
+        GraphOp,
         InsnAluOp,
         InsnFinishOp,
         InsnGemmOp,
@@ -74,6 +91,8 @@ VTA = Dialect(
         LoadUopsOp,
         NopOp,
         ProgramOp,
+        ReturnOp,
+        ScaleOp,
         StoreOp,
         StreamOp,
         UopTableOp,
@@ -89,6 +108,7 @@ __all__ = [
     "INSN_OPS",
     "KINDS",
     "VTA",
+    "AddOp",
     "Alu",
     "AluKind",
     "AluOp",
@@ -97,12 +117,17 @@ __all__ = [
     "Config",
     "ConfigAttr",
     "ConstantOp",
+    "ConvOp",
+    "ConvTransposeOp",
+    "ConvolutionOp",
+    "DenseOp",
     "DramKind",
     "DramType",
     "Finish",
     "FinishOp",
     "Gemm",
     "GemmOp",
+    "GraphOp",
     "InsnAluOp",
     "InsnFinishOp",
     "InsnGemmOp",
@@ -110,6 +135,7 @@ __all__ = [
     "InsnOp",
     "InsnStoreOp",
     "Instruction",
+    "LayerOp",
     "Load",
     "LoadAcc8Op",
     "LoadOp",
@@ -121,6 +147,8 @@ __all__ = [
     "NopOp",
     "ProgramOp",
     "Queue",
+    "ReturnOp",
+    "ScaleOp",
     "Space",
     "Stage",
     "Store",

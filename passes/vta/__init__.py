@@ -1,1 +1,1 @@
-"""Passes over vta: from operations on tiles to instructions."""
+"""Passes for VTA: from layers to operations on tiles, and from those to instructions."""

@@ -1,0 +1,145 @@
+"""`vta.graph`: layers that the accelerator computes in one program, and what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint, TensorType
+from xdsl.ir import BlockArgument, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from ..nn.constant import ConstantOp
+from .config import Config, ConfigAttr
+from .layers import LayerOp
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """The end of a graph: the tensors that it returns."""
+
+    name = "vta.return"
+    values = var_operand_def(TensorType)
+    traits = traits_def(IsTerminator())
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
+
+    def __init__(self, values: Sequence[SSAValue]):
+        super().__init__(operands=[values])
+
+
+@irdl_op_definition
+class GraphOp(IRDLOperation):
+    """Layers on int8 tensors, and nn.constant for their weights and biases.
+
+    `vta.graph @g(%x : tensor<1x64x56x56xi8>) -> tensor<1x64x56x56xi8> #vta.config<…> { … }`
+
+    In DRAM activations lie in tiles of batch x block: `N/batch, C/block, H, W, batch, block`, with
+    zeros where a batch or channel is missing. A graph returns results of layers, each once.
+    """
+
+    name = "vta.graph"
+    sym_name = prop_def(SymbolNameConstraint())
+    config_attr = prop_def(ConfigAttr, prop_name="config")
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(self, name: str, config: Config, body: Region):
+        super().__init__(
+            properties={"sym_name": StringAttr(name), "config": ConfigAttr(config)},
+            regions=[body],
+        )
+
+    @property
+    def config(self) -> Config:
+        """The configuration of the core."""
+        return self.config_attr.data
+
+    @property
+    def inputs(self) -> tuple[BlockArgument, ...]:
+        """The tensors that the graph takes."""
+        return tuple(self.body.block.args)
+
+    @property
+    def outputs(self) -> tuple[SSAValue, ...]:
+        """The tensors that the graph returns."""
+        last = self.body.block.last_op
+        return tuple(last.values) if isinstance(last, ReturnOp) else ()
+
+    @property
+    def layers(self) -> list[LayerOp]:
+        """Its layers in their order."""
+        return [op for op in self.body.block.ops if isinstance(op, LayerOp)]
+
+    def verify_(self) -> None:
+        if not isinstance(self.body.block.last_op, ReturnOp):
+            raise VerifyException("a graph ends with vta.return")
+        for op in self.body.block.ops:
+            if not isinstance(op, LayerOp | ConstantOp | ReturnOp):
+                raise VerifyException(f"{op.name} is no layer of VTA")
+            if isinstance(op, LayerOp):
+                _verify_constants(op)
+        if not self.outputs:
+            raise VerifyException("a graph returns at least one tensor")
+        if any(not isinstance(value.owner, LayerOp) for value in self.outputs):
+            raise VerifyException("a graph returns results of its layers only")
+        if len(set(self.outputs)) < len(self.outputs):
+            raise VerifyException("a graph returns no tensor twice")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> GraphOp:
+        name = parser.parse_symbol_name().data
+        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        start = parser.pos
+        parser.parse_punctuation("->")
+        types = parser.parse_optional_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_type
+        )
+        if types is None:
+            types = [parser.parse_type()]
+        end = parser.pos
+        config = parser.parse_attribute()
+        if not isinstance(config, ConfigAttr):
+            parser.raise_error("a #vta.config belongs here", end, parser.pos)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = cls(name, config.data, parser.parse_region(args))
+        op.attributes |= {} if attributes is None else attributes.data
+        if [value.type for value in op.outputs] != types:
+            parser.raise_error("the graph returns values of other types", start, end)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.inputs, printer.print_block_argument)
+        printer.print_string(" -> ")
+        types = [value.type for value in self.outputs]
+        if len(types) == 1:
+            printer.print_attribute(types[0])
+        else:
+            with printer.in_parens():
+                printer.print_list(types, printer.print_attribute)
+        printer.print_string(" ")
+        printer.print_attribute(self.config_attr)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+
+def _verify_constants(layer: LayerOp) -> None:
+    """Weights and biases are constants, activations are not."""
+    for i, value in enumerate(layer.operands):
+        is_activation = i < layer.ACTIVATIONS
+        if isinstance(value.owner, ConstantOp) == is_activation:
+            what = "an activation" if is_activation else "a constant"
+            raise VerifyException(f"operand {i} of {layer.name} is {what}")

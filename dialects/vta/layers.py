@@ -1,0 +1,438 @@
+"""Layers on int8 tensors, with their integer arithmetic stated exactly.
+
+Tensors are in the logical order N, C, H, W; in DRAM they lie in tiles. Each result is made of a
+32-bit sum: `(sum + 2^(shift - 1)) >> shift`, which rounds half up, or the sum itself for a shift of
+0; then it is clipped to `low` to `high`. Sums wrap at 32 bits.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, TypeAlias, cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, TensorType, i8, i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
+
+from ..inferred import FORMAT, InferredOp, Properties, require
+from ..properties import I64, I64_ARRAY, int_array, integer, ints
+from ..windows import extent, positions, spread
+
+Shape: TypeAlias = tuple[int, ...]
+
+LOW, HIGH = -128, 127
+MAX_SHIFT = 30
+MAX_LEFT_SHIFT = 16
+MAX_PAD = 15
+IMMEDIATE = range(-(1 << 15), 1 << 15)
+
+
+class LayerOp(InferredOp, ABC):
+    """A layer: int8 activations, perhaps constants, one int8 result.
+
+    A subclass has the properties `shift`, `low` and `high`, and implements `result_shape`, the only
+    place for its rules. It may be built and verified outside of a graph: the sentence of the
+    VerifyException says why VTA does not compute it.
+    """
+
+    shift_attr = prop_def(I64, prop_name="shift", default_value=integer(0))
+    low_attr = prop_def(I64, prop_name="low", default_value=integer(LOW))
+    high_attr = prop_def(I64, prop_name="high", default_value=integer(HIGH))
+    result = result_def(TensorType)
+
+    ELEMENT_TYPES: ClassVar[tuple[IntegerType, ...]] = (i8,)
+    """Those of the operands; the last one is that of all further operands."""
+    ACTIVATIONS: ClassVar[int] = 1
+    """The number of its first operands that are activations; the others are constants."""
+
+    def __init__(
+        self,
+        operands: Sequence[SSAValue | None],
+        properties: Mapping[str, Attribute] | None = None,
+        *,
+        shift: int = 0,
+        low: int = LOW,
+        high: int = HIGH,
+    ):
+        """`properties` are those that not every layer has."""
+        given = {
+            "shift": integer(shift),
+            "low": integer(low),
+            "high": integer(high),
+            **(properties or {}),
+        }
+        present = [value for value in operands if value is not None]
+        result = self.infer(present, self.with_defaults(given))
+        super().__init__(operands=_segments(operands), properties=given, result_types=[result])
+
+    @property
+    def shift(self) -> int:
+        """How far the sum is shifted to the right."""
+        return self.shift_attr.value.data
+
+    @property
+    def low(self) -> int:
+        """The smallest result."""
+        return self.low_attr.value.data
+
+    @property
+    def high(self) -> int:
+        """The largest result."""
+        return self.high_attr.value.data
+
+    @classmethod
+    def infer(cls, operands: Sequence[SSAValue], properties: Properties) -> TensorType[IntegerType]:
+        """The type of the result. Raises VerifyException."""
+        shapes = [_checked_shape(cls, i, value) for i, value in enumerate(operands)]
+        shift, low, high = (ints(properties[name])[0] for name in ("shift", "low", "high"))
+        require(0 <= shift <= MAX_SHIFT, f"a shift is 0 to {MAX_SHIFT}, not {shift}")
+        require(
+            LOW <= low <= high <= HIGH,
+            f"results are clipped to a range within {LOW} to {HIGH}, not to {low} to {high}",
+        )
+        return TensorType(i8, cls.result_shape(shapes, properties))
+
+    @classmethod
+    @abstractmethod
+    def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
+        """The shape of the result, of the shapes of the operands. Raises VerifyException."""
+
+    def verify_(self) -> None:
+        expected = self.infer(self.operands, self.with_defaults(self.properties))
+        require(
+            expected == self.result.type,
+            f"the result is {expected}, not {self.result.type}",
+        )
+
+
+def _segments(operands: Sequence[SSAValue | None]) -> list[Sequence[SSAValue] | SSAValue]:
+    """Operands as xDSL takes them: an optional one, which is the last, as a list."""
+    return [[] if value is None else value for value in operands]
+
+
+def _checked_shape(layer: type[LayerOp], index: int, value: SSAValue) -> Shape:
+    type_ = value.type
+    expected = layer.ELEMENT_TYPES[min(index, len(layer.ELEMENT_TYPES) - 1)]
+    require(
+        isinstance(type_, TensorType)
+        and cast("TensorType[Attribute]", type_).element_type == expected,
+        f"operand {index} of {layer.name} is a tensor of {expected}, not {type_}",
+    )
+    shape = cast("TensorType[Attribute]", type_).get_shape()
+    require(DYNAMIC_INDEX not in shape, f"{type_} has a dynamic dimension")
+    return shape
+
+
+def shape_of(value: SSAValue) -> Shape:
+    """The shape of a value of a verified graph."""
+    return cast("TensorType[Attribute]", value.type).get_shape()
+
+
+def _require_image(shape: Shape) -> None:
+    require(len(shape) == 4, f"activations have the dimensions N, C, H and W, not {len(shape)}")
+
+
+def _require_bias(shapes: Sequence[Shape], channels: int) -> None:
+    for shape in shapes:
+        require(
+            shape == (channels,),
+            f"the bias has one value for each of the {channels} channels, not the shape {shape}",
+        )
+
+
+class WindowOp(LayerOp, ABC):
+    """The base of layers with windows: `strides` of H, W; `pads` are top, left, bottom, right."""
+
+    strides_attr = prop_def(I64_ARRAY, prop_name="strides", default_value=int_array((1, 1)))
+    pads_attr = prop_def(I64_ARRAY, prop_name="pads", default_value=int_array((0, 0, 0, 0)))
+
+    @property
+    def strides(self) -> Shape:
+        """The steps of the window in H and W."""
+        return ints(self.strides_attr)
+
+    @property
+    def pads(self) -> Shape:
+        """Zeros around the input (transposed: cut off the result): top, left, bottom, right."""
+        return ints(self.pads_attr)
+
+
+class ConvolutionOp(WindowOp, ABC):
+    """The base of convolutions: activations, a constant weight, a constant bias in int32.
+
+    Group g of the results reads group g of the channels alone.
+    """
+
+    x = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    dilations_attr = prop_def(I64_ARRAY, prop_name="dilations", default_value=int_array((1, 1)))
+    groups_attr = prop_def(I64, prop_name="groups", default_value=integer(1))
+
+    ELEMENT_TYPES: ClassVar[tuple[IntegerType, ...]] = (i8, i8, i32)
+    assembly_format = FORMAT
+
+    def __init__(
+        self,
+        x: SSAValue,
+        weight: SSAValue,
+        bias: SSAValue | None = None,
+        *,
+        strides: Sequence[int] = (1, 1),
+        pads: Sequence[int] = (0, 0, 0, 0),
+        dilations: Sequence[int] = (1, 1),
+        groups: int = 1,
+        shift: int = 0,
+        low: int = LOW,
+        high: int = HIGH,
+    ):
+        properties = {
+            "strides": int_array(strides),
+            "pads": int_array(pads),
+            "dilations": int_array(dilations),
+            "groups": integer(groups),
+        }
+        super().__init__([x, weight, bias], properties, shift=shift, low=low, high=high)
+
+    @property
+    def dilations(self) -> Shape:
+        """The distance of a window's elements in H and W."""
+        return ints(self.dilations_attr)
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return self.groups_attr.value.data
+
+    @classmethod
+    def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
+        x, weight, *biases = shapes
+        _require_image(x)
+        require(len(weight) == 4, f"a weight has 4 dimensions, not {len(weight)}")
+        strides, pads, dilations = (ints(properties[k]) for k in ("strides", "pads", "dilations"))
+        (groups,) = ints(properties["groups"])
+        require(
+            len(strides) == 2 and len(dilations) == 2 and len(pads) == 4,
+            "strides and dilations are two numbers, pads are four",
+        )
+        require(
+            min(*strides, *dilations, groups) >= 1, "strides, dilations and groups are positive"
+        )
+        require(x[1] % groups == 0, f"{groups} groups do not divide {x[1]} channels")
+        channels = cls.channels(x, weight, groups)
+        _require_bias(biases, channels)
+        sizes = [
+            cls.size(x[2 + i], weight[2 + i], strides[i], dilations[i], pads[i], pads[2 + i])
+            for i in range(2)
+        ]
+        return x[0], channels, *sizes
+
+    @classmethod
+    @abstractmethod
+    def channels(cls, x: Shape, weight: Shape, groups: int) -> int:
+        """The channels of the result. Raises VerifyException if the weight does not fit."""
+
+    @classmethod
+    @abstractmethod
+    def size(
+        cls, size: int, kernel: int, stride: int, dilation: int, before: int, behind: int
+    ) -> int:
+        """The size of the result in one dimension. Raises VerifyException."""
+
+
+@irdl_op_definition
+class ConvOp(ConvolutionOp):
+    """Convolution with a weight of O x I/groups x kh x kw, plus the bias.
+
+    `%y = vta.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>, shift = 8 : i64, low = 0 : i64}
+    : (tensor<1x64x56x56xi8>, tensor<64x64x3x3xi8>, tensor<64xi32>) -> tensor<1x64x56x56xi8>`
+
+    With `low` 0 it is followed by relu.
+    """
+
+    name = "vta.conv"
+
+    @classmethod
+    def channels(cls, x: Shape, weight: Shape, groups: int) -> int:
+        require(
+            weight[1] * groups == x[1],
+            f"the weight takes {weight[1]} channels in each of {groups} groups, but the input has "
+            f"{x[1]}",
+        )
+        require(weight[0] % groups == 0, f"{groups} groups do not divide {weight[0]} results")
+        return weight[0]
+
+    @classmethod
+    def size(
+        cls, size: int, kernel: int, stride: int, dilation: int, before: int, behind: int
+    ) -> int:
+        _require_pads(before, behind, extent(kernel, dilation))
+        result = positions(size + before + behind, kernel, stride, dilation)
+        require(result >= 1, f"a window of {kernel} does not fit into a size of {size}")
+        return result
+
+
+def _require_pads(before: int, behind: int, window: int) -> None:
+    most = min(MAX_PAD, window - 1)
+    require(
+        0 <= min(before, behind) and max(before, behind) <= most,
+        f"VTA pads a window of {window} by 0 to {most}, not by {before} and {behind}",
+    )
+
+
+@irdl_op_definition
+class ConvTransposeOp(ConvolutionOp):
+    """Transposed convolution with a weight of I x O/groups x kh x kw, plus the bias.
+
+    `pads` are cut off the result; a negative one at the bottom or right makes it longer instead.
+    """
+
+    name = "vta.conv_transpose"
+
+    @classmethod
+    def channels(cls, x: Shape, weight: Shape, groups: int) -> int:
+        require(
+            weight[0] == x[1],
+            f"the weight takes {weight[0]} channels, but the input has {x[1]}",
+        )
+        return weight[1] * groups
+
+    @classmethod
+    def size(
+        cls, size: int, kernel: int, stride: int, dilation: int, before: int, behind: int
+    ) -> int:
+        window = extent(kernel, dilation)
+        require(
+            0 <= before < window and -stride < behind < window,
+            f"a transposed window of {window} with stride {stride} cuts off 0 to {window - 1}, "
+            f"behind more than {-stride}, and not {before} and {behind}",
+        )
+        require(
+            (window - 1) // stride <= MAX_PAD,
+            f"VTA pads by at most {MAX_PAD}, but a transposed window of {window} needs more",
+        )
+        result = spread(size, kernel, stride, dilation) - before - behind
+        require(result >= 1, f"pads of {before} and {behind} leave nothing of the result")
+        return result
+
+
+@irdl_op_definition
+class DenseOp(LayerOp):
+    """Product of activations N x C with the transposed weight O x C, plus the bias."""
+
+    name = "vta.dense"
+    x = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+
+    ELEMENT_TYPES: ClassVar[tuple[IntegerType, ...]] = (i8, i8, i32)
+    assembly_format = FORMAT
+
+    def __init__(
+        self,
+        x: SSAValue,
+        weight: SSAValue,
+        bias: SSAValue | None = None,
+        *,
+        shift: int = 0,
+        low: int = LOW,
+        high: int = HIGH,
+    ):
+        super().__init__([x, weight, bias], shift=shift, low=low, high=high)
+
+    @classmethod
+    def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
+        x, weight, *biases = shapes
+        require(len(x) == 2, f"activations of vta.dense have the dimensions N and C, not {len(x)}")
+        require(
+            len(weight) == 2 and weight[1] == x[1],
+            f"the weight has the shape O x {x[1]}, not {weight}",
+        )
+        _require_bias(biases, weight[0])
+        return x[0], weight[0]
+
+
+@irdl_op_definition
+class AddOp(LayerOp):
+    """`(a << left_shifts[0]) + (b << left_shifts[1])`, then shifted and clipped.
+
+    The shifts to the left bring both to one scale.
+    """
+
+    name = "vta.add"
+    ACTIVATIONS: ClassVar[int] = 2
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    left_shifts_attr = prop_def(I64_ARRAY, prop_name="left_shifts", default_value=int_array((0, 0)))
+    assembly_format = FORMAT
+
+    def __init__(
+        self,
+        a: SSAValue,
+        b: SSAValue,
+        *,
+        left_shifts: Sequence[int] = (0, 0),
+        shift: int = 0,
+        low: int = LOW,
+        high: int = HIGH,
+    ):
+        properties = {"left_shifts": int_array(left_shifts)}
+        super().__init__([a, b], properties, shift=shift, low=low, high=high)
+
+    @property
+    def left_shifts(self) -> Shape:
+        """How far each operand is shifted to the left."""
+        return ints(self.left_shifts_attr)
+
+    @classmethod
+    def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
+        a, b = shapes
+        require(a == b, f"vta.add takes two tensors of one shape, not {a} and {b}")
+        shifts = ints(properties["left_shifts"])
+        require(
+            len(shifts) == 2 and 0 <= min(shifts) and max(shifts) <= MAX_LEFT_SHIFT,
+            f"left_shifts are two numbers from 0 to {MAX_LEFT_SHIFT}, not {shifts}",
+        )
+        return a
+
+
+@irdl_op_definition
+class ScaleOp(LayerOp):
+    """`x * multiplier + offset`, then shifted and clipped: relu, clip, and changes of scale."""
+
+    name = "vta.scale"
+    x = operand_def(TensorType)
+    multiplier_attr = prop_def(I64, prop_name="multiplier", default_value=integer(1))
+    offset_attr = prop_def(I64, prop_name="offset", default_value=integer(0))
+    assembly_format = FORMAT
+
+    def __init__(
+        self,
+        x: SSAValue,
+        *,
+        multiplier: int = 1,
+        offset: int = 0,
+        shift: int = 0,
+        low: int = LOW,
+        high: int = HIGH,
+    ):
+        properties = {"multiplier": integer(multiplier), "offset": integer(offset)}
+        super().__init__([x], properties, shift=shift, low=low, high=high)
+
+    @property
+    def multiplier(self) -> int:
+        """What x is multiplied by."""
+        return self.multiplier_attr.value.data
+
+    @property
+    def offset(self) -> int:
+        """What is added to the product."""
+        return self.offset_attr.value.data
+
+    @classmethod
+    def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
+        for name in ("multiplier", "offset"):
+            (value,) = ints(properties[name])
+            require(value in IMMEDIATE, f"the {name} of vta.scale has 16 bits, {value} has more")
+        return shapes[0]

@@ -1,0 +1,191 @@
+"""Order the stages of a program by as few tokens as its dependences need."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException
+
+from ...dialects.vta import (
+    FinishOp,
+    NopOp,
+    ProgramOp,
+    Queue,
+    Space,
+    Stage,
+    TileOp,
+    TokenType,
+)
+from .lowering.touched import Place, touched
+
+_STAGES = tuple(Stage)
+_NUMBER = {stage: number for number, stage in enumerate(_STAGES)}
+_QUEUE = {(queue.source, queue.target): queue for queue in Queue}
+_NONE = -1
+
+_Clock = list[int]
+"""For each stage, the last of its operations that is done."""
+
+
+class VTAAssignTokensPass(ModulePass):
+    """Gives the operations of each `vta.program` without tokens those that they need.
+
+    Two operations of different stages that touch the same elements, one of them by a write, keep
+    their order: in a scratchpad, and in a buffer that one layer stores and another loads. The end
+    waits for everything. A token says that all before it in its stage is done, and what that stage
+    knew by tokens of others, so an operation gets one only for what its stage does not know.
+    Between load and store the compute stage passes tokens on, with `vta.nop` where none of its
+    operations does.
+    """
+
+    name = "vta-assign-tokens"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for program in op.ops:
+            if isinstance(program, ProgramOp):
+                steps = list(program.steps)
+                if any(step.waits or step.signals for step in steps):
+                    raise PassFailedException(
+                        f"@{program.sym_name.data} has tokens; vta-assign-tokens is for programs "
+                        "without."
+                    )
+                _Assignment(program).run(steps)
+
+
+@dataclass
+class _Done:
+    """An operation with its tokens."""
+
+    op: TileOp
+    clock: _Clock
+
+
+class _Assignment:
+    """The tokens of one program, found in the order of its text.
+
+    Sources of a queue are taken in order, each at most once, since a stage that knows an operation
+    knows all before it. So the k-th token that is sent is the k-th that is awaited.
+    """
+
+    def __init__(self, program: ProgramOp) -> None:
+        self.done: dict[Stage, list[_Done]] = {stage: [] for stage in Stage}
+        self.clocks: dict[Stage, _Clock] = {stage: [_NONE] * len(_STAGES) for stage in Stage}
+        self.touches: dict[Place, _Touches] = {
+            space: _Touches(program.config.depth(space.memory)) for space in Space
+        }
+        for symbol in program.symbols:
+            self.touches[symbol.result] = _Touches(symbol.type.elements)
+        self.pending: dict[TileOp, list[tuple[Queue, TileOp]]] = {}
+
+    def run(self, steps: list[TileOp]) -> None:
+        """Find the tokens of `steps`, and rewrite these."""
+        for op in steps:
+            stage = op.stage
+            self._wait(op, stage, self._needed(op, stage))
+            self._finish(op, stage)
+        _rewrite(steps, self.pending)
+
+    def _needed(self, op: TileOp, stage: Stage) -> _Clock:
+        """The last operation of each stage that has to be done before `op`."""
+        if isinstance(op, FinishOp):
+            return [len(self.done[each]) - 1 for each in _STAGES]
+        needed = [_NONE] * len(_STAGES)
+        number = _NUMBER[stage]
+        index = len(self.done[stage])
+        for place, begin, end, writes in touched(op):
+            self.touches[place].note(begin, end, writes, number, index, needed)
+        return needed
+
+    def _wait(self, op: TileOp, stage: Stage, needed: _Clock) -> None:
+        """Make `op` wait for the last operation of each stage that is needed and not known."""
+        middle = _NUMBER[Stage.COMPUTE]
+        clock = self.clocks[stage]
+        if stage is not Stage.COMPUTE:
+            far = Stage.STORE if stage is Stage.LOAD else Stage.LOAD
+            last = needed[_NUMBER[far]]
+            if last > clock[_NUMBER[far]]:
+                needed[middle] = max(needed[middle], self._relay(op, far, last))
+        for other in Stage:
+            last = needed[_NUMBER[other]]
+            if (other, stage) in _QUEUE and last > clock[_NUMBER[other]]:
+                self._pass(other, last, op, stage)
+
+    def _relay(self, op: TileOp, far: Stage, last: int) -> int:
+        """The first operation of the compute stage behind one of a stage beyond it."""
+        number = _NUMBER[far]
+        done = self.done[Stage.COMPUTE]
+        relay = bisect_left(done, last, key=lambda each: each.clock[number])
+        if relay == len(done):
+            nop = NopOp(Stage.COMPUTE)
+            Rewriter.insert_op(nop, InsertPoint.before(op))
+            self._pass(far, last, nop, Stage.COMPUTE)
+            self._finish(nop, Stage.COMPUTE)
+        return relay
+
+    def _pass(self, source: Stage, number: int, op: TileOp, target: Stage) -> None:
+        """A token from the operation `number` of one stage to `op` of another."""
+        done = self.done[source][number]
+        clock = self.clocks[target]
+        clock[:] = [max(pair) for pair in zip(clock, done.clock, strict=True)]
+        self.pending.setdefault(op, []).append((_QUEUE[source, target], done.op))
+
+    def _finish(self, op: TileOp, stage: Stage) -> None:
+        clock = self.clocks[stage]
+        clock[_NUMBER[stage]] = len(self.done[stage])
+        self.done[stage].append(_Done(op, list(clock)))
+
+
+class _Touches:
+    """The last operation of each stage that read and wrote each element of a place."""
+
+    def __init__(self, elements: int) -> None:
+        self.reads: npt.NDArray[np.int32] = np.full((len(_STAGES), elements), _NONE, np.int32)
+        self.writes: npt.NDArray[np.int32] = np.full((len(_STAGES), elements), _NONE, np.int32)
+
+    def note(
+        self, begin: int, end: int, writes: bool, stage: int, index: int, needed: _Clock
+    ) -> None:
+        """Raise `needed` to what conflicts with an access, and note the access."""
+        for earlier in (self.writes, self.reads) if writes else (self.writes,):
+            for other in range(len(_STAGES)):
+                if other != stage:
+                    last = int(earlier[other, begin:end].max(initial=_NONE))
+                    needed[other] = max(needed[other], last)
+        (self.writes if writes else self.reads)[stage, begin:end] = index
+
+
+def _rewrite(steps: list[TileOp], pending: dict[TileOp, list[tuple[Queue, TileOp]]]) -> None:
+    """Give the operations their tokens, as operands and results."""
+    signals: dict[TileOp, list[tuple[Queue, TileOp]]] = {}
+    for op, tokens in pending.items():
+        for queue, source in tokens:
+            signals.setdefault(source, []).append((queue, op))
+    received: dict[TileOp, list[SSAValue]] = {}
+    ops: list[Operation] = [*{*steps, *pending, *signals}]
+    block = steps[0].parent
+    assert block is not None
+    members = set(ops)
+    for op in [op for op in block.ops if op in members]:
+        assert isinstance(op, TileOp)
+        sent = signals.get(op, [])
+        waits = received.get(op, [])
+        if not sent and not waits:
+            continue
+        new = type(op).create(
+            operands=[*op.operands, *waits],
+            result_types=[TokenType(queue) for queue, _ in sent],
+            properties=op.properties,
+            attributes=op.attributes,
+        )
+        new.location = op.location
+        Rewriter.replace_op(op, new, [])
+        for (_, target), token in zip(sent, new.results, strict=True):
+            received.setdefault(target, []).append(token)

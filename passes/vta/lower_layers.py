@@ -1,0 +1,213 @@
+"""Cut layers into tiles, and write them as operations of a program without tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from ...context import weights_of
+from ...dialects import nn
+from ...dialects.vta import (
+    BufferOp,
+    Config,
+    ConstantOp,
+    ConvolutionOp,
+    ConvTransposeOp,
+    DenseOp,
+    DramKind,
+    DramType,
+    FinishOp,
+    GraphOp,
+    ProgramOp,
+    SymbolicOp,
+)
+from ...dialects.vta.layers import shape_of
+from ...errors import CloptError
+from ...weights import Array, Weights
+from .lowering.elementwise import write_elementwise
+from .lowering.emitter import Emitter
+from .lowering.packing import (
+    activation_tiles,
+    block_groups,
+    blocks,
+    merge_groups,
+    pack_bias,
+    pack_weight,
+)
+from .lowering.products import ProductLayer
+from .lowering.steps import AddBias, AddTensor, Step, requantize
+from .lowering.tasks import Task, tasks_of
+from .lowering.tiling import Problem, choose_tile
+from .lowering.windows import Window
+
+
+@dataclass(frozen=True)
+class VTALowerLayersPass(ModulePass):
+    """Turns each `vta.graph` into a `vta.program` of the same name, without tokens.
+
+    Its buffers are `input0`, ... and `output0`, ... for what the graph takes and returns, and
+    `layer0`, ... for what only its layers read. A layer is cut into tiles that fit the scratchpads;
+    the tile is the cheapest by a model of transfers, products and instructions. Weights and biases
+    are packed into the order of DRAM, with zeros for missing channels; a bias includes what rounds
+    the sum. Elementwise layers run on sums before they are stored.
+
+    With 2 `threads` each scratchpad holds two tiles, so that one is transferred while another is
+    computed. `write_to_read` is the least number of micro-ops from one that writes a sum to one
+    that reads it.
+    """
+
+    name: ClassVar[str] = "vta-lower-layers"
+    threads: int = 2
+    write_to_read: int = 4
+
+    def __post_init__(self) -> None:
+        if self.threads not in (1, 2):
+            raise CloptError(f"vta-lower-layers has 1 or 2 threads, not {self.threads}.")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for graph in list(op.ops):
+            if isinstance(graph, GraphOp):
+                lowering = _Lowering(graph, weights_of(ctx), self.threads, self.write_to_read)
+                Rewriter.replace_op(graph, lowering.program())
+
+
+class _Lowering:
+    """The program of one graph while it grows."""
+
+    def __init__(self, graph: GraphOp, weights: Weights, threads: int, distance: int) -> None:
+        self.graph, self.weights, self.threads, self.distance = graph, weights, threads, distance
+        self.config: Config = graph.config
+        self.symbols: dict[str, SymbolicOp] = {}
+        self.buffers: dict[SSAValue, SSAValue] = {}
+        self.emitter = Emitter(self.config, distance)
+
+    def program(self) -> ProgramOp:
+        """The program of the graph."""
+        tasks = tasks_of(self.graph)
+        outputs = list(self.graph.outputs)
+        for i, value in enumerate(self.graph.inputs):
+            self._buffer(f"input{i}", value)
+        for i, value in enumerate(outputs):
+            self._buffer(f"output{i}", value)
+        inner = [task.result for task in tasks if task.result not in self.buffers]
+        for i, value in enumerate(inner):
+            self._buffer(f"layer{i}", value)
+        for task in tasks:
+            self._write(task)
+        ops: list[Operation] = [*self.symbols.values(), *self.emitter.ops, FinishOp()]
+        name = self.graph.sym_name.data
+        body = Region(Block(ops))
+        return ProgramOp(name, self.config, body, write_to_read=self.distance)
+
+    def _buffer(self, key: str, value: SSAValue) -> None:
+        tiles = activation_tiles(shape_of(value), self.config)
+        self.buffers[value] = self._symbol(BufferOp(key, DramType(DramKind.ACT, tiles)))
+
+    def _symbol(self, op: SymbolicOp) -> SSAValue:
+        known = self.symbols.setdefault(op.key, op)
+        return known.result
+
+    def _constant(self, array: Array, kind: DramKind) -> SSAValue:
+        return self._symbol(ConstantOp(self.weights.add(array), DramType(kind, len(array))))
+
+    def _write(self, task: Task) -> None:
+        if isinstance(task.root, ConvolutionOp | DenseOp):
+            self._write_product(task, task.root)
+        else:
+            assert task.source is not None
+            write_elementwise(
+                self.emitter,
+                task.source,
+                task.steps,
+                self.buffers[task.result],
+                self.buffers,
+                activation_tiles(shape_of(task.result), self.config),
+                self.threads,
+            )
+
+    def _write_product(self, task: Task, layer: ConvolutionOp | DenseOp) -> None:
+        weight, groups = self._weight(layer)
+        bias = self._bias(layer, shape_of(layer.result)[1])
+        steps = [*bias, *requantize(layer, rounds=not bias), *task.steps]
+        problem = self._problem(layer, groups, steps)
+        try:
+            tiling = choose_tile(problem, self.config, self.threads)
+        except ValueError as error:
+            raise CloptError(
+                f"{layer.name} of {layer.result.type} does not fit the scratchpads of "
+                f"{self.config.name}, since {error}; take a configuration with larger ones."
+            ) from error
+        ProductLayer(
+            self.emitter,
+            problem,
+            tiling,
+            (layer.x, self._constant(weight, DramKind.WGT)),
+            self.buffers[task.result],
+            steps,
+            self.buffers,
+        ).write()
+
+    def _array(self, value: SSAValue) -> Array:
+        array = nn.constant_value(value, self.weights)
+        if array is None:
+            raise CloptError(
+                f"The weights of {value.type} are not in the store; pass the store that was filled "
+                "together with this module."
+            )
+        return array
+
+    def _weight(self, layer: ConvolutionOp | DenseOp) -> tuple[Array, int]:
+        """The packed weight, and the groups that it has then."""
+        array = self._array(layer.weight)
+        if isinstance(layer, DenseOp):
+            return pack_weight(array[:, :, None, None], self.config), 1
+        groups = layer.groups
+        if isinstance(layer, ConvTransposeOp):
+            inputs, outputs, *window = array.shape
+            split = array.reshape(groups, inputs // groups, outputs, *window)
+            array = split.swapaxes(1, 2).reshape(groups * outputs, inputs // groups, *window)
+        channels = shape_of(layer.x)[1]
+        merged = block_groups(groups, channels, array.shape[0], self.config.block_in)
+        return pack_weight(merge_groups(array, groups, merged), self.config), merged
+
+    def _bias(self, layer: ConvolutionOp | DenseOp, channels: int) -> list[AddBias]:
+        """The bias with what rounds the sum; nothing if an immediate can do that."""
+        rounding = 1 << layer.shift - 1 if layer.shift else 0
+        if layer.bias is None and rounding < 1 << 15:
+            return []
+        zeros = np.zeros(channels, np.int32)
+        bias = zeros if layer.bias is None else self._array(layer.bias)
+        value = self._constant(pack_bias(bias, rounding, self.config), DramKind.ACC)
+        self.buffers[value] = value
+        return [AddBias(value)]
+
+    def _problem(self, layer: ConvolutionOp | DenseOp, groups: int, steps: list[Step]) -> Problem:
+        x, y = shape_of(layer.x), shape_of(layer.result)
+        block = self.config.block_in
+        images = blocks(x[0], self.config.batch)
+        inner, outer = blocks(x[1] // groups, block), blocks(y[1] // groups, block)
+        kinds = [isinstance(step, AddTensor) for step in steps]
+        alu_steps, residuals = len(steps) - sum(kinds), min(1, sum(kinds))
+        vectors = int(any(isinstance(step, AddBias) for step in steps))
+        if isinstance(layer, DenseOp):
+            rows, columns = Window(images, images, skips=True), Window(1, 1)
+            return Problem(1, 1, inner, outer, rows, columns, True, alu_steps, residuals, vectors)
+        window = shape_of(layer.weight)[2:]
+        is_transposed = isinstance(layer, ConvTransposeOp)
+        rows, columns = (
+            Window(
+                x[2 + i], y[2 + i], window[i], layer.strides[i], layer.dilations[i], layer.pads[i],
+                transposed=is_transposed, skips=i == 0,
+            )
+            for i in range(2)
+        )  # fmt: skip
+        return Problem(
+            images, groups, inner, outer, rows, columns, False, alu_steps, residuals, vectors
+        )

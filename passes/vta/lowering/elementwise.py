@@ -1,0 +1,34 @@
+"""Elementwise layers that follow no product: activations of any shape, a run of tiles at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import SSAValue
+
+from ....dialects.vta import Memory
+from .emitter import Box, Emitter, Results
+from .steps import AddTensor, Step
+
+
+def write_elementwise(
+    emitter: Emitter,
+    source: SSAValue,
+    steps: Sequence[Step],
+    result: SSAValue,
+    buffers: Mapping[SSAValue, SSAValue],
+    tiles: int,
+    threads: int,
+) -> None:
+    """Load `source` into the accumulator, and store what the steps make of it."""
+    operands = 1 + any(isinstance(step, AddTensor) for step in steps)
+    room = emitter.config.depth(Memory.ACC) // threads
+    size = min(room // operands, -(-tiles // threads))
+    for number, start in enumerate(range(0, tiles, size)):
+        count = min(size, tiles - start)
+        base = number % threads * room
+        box = Box(start, 1, 1, count, 0, count, 0)
+        results = Results(base, 1, 1, count, 0, 0)
+        emitter.load_acc8(base, buffers[source], box)
+        emitter.steps(steps, results, {}, base + size, buffers, box)
+        emitter.store(base, result, box)

@@ -1,0 +1,49 @@
+"""Which layers become one task: a product or a tensor, and elementwise layers behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from ....dialects.vta import AddOp, GraphOp, LayerOp, ScaleOp
+from .steps import Step, steps_behind
+
+
+@dataclass
+class Task:
+    """`root` computes a sum; without one the task reads `source`. `steps` lead to `result`."""
+
+    root: LayerOp | None
+    source: SSAValue | None
+    steps: list[Step]
+    result: SSAValue
+
+
+def tasks_of(graph: GraphOp) -> list[Task]:
+    """The tasks of a graph in an order in which they can run.
+
+    An elementwise layer joins the task of an operand that nothing else reads; of two operands that
+    which is computed last.
+    """
+    tasks: dict[SSAValue, Task] = {}
+    for layer in graph.layers:
+        if not isinstance(layer, AddOp | ScaleOp):
+            tasks[layer.result] = Task(layer, None, [], layer.result)
+            continue
+        order = list(tasks)
+        joined = [
+            (order.index(value), i)
+            for i, value in enumerate(layer.operands)
+            if value in tasks and value.has_one_use()
+        ]
+        if joined:
+            _, operand = max(joined)
+            task = tasks.pop(layer.operands[operand])
+        else:
+            operand = 0
+            task = Task(None, layer.operands[0], [], layer.result)
+        task.steps += steps_behind(layer, operand)
+        task.result = layer.result
+        tasks[layer.result] = task
+    return list(tasks.values())

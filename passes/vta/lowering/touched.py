@@ -1,0 +1,63 @@
+"""The ranges of scratchpads and buffers that an operation touches, by bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from xdsl.ir import SSAValue
+
+from ....dialects.vta import (
+    AluOp,
+    GemmOp,
+    Loop,
+    Space,
+    StoreOp,
+    TileOp,
+    UopsOp,
+)
+from ....dialects.vta.transfers import TransferOp
+
+Place: TypeAlias = Space | SSAValue
+"""A scratchpad, or a buffer in DRAM."""
+
+
+class Range(NamedTuple):
+    """Elements `begin` to `end` (excluded) of a place."""
+
+    place: Place
+    begin: int
+    end: int
+    writes: bool
+
+
+def touched(op: TileOp) -> Iterator[Range]:
+    """The ranges that other stages can touch, too; sums and micro-ops are of one stage alone."""
+    match op:
+        case TransferOp():
+            rows, columns = op.sizes
+            is_store = isinstance(op, StoreOp)
+            end = op.offset + (rows - 1) * op.stride + columns
+            yield Range(op.buffer, op.offset, end, is_store)
+            top, bottom, left, right = op.pads
+            count = (top + rows + bottom) * (left + columns + right)
+            if op.space is not Space.ACC:
+                yield Range(op.space, op.base, op.base + count, not is_store)
+        case GemmOp() | AluOp():
+            yield Range(Space.OUT, *_bounds(op, 0), True)
+            if isinstance(op, GemmOp) and not op.reset:
+                yield Range(Space.INP, *_bounds(op, 1), False)
+                yield Range(Space.WGT, *_bounds(op, 2), False)
+        case _:
+            pass
+
+
+def _bounds(op: UopsOp, index: int) -> tuple[int, int]:
+    """The least index of a tile, and the greatest plus one; index is that of dst, src or wgt."""
+    starts = [uop[index] for uop in op.uops]
+    reach = sum((loop.extent - 1) * _step(loop, index) for loop in op.loops)
+    return min(starts), max(starts) + reach + 1
+
+
+def _step(loop: Loop, index: int) -> int:
+    return loop[1 + index]
