@@ -65,6 +65,7 @@ from .layers import (
 )
 from .program import BufferOp, ConstantOp, ProgramOp, SymbolicOp
 from .stream import StreamOp, UopTableOp
+from .stream_check import check_stream
 from .tile_base import TileOp
 from .transfers import LoadAcc8Op, LoadOp, LoadUopsOp, StoreOp, TransferOp
 
@@ -164,6 +165,7 @@ __all__ = [
     "UopsOp",
     "VTAConfigError",
     "VTAStreamError",
+    "check_stream",
     "decode",
     "decode_uops",
     "encode",

@@ -25,6 +25,7 @@ from .attributes import DramKind, DramType
 from .computing import FinishOp
 from .config import Config, ConfigAttr
 from .tile_base import TileOp
+from .verifier import verify_program
 
 
 class SymbolicOp(IRDLOperation):
@@ -148,6 +149,7 @@ class ProgramOp(IRDLOperation):
             if not isinstance(op, TileOp | SymbolicOp):
                 raise VerifyException(f"{op.name} is no operation of a program of VTA")
         verify_keys(self.symbols)
+        verify_program(self)
 
     @classmethod
     def parse(cls, parser: Parser) -> ProgramOp:

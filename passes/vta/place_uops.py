@@ -44,12 +44,6 @@ def place_uops(program: ProgramOp) -> None:
         )
     depth = program.config.depth(Memory.UOP)
     lists = dict.fromkeys(op.uops for op in users)
-    longest = max(map(len, lists))
-    if longest > depth:
-        raise CloptError(
-            f"An operation of @{program.sym_name.data} runs {longest} micro-ops, but their "
-            f"scratchpad has {depth}: make its tiles smaller or use its loops."
-        )
     if sum(map(len, lists)) <= depth:
         _place_all(users, list(lists))
     else:

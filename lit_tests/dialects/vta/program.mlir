@@ -1,7 +1,7 @@
 // RUN: clopt %s | clopt | filecheck %s
 // RUN: clopt %s --print-op-generic | clopt | filecheck %s
 
-vta.program @tiles #vta.config<1x16_i8w8a32_15_15_18_17> write_to_read 3 attributes {a = 1 : i64} {
+vta.program @tiles #vta.config<1x16_i8w8a32_15_15_18_17> write_to_read 1 attributes {a = 1 : i64} {
   %x = vta.buffer "x" : !vta.dram<act, 1024>
   %y = vta.buffer "y" : !vta.dram<act, 256>
   %w = vta.constant "w_0123456789abcdef" : !vta.dram<wgt, 9>
@@ -20,7 +20,7 @@ vta.program @tiles #vta.config<1x16_i8w8a32_15_15_18_17> write_to_read 3 attribu
   vta.finish wait(%t, %n)
 }
 
-// CHECK:      vta.program @tiles #vta.config<1x16_i8w8a32_15_15_18_17> write_to_read 3 attributes {a = 1 : i64} {
+// CHECK:      vta.program @tiles #vta.config<1x16_i8w8a32_15_15_18_17> write_to_read 1 attributes {a = 1 : i64} {
 // CHECK-NEXT:   %x = vta.buffer "x" : !vta.dram<act, 1024>
 // CHECK-NEXT:   %y = vta.buffer "y" : !vta.dram<act, 256>
 // CHECK-NEXT:   %w = vta.constant "w_0123456789abcdef" : !vta.dram<wgt, 9>

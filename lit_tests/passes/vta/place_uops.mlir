@@ -19,8 +19,8 @@ vta.program @fits #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // -----
 
-// The scratchpad has room for four: the third list takes the place of the first, which is later
-// loaded over the second.
+// The scratchpad has room for four: the third list takes the place of the first, which is loaded
+// again behind the list that is still there.
 
 vta.program @ring #vta.config<1x16_i8w8a32_4_15_18_17> {
   vta.gemm reset uops [(0, 0, 0), (1, 0, 0)]

@@ -1,13 +1,4 @@
-// RUN: clopt %s --split-input-file --verify-diagnostics -p vta-place-uops
-
-// expected-error @unknown {{An operation of @p runs 5 micro-ops, but their scratchpad has 4}}
-
-vta.program @p #vta.config<1x16_i8w8a32_4_15_18_17> {
-  vta.gemm reset uops [(0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0)]
-  vta.finish
-}
-
-// -----
+// RUN: clopt %s --verify-diagnostics -p vta-place-uops
 
 // expected-error @unknown {{The program @p places some of its micro-ops and not others}}
 
