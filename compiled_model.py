@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .backends.pyopencl_runtime.inputs import Array, Arrays
     from .reports.memory import MemoryReport
     from .reports.profile import Profile
+    from .reports.quantization import QuantizationReport
 
 
 class CompiledModel:
@@ -57,6 +58,8 @@ class CompiledModel:
         self.inputs = [TensorInfo.of(port) for port in program.input_ports]
         self.outputs = [TensorInfo.of(port) for port in program.output_ports]
         self.fallback = fallback
+        self.quantization: QuantizationReport | None = None
+        """The errors of values in int8, if `compile` was asked for them."""
         self._make_executable = make_executable
         self._source = source
         self._refusal: str | None = None

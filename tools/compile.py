@@ -19,16 +19,19 @@ from .console import (
     table,
     terminal,
     user_errors,
+    write_whole,
 )
 from .memory_report.files import check_path, write_report
 from .memory_report.summary import memory_table
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
+from .quantization_table import quantization_table
 
 EXAMPLES = """\
 clopt-compile model.onnx --dim batch=1 -o folder
 clopt-compile model.onnx --target adreno-740 texture=prefer --explain -o folder
 clopt-compile model.onnx --target adreno-740 --emit=c --name net -o folder
 clopt-compile model.onnx --target adreno-740 clml=prefer --fallback --emit=c -o folder
+clopt-compile model.onnx --quantize int8 --calibrate data.npz -o folder
 clopt-compile model.onnx --memory-report memory.html -o folder
 """
 
@@ -56,6 +59,37 @@ OPTIONS: Options = [
         },
     ),
     (("--device",), {"metavar": "NAME", "help": "compile for this device of this machine"}),
+    (
+        ("--quantize",),
+        {
+            "choices": ["int8", "int8-per-channel"],
+            "help": "round what products with weights read to int8; int8-per-channel gives each "
+            "output channel of the weights a scale",
+        },
+    ),
+    (
+        ("--calibrate",),
+        {
+            "metavar": "FILE",
+            "help": "with --quantize: an .npz file with samples, arrays named by the inputs in "
+            "batches along axis 0, from which the ranges of values follow",
+        },
+    ),
+    (
+        ("--calibration",),
+        {
+            "choices": ["global-scale", "max", "percentile", "kl"],
+            "help": "the method for these ranges (default: kl, or global-scale without samples)",
+        },
+    ),
+    (
+        ("--quantize-report",),
+        {
+            "metavar": "FILE",
+            "help": "with --calibrate: write the error of each quantised value as JSON, and print "
+            "a table",
+        },
+    ),
     (
         ("--memory-report",),
         {
@@ -88,7 +122,15 @@ def run(options: argparse.Namespace) -> None:
         raise CloptError(f"{source.name}: this is a folder; name an .onnx or .mlir file.")
     name = _library_name(options, source)
     start = time.perf_counter()
-    model = compile_model(source, options, fallback=options.fallback)
+    model = compile_model(
+        source,
+        options,
+        fallback=options.fallback,
+        quantize=options.quantize,
+        calibration=options.calibrate,
+        calibration_method=options.calibration,
+        quantization_report=options.quantize_report is not None,
+    )
     with about(source.name):
         if name is None:
             model.save(folder)
@@ -99,6 +141,9 @@ def run(options: argparse.Namespace) -> None:
         for tensor in tensors:
             rows.add_row(kind, printable(tensor.name), tensor.form)
     terminal().print(rows)
+    if model.quantization is not None:
+        terminal().print(quantization_table(model.quantization))
+        write_whole(options.quantize_report, model.quantization.to_json())
     if options.memory_report:
         terminal().print(memory_table(model.memory))
         title = f"{source.stem} for {target_of(model.module).name}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..errors import CloptError
+from ..files.arrays import read_arrays
 from ..tensor_info import describe
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _load(
     name: str, file: Path, known: Mapping[str, TensorInfo], scaling: ImageScaling
 ) -> dict[str, Array]:
     if file.suffix == ".npz" and not name:
-        arrays = _read_arrays(file)
+        arrays = read_arrays(file)
         return {key: _checked(key, array, known, file) for key, array in arrays.items()}
     if not name and len(known) != 1:
         names = ", ".join(known)
@@ -74,22 +74,10 @@ def _load(
     if name not in known:
         raise CloptError(f"--input {name}: the model has no such input, only {', '.join(known)}.")
     if file.suffix in (".npy", ".npz"):
-        array = next(iter(_read_arrays(file).values()))
+        array = next(iter(read_arrays(file).values()))
     else:
         array = read_image(file, known[name], scaling)
     return {name: _checked(name, array, known, file)}
-
-
-def _read_arrays(file: Path) -> dict[str, Array]:
-    try:
-        loaded = np.load(file, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return {"": loaded}
-        return dict(loaded.items())
-    except OSError as error:
-        raise CloptError(f"{file}: cannot read this file: {error.strerror or error}.") from error
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise CloptError(f"{file}: this is not a numpy file ({error}).") from error
 
 
 def _checked(name: str, array: Array, known: Mapping[str, TensorInfo], file: Path) -> Array:

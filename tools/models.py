@@ -6,6 +6,7 @@ import argparse
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -125,8 +126,12 @@ def compile_model(
     options: argparse.Namespace,
     clml_library: str | None = None,
     fallback: bool = False,
+    **more: Any,
 ) -> api.CompiledModel:
-    """Compile a model with the options of the command line; print its remarks."""
+    """Compile a model with the options of the command line; print its remarks.
+
+    `more` are arguments of `api.compile` that one tool alone offers.
+    """
     # Nothing is dropped silently: an ONNX model would ignore the file.
     if options.weights and source.kind is not Kind.Module:
         raise CloptError(f"{source.name}: --weights is for .mlir files; an ONNX model has its own.")
@@ -144,6 +149,7 @@ def compile_model(
             memory_limit=options.memory_limit,
             images=options.image,
             fallback=fallback,
+            **more,
         )
     print_remarks(model.remarks)
     return model

@@ -49,9 +49,9 @@ class _Quantizing:
     def block(self) -> Block:
         return self.function.body.block
 
-    def run(self) -> None:
-        for value in self.plan.sites:
-            self._quantize(value)
+    def run(self) -> list[SSAValue]:
+        """Rewrite; the sites as floats that come back from int8."""
+        sites = [self._quantize(value) for value in self.plan.sites]
         moved = set(self.plan.moved)
         for op in list(self.block.ops):
             if op.results and op.results[0] in moved:
@@ -59,13 +59,14 @@ class _Quantizing:
         for op in self.plan.readers:
             if is_product(op):
                 self._quantize_weights(op)
+        return sites
 
     def scale(self, value: SSAValue) -> float:
         """The step of a value's int8 form."""
         return power_of_two(self.largest[self.plan.root(value)])
 
-    def _quantize(self, value: SSAValue) -> None:
-        """Round a value; all readers but results of the network get it back from int8."""
+    def _quantize(self, value: SSAValue) -> SSAValue:
+        """Round a value; all readers but results of the network get what comes back from int8."""
         users = [use for use in value.uses if not isinstance(use.operation, func.ReturnOp)]
         owner = value.owner
         point = (
@@ -83,6 +84,7 @@ class _Quantizing:
         for use in users:
             use.operation.operands[use.index] = back.result
         self.integers[back.result] = rounded.result
+        return back.result
 
     def _move(self, op: Operation) -> None:
         """The same movement of int8."""
@@ -211,10 +213,15 @@ class NNQuantizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in nn.networks_of(op):
-            plan = plan_of(function)
-            largest = self._largest(function, plan)
-            _Quantizing(function, plan, largest, self.per_channel, store_of(ctx)).run()
-            clear_ranges(function)
+            self.quantize(function, store_of(ctx))
+
+    def quantize(self, function: func.FuncOp, weights: Weights | None) -> list[SSAValue]:
+        """Quantise one network; its sites as floats that come back from int8, in order."""
+        plan = plan_of(function)
+        largest = self._largest(function, plan)
+        sites = _Quantizing(function, plan, largest, self.per_channel, weights).run()
+        clear_ranges(function)
+        return sites
 
     def _largest(self, function: func.FuncOp, plan: Plan) -> dict[SSAValue, float]:
         """The greatest absolute value of the sites that share a scale, by their root."""

@@ -1,0 +1,26 @@
+"""Arrays in files of numpy."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import CloptError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def read_arrays(file: Path) -> dict[str, Array]:
+    """The arrays of an .npz file by name, or the one of an .npy file under no name."""
+    try:
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {"": loaded}
+        return dict(loaded.items())
+    except OSError as error:
+        raise CloptError(f"{file}: cannot read this file: {error.strerror or error}.") from error
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise CloptError(f"{file}: this is not a numpy file ({error}).") from error

@@ -1,0 +1,182 @@
+"""Quantising a float network by the data of its user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.ir import SSAValue
+
+from .context import CloptContext
+from .dialects import nn
+from .errors import CloptError
+from .files.arrays import read_arrays
+from .passes.nn.quantization.histogram import RANGES, Histogram
+from .passes.nn.quantization.plan import plan_of, site_names
+from .passes.nn.quantization.scales import set_ranges
+from .passes.nn.quantize import NNQuantizePass
+from .passes.pipelines import run_pipeline
+from .reports.quantization import QuantizationReport, QuantizedValue
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Arrays = Mapping[str, Array]
+Run = Callable[[Sequence[Array]], Sequence[Array]]
+"""One inference."""
+
+FORMS = ("int8", "int8-per-channel")
+METHODS = ("global-scale", *RANGES)
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """What the caller asks for: the form of the weights, the data, and the method for ranges."""
+
+    form: str
+    data: Arrays | None
+    method: str
+    report: bool
+
+    @classmethod
+    def of(
+        cls, form: str, data: Arrays | str | Path | None, method: str | None, report: bool
+    ) -> Quantization:
+        """Raises CloptError for arguments that do not fit together."""
+        if form not in FORMS:
+            raise CloptError(f'quantize is one of {", ".join(FORMS)}, not "{form}".')
+        method = method or ("global-scale" if data is None else "kl")
+        if method not in METHODS:
+            raise CloptError(f'calibration_method is one of {", ".join(METHODS)}, not "{method}".')
+        if data is None and (method != "global-scale" or report):
+            wanted = "a report of errors" if report else f"the method {method}"
+            raise CloptError(f"{wanted} needs calibration data: arrays named by the inputs.")
+        arrays = read_arrays(Path(data)) if isinstance(data, str | Path) else data
+        return cls(form, arrays, method, report)
+
+
+def quantize(
+    module: ModuleOp, ctx: CloptContext, asked: Quantization, prepare: Callable[[ModuleOp], Run]
+) -> QuantizationReport | None:
+    """Simplify and quantise a module of one network in place; the report that was asked for.
+
+    `prepare` compiles a module for the runs over the data.
+    """
+    run_pipeline(ctx, module, "simplify")
+    networks = nn.networks_of(module)
+    if len(networks) != 1:
+        raise CloptError(f"quantize takes a module with one network; this one has {len(networks)}.")
+    (function,) = networks
+    nn.name_parameters(function)
+    per_channel = asked.form == "int8-per-channel"
+    exact: Run | None = None
+    if asked.data is not None and (asked.report or asked.method != "global-scale"):
+        exact = prepare(_observed(module, _sites))
+    if exact is not None and asked.method != "global-scale":
+        set_ranges(function, _ranges(function, exact, asked))
+    pass_ = NNQuantizePass(per_channel=per_channel)
+    report = None
+    if exact is not None and asked.report:
+        copy = _observed(module, lambda network: pass_.quantize(network, ctx.weights))
+        report = _compare(function, exact, prepare(copy), asked, _scales(copy))
+    pass_.quantize(function, ctx.weights)
+    return report
+
+
+def _sites(function: func.FuncOp) -> Sequence[SSAValue]:
+    return plan_of(function).sites
+
+
+def _names(function: func.FuncOp) -> list[str]:
+    return site_names(function, plan_of(function))
+
+
+def _observed(module: ModuleOp, observe: Callable[[func.FuncOp], Sequence[SSAValue]]) -> ModuleOp:
+    """A copy of a module of one network that also returns the values that `observe` finds."""
+    copy = module.clone()
+    (function,) = nn.networks_of(copy)
+    values = observe(function)
+    last = function.body.block.last_op
+    assert isinstance(last, func.ReturnOp)
+    last.operands = [*last.operands, *values]
+    type_ = function.function_type
+    results = [*type_.outputs, *(value.type for value in values)]
+    function.function_type = FunctionType.from_lists(list(type_.inputs), results)
+    attrs = list(function.res_attrs or [])
+    function.res_attrs = ArrayAttr([*attrs, *([DictionaryAttr({})] * len(values))])
+    nn.name_parameters(function)
+    return copy
+
+
+def _batches(function: func.FuncOp, data: Arrays) -> Iterator[list[Array]]:
+    """The inputs of each inference: consecutive parts of each array, along axis 0."""
+    count = len(function.args)
+    names = nn.parameter_names(function)[:count]
+    for name in data:
+        if name not in names:
+            raise CloptError(
+                f"calibration: the model has no input {name}, only {', '.join(names)}."
+            )
+    counts: dict[str, int] = {}
+    for name, value in zip(names, function.args, strict=True):
+        type_ = nn.tensor_type(value)
+        shape, dtype = type_.get_shape(), nn.numpy_dtype(type_.element_type)
+        if name not in data:
+            raise CloptError(f"calibration: there is no array for the input {name}.")
+        array = data[name]
+        fits = array.ndim == len(shape) and array.shape[1:] == shape[1:] and array.dtype == dtype
+        if not shape or not fits or not len(array) or len(array) % shape[0]:
+            text = " x ".join(map(str, ("n", *shape[1:])))
+            raise CloptError(
+                f"calibration: {name} takes arrays of {dtype} and shape {text}, where n is a "
+                f"multiple of {shape[0] if shape else 1}, not {array.dtype} of {list(array.shape)}."
+            )
+        counts[name] = len(array) // shape[0]
+    if len(set(counts.values())) > 1:
+        text = ", ".join(f"{count} for {name}" for name, count in counts.items())
+        raise CloptError(f"calibration: the arrays hold different numbers of batches: {text}.")
+    sizes = [nn.shape_of(value)[0] for value in function.args]
+    for i in range(next(iter(counts.values()), 0)):
+        yield [
+            np.ascontiguousarray(data[name][i * size : (i + 1) * size])
+            for name, size in zip(names, sizes, strict=True)
+        ]
+
+
+def _ranges(function: func.FuncOp, run: Run, asked: Quantization) -> dict[str, float]:
+    """The range of each site by the method that was asked for."""
+    names = _names(function)
+    histograms = [Histogram() for _ in names]
+    for inputs in _batches(function, asked.data or {}):
+        values = run(inputs)
+        for histogram, value in zip(histograms, values[len(values) - len(names) :], strict=True):
+            histogram.add(value)
+    method = RANGES[asked.method]
+    return {name: method(each) for name, each in zip(names, histograms, strict=True)}
+
+
+def _scales(observed: ModuleOp) -> list[float]:
+    """The scale of each site, of which a module returns the floats that come back from int8."""
+    (function,) = nn.networks_of(observed)
+    last = function.body.block.last_op
+    backs = [value.owner for value in last.operands] if last else []
+    scales = [nn.constant_value(op.scale) for op in backs if isinstance(op, nn.DequantizeOp)]
+    return [float(scale) for scale in scales if scale is not None]
+
+
+def _compare(
+    function: func.FuncOp, exact: Run, found: Run, asked: Quantization, scales: Sequence[float]
+) -> QuantizationReport:
+    """The errors over all data: sites by their names, then results."""
+    results = nn.parameter_names(function)[len(function.args) :]
+    sites = [
+        QuantizedValue(name, scale) for name, scale in zip(_names(function), scales, strict=True)
+    ]
+    rows = [*(QuantizedValue(name) for name in results), *sites]
+    for inputs in _batches(function, asked.data or {}):
+        for row, wanted, got in zip(rows, exact(inputs), found(inputs), strict=True):
+            row.add(wanted, got)
+    return QuantizationReport([*sites, *rows[: len(results)]])

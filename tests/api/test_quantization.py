@@ -1,0 +1,111 @@
+"""Networks that clopt quantises itself, by data of the user."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import clopt
+from clopt.tools.compile import main
+
+FOLDER = Path(__file__).parents[2] / "examples/digits"
+BATCH = 60
+
+
+def digits() -> np.ndarray:
+    with np.load(FOLDER / "held_out.npz") as data:
+        return data["images"][:, None].astype(np.float32) / 16
+
+
+def quantized(
+    data: np.ndarray, device: str, form: str = "int8", **more: Any
+) -> clopt.CompiledModel:
+    calibration = {"image": data}
+    dims = {"batch": BATCH}
+    model = FOLDER / "digits.onnx"
+    return clopt.compile(
+        model, dims=dims, device=device, quantize=form, calibration=calibration, **more
+    )
+
+
+@pytest.mark.parametrize(("form", "method"), [("int8", "kl"), ("int8-per-channel", "percentile")])
+def test_digits_read_the_same(form: str, method: str, device: str) -> None:
+    """On images that the calibration has not seen, at least 19 of 20."""
+    images = digits()
+    model = quantized(images[:BATCH], device, form, calibration_method=method)
+    rest = images[BATCH:]
+    found = np.concatenate(
+        [model.run([rest[i : i + BATCH]])[0] for i in range(0, len(rest), BATCH)]
+    )
+    session = onnxruntime.InferenceSession(str(FOLDER / "digits.onnx"))
+    (expected,) = session.run(None, {"image": rest})
+    assert (found.argmax(1) == np.asarray(expected).argmax(1)).mean() >= 0.95
+    assert not np.array_equal(found, expected)
+
+
+def test_the_report_has_the_errors_of_each_value(device: str) -> None:
+    images = digits()[: 2 * BATCH]
+    model = quantized(images, device, calibration_method="max", quantization_report=True)
+    report = model.quantization
+    assert report is not None
+    first, *_, last = report.values
+    # Pixels are multiples of 1/16 up to 1, where int8 in steps of 1/128 ends at 127.
+    assert (first.name, first.scale, first.elements) == ("image", 1 / 128, images.size)
+    assert first.saturation == pytest.approx((images == 1).mean())
+    noise = np.square(images[images == 1] / 128, dtype="f8").sum()
+    assert first.relative_error == pytest.approx((noise / np.square(images).sum()) ** 0.5)
+    assert (last.name, last.scale) == ("logits", None)
+    session = onnxruntime.InferenceSession(str(FOLDER / "digits.onnx"))
+    (exact,) = session.run(None, {"image": images})
+    found = np.concatenate([model.run([images[i : i + BATCH]])[0] for i in (0, BATCH)])
+    error = np.sqrt(np.square(found - exact).sum() / np.square(exact).sum())
+    assert last.relative_error == pytest.approx(error, rel=1e-3)
+    assert 10 ** (-last.sqnr / 20) == pytest.approx(last.relative_error)
+
+
+def test_the_command_line_writes_the_report(tmp_path: Path, capsys: Any) -> None:
+    np.savez(tmp_path / "data.npz", image=digits()[:BATCH])
+    words = f"{FOLDER / 'digits.onnx'} --dim batch={BATCH} --target pocl --quantize int8"
+    report = tmp_path / "report.json"
+    more = f"--calibrate {tmp_path / 'data.npz'} --quantize-report {report} -o {tmp_path / 'out'}"
+    main([*words.split(), *more.split()])
+    names = [row["name"] for row in json.loads(report.read_text())]
+    assert (names[0], names[-1]) == ("image", "logits")
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("saturated", *names))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"quantize": "int4"}, 'quantize is one of int8, int8-per-channel, not "int4".'),
+        ({"quantize": "int8", "calibration_method": "kl"}, "the method kl needs calibration data"),
+        ({"quantize": "int8", "quantization_report": True}, "a report of errors needs calibration"),
+        ({"calibration": {}}, 'pass quantize="int8", too'),
+        ({"quantize": "int8", "calibration_method": "mean"}, 'kl, not "mean"'),
+        ({"quantize": "int8", "calibration": {}}, "there is no array for the input image"),
+        (
+            {"quantize": "int8", "calibration": {"pixels": np.zeros(1)}},
+            "the model has no input pixels, only image",
+        ),
+        (
+            {"quantize": "int8", "calibration": {"image": np.zeros((7, 1, 8, 8), "f4")}},
+            "shape n x 1 x 8 x 8, where n is a multiple of 2, not float32 of [7, 1, 8, 8]",
+        ),
+        ({"quantize": "int8", "calibration": "nowhere.npz"}, "nowhere.npz: cannot read this file"),
+    ],
+)
+def test_mistakes_get_a_sentence(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(clopt.CloptError, match=re.escape(sentence)):
+        clopt.compile(FOLDER / "digits.onnx", target="pocl", dims={"batch": 2}, **arguments)
+
+
+def test_one_range_for_all_needs_no_data() -> None:
+    model = clopt.compile(FOLDER / "digits.onnx", "pocl", {"batch": 1}, quantize="int8")
+    assert "floor(" in model.source

@@ -1,0 +1,23 @@
+"""The errors of a quantised network as a table for the terminal."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from ..messages.printable import printable
+from ..reports.quantization import QuantizationReport
+from .console import table
+
+
+def quantization_table(report: QuantizationReport) -> Table:
+    """One line for each value in int8, in the network's order, then one for each result."""
+    rows = table("value", "scale", "saturated", "SQNR dB", "error", title="int8 beside float")
+    for value in report.values:
+        rows.add_row(
+            printable(value.name),
+            "" if value.scale is None else f"{value.scale:g}",
+            "" if value.scale is None else f"{value.saturation:.4%}",
+            f"{value.sqnr:.1f}",
+            f"{value.relative_error:.2%}",
+        )
+    return rows
