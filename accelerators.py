@@ -31,6 +31,9 @@ class Row:
     """What it tells `nn-choose`: a `passes.nn.offload.accelerator.Accelerator`."""
     commands: str
     """How its commands run: a `CommandKernels` or a `CommandLibrary` of `backends.offload`."""
+    runtime: str = ""
+    """Where a library runs them: that library on this machine's devices, a
+    `backends.pyopencl_runtime.library_runtime.LibraryRuntime`."""
 
     def load(self, column: str) -> Any:
         """What a column names."""
@@ -44,6 +47,7 @@ ACCELERATORS: dict[str, Row] = {
         facts=".dialects.clml.facts:CLMLFacts",
         offers=".passes.nn.clml.accelerator:CLML",
         commands=".backends.clml.offload:CLMLLibrary",
+        runtime=".backends.clml.device:CLMLRuntime",
     ),
 }
 """Ours, by the name of their dialect. `nn-choose` asks them in this order."""

@@ -17,28 +17,28 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
+from .accelerators import accelerators
+from .backends.clml.device import CLML_LIBRARIES, is_clml_runtime_enabled
+from .backends.offload import library_name
 from .backends.programs import program_of, weights_read
 from .backends.pyopencl_runtime import (
-    CLML_LIBRARIES,
     CommandQueue,
     Context,
     Device,
     DeviceMemory,
     choose_place,
-    clml_library_version,
     find_device,
-    is_clml_runtime_enabled,
     list_devices,
     live_target,
 )
 from .backends.pyopencl_runtime import calibrate as calibrate_device
+from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
 from .backends.saved_model import Plan, load_model
 from .backends.targets import TargetChoice, change_facts
 from .compiled_model import CompiledModel, make_model
 from .context import CloptContext, collected_rarely, explaining
 from .dialects import nn
 from .dialects.cl import ProgramOp, Target, set_target, target_of
-from .dialects.cl.commands import is_offloaded
 from .dialects.cl.target import Fact, fact_types
 from .errors import CloptError
 from .messages.arguments import check_keywords, check_type, checked_dims
@@ -149,7 +149,8 @@ def compile(
     dims = checked_dims(dims)
     if precision not in PRECISIONS:
         raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{precision}".')
-    chosen, device, context, queue = _choose_target(target, clml_library, device, context, queue)
+    stand_ins = {} if clml_library is None else {"clml": clml_library}
+    chosen, device, context, queue = _choose_target(target, stand_ins, device, context, queue)
     ctx = CloptContext(weights=weights or Weights())
     module = _read_module(model, dims, ctx)
 
@@ -165,8 +166,8 @@ def compile(
     kept = None if plans is None else str(plans)
     _lower(module, ctx, precision, explain, kept, memory_limit)
     alternatives = [Plan(module)]
-    if kernels is not None and is_offloaded(program_of(module)):
-        set_target(kernels, change_facts(target_of(kernels), {"clml": "off"}))
+    if kernels is not None and (library := library_name(program_of(module))):
+        set_target(kernels, change_facts(target_of(kernels), {library: "off"}))
         _lower(kernels, ctx, precision, False, kept, memory_limit)
         alternatives.append(Plan(kernels))
     # Passes leave arrays behind that nothing reads: those they folded or arranged in other ways.
@@ -174,7 +175,7 @@ def compile(
     compiled = make_model(
         alternatives,
         ctx.weights.subset(key for key in ctx.weights.keys() if key in keys),
-        clml_library,
+        stand_ins,
         device=device,
         context=context,
         queue=queue,
@@ -209,7 +210,7 @@ def load(
     compiled = make_model(
         plans,
         weights,
-        clml_library,
+        {} if clml_library is None else {"clml": clml_library},
         device=device,
         context=context,
         queue=queue,
@@ -254,7 +255,7 @@ def _check_types(
 
 def _choose_target(
     target: str | Path | Target | None,
-    clml_library: str | None,
+    stand_ins: Mapping[str, str],
     device: str | int | Device | None,
     context: Context | None,
     queue: CommandQueue | None,
@@ -267,8 +268,9 @@ def _choose_target(
     if described is None or any(given is not None for given in (device, context, queue)):
         device, context, queue = choose_place(device, context, queue)
         described = described or choice.change(live_target(device))
-    if clml_library is not None and not described.fact("clml_version"):
-        described = described.with_facts({"clml_version": clml_library_version(clml_library)})
+    for name, library in stand_ins.items():
+        runtime: LibraryRuntime = accelerators()[name].load("runtime")()
+        described = described.with_facts(runtime.stand_in_facts(library, described))
     return described, device, context, queue
 
 

@@ -140,7 +140,7 @@ class CompiledModel:
         return self.executable.run(inputs)
 
     def profile(self, inputs: Arrays | None = None, runs: int = 10) -> Profile:
-        """Time each command of `runs` inferences on the device: kernels, copies, parts for CLML.
+        """Time each command of `runs` inferences on the device: kernels, copies, operations.
 
         Without `inputs` they are zeros. The result has the medians by kernel (`by_kernel`) and by
         ONNX node (`by_node`) with their shares of the target's roofline.
@@ -195,13 +195,13 @@ class CompiledModel:
 
 
 def make_model(
-    plans: Sequence[Plan], weights: Weights, clml_library: str | None, **settings: Any
+    plans: Sequence[Plan], weights: Weights, stand_ins: Mapping[str, str], **settings: Any
 ) -> CompiledModel:
     """The model that has these plans; the later ones are for devices that cannot run the first."""
     made: CompiledModel | None = None
     for plan in reversed(plans):
         make = partial(
-            _make_executable, plan.module, weights, clml_library, source=plan.source, **settings
+            _make_executable, plan.module, weights, stand_ins, source=plan.source, **settings
         )
         made = CompiledModel(plan.module, weights, make, plan.source, made)
     assert made, "a model has a plan"
@@ -220,9 +220,9 @@ def _planned(module: ModuleOp) -> ModuleOp:
 
 
 def _make_executable(
-    module: ModuleOp, weights: Weights, clml_library: str | None, **settings: Any
+    module: ModuleOp, weights: Weights, stand_ins: Mapping[str, str], **settings: Any
 ) -> Runnable:
     """The program on its device; one that needs an accelerator's C library runs as C."""
     if needs_library(program_of(module)):
-        return CExecutable(_planned(module), weights, clml_library=clml_library, **settings)
+        return CExecutable(_planned(module), weights, stand_ins=stand_ins, **settings)
     return Executable(module, weights, **settings)

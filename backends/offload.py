@@ -123,6 +123,11 @@ def needs_library(program: cl.ProgramOp) -> bool:
     return bool(_library_graphs(program))
 
 
+def library_name(program: cl.ProgramOp) -> str:
+    """The name of the accelerator whose library runs commands of a program; empty without one."""
+    return next(map(accelerator_of, _library_graphs(program).values()), "")
+
+
 def library_of(program: cl.ProgramOp, weights: Weights) -> CommandLibrary | None:
     """The library that runs commands of a program; None if launches are all that it has.
 

@@ -145,7 +145,11 @@ def run(
 ) -> tuple[list[np.ndarray], dict[str, int], CExecutable, float]:
     """One inference: outputs, calls of CLML, executable, seconds."""
     executable = CExecutable(
-        program.module, program.weights, device, source=program.source, clml_library="reference"
+        program.module,
+        program.weights,
+        device,
+        source=program.source,
+        stand_ins={"clml": "reference"},
     )
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")

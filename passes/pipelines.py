@@ -77,9 +77,9 @@ PRECISION: tuple[ModulePass, ...] = (
 """Does nothing unless it is given a precision."""
 
 FUSE: tuple[ModulePass, ...] = (
-    # Who computes each value, our kernels or CLML, and its layout: one choice, over the forms that
-    # our kernels really have. After `nn-mixed-precision`, since a graph has one element type.
-    # Forms kernels with values in texels on devices with textures; the passes below see only
+    # Who computes each value, our kernels or an accelerator, and its layout: one choice, over the
+    # forms that our kernels really have. After `nn-mixed-precision`, since a graph has one element
+    # type. Forms kernels with values in texels on devices with textures; the passes below see only
     # operations that stay plain.
     NNChoosePass(),
     NNFoldRelayoutsPass(),
@@ -174,7 +174,7 @@ def run_pipeline(
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
 
     `precision` is passed to `nn-mixed-precision`, if the pipeline has it. With
-    `explain` passes add the choices of CLML graphs and of layouts to the context's `explanations`.
+    `explain` passes add the choices of graphs and of layouts to the context's `explanations`.
     `plans` is the file of plans for `tir-choose-plan`. `memory_limit` is that of `apply_within`.
     """
 

@@ -54,8 +54,8 @@ OPTIONS: Options = [
         ("--fallback",),
         {
             "action": "store_true",
-            "help": "with clml=prefer or auto: add a plan of kernels alone, for devices that have "
-            "no CLML or whose CLML refuses",
+            "help": "where a library such as CLML computes a part: add a plan of kernels alone, "
+            "for devices that lack the library, or where it refuses",
         },
     ),
     (("--device",), {"metavar": "NAME", "help": "compile for this device of this machine"}),

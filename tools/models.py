@@ -70,8 +70,8 @@ COMPILE_OPTIONS: Options = [
         ("--explain",),
         {
             "action": "store_true",
-            "help": "print for each operation whether CLML computes it and why not, and for each "
-            "value its layout, the cost and the reason (stderr)",
+            "help": "print for each operation whether an accelerator computes it and why not, and "
+            "for each value its layout, the cost and the reason (stderr)",
         },
     ),
 ]

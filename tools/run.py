@@ -295,13 +295,13 @@ def run(options: argparse.Namespace) -> None:
         check_output(Path(options.output), names)
     outputs = model.run(inputs)
     if model.plan_reason:
-        print_remarks([f"CLML computes nothing here. {model.plan_reason}"])
+        print_remarks([f"Kernels compute everything here. {model.plan_reason}"])
     views = [f", {kind} {way}" for kind, way in model.executable.image_views.items()]
     offload = model.executable.offload
     if offload is not None:
         count = offload.operations
         views.append(
-            f", {count} operation{'' if count == 1 else 's'} by CLML "
+            f", {count} operation{'' if count == 1 else 's'} by {model.plan} "
             f"{offload.major}.{offload.minor}"
         )
     console.print(f"ran {Path(source.name).name} on {model.device_name}{''.join(views)}")

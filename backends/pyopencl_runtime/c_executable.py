@@ -5,26 +5,27 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 
+from ...accelerators import accelerators
 from ...dialects.cl import ArenaOp, ProgramOp, parts
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
-from ..offload import needs_library, source_of
+from ..offload import library_name, source_of
 from ..programs import program_of
 from .bindings import DeviceMemory, PortMemory
 from .build import device_facts, keeps_own_binaries
 from .c_package import NAME, CPackage
 from .cache import BinaryCache
-from .clml import clml_version
 from .devices import Device
 from .image_views import ImageViews
+from .library_runtime import LibraryRuntime, Sdk
 from .memory import Memory
 from .place import choose_place
 from .requirements import check_requirements
@@ -57,14 +58,12 @@ class CExecutable(Runnable):
         use_cache: bool = True,
         arena: Sequence[DeviceMemory] | None = None,
         library_folder: Path | None = None,
-        clml_library: str | None = None,
+        stand_ins: Mapping[str, str] | None = None,
     ):
         """The arguments are those of `Executable`; `library_folder` is where libraries are kept, by
-        default in the user's cache. Operations of CLML are computed by the device's library, or
-        by `clml_library` in its place. CloptError without either, and without a C compiler.
-
-        For a device's own CLML, the environment variable CLML_INCLUDE_DIR names the folder above
-        the CL/cl_qcom_ml_ops.h of its SDK.
+        default in the user's cache. An accelerator's library is that of the device, or the one of
+        ours that `stand_ins` names for the accelerator. CloptError without either, and without a C
+        compiler.
         """
         from ..host_c import package_files  # most models need no C
 
@@ -73,7 +72,7 @@ class CExecutable(Runnable):
         super().__init__(program, place)
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
-        sdk = self._check_clml(clml_library) if needs_library(program) else None
+        sdk = self._open_library(library_name(program), stand_ins or {})
         files = package_files(module, self.source, weights, NAME)
         package = CPackage(files, library_folder, sdk)
         memories = self._memories(program, arena)
@@ -99,10 +98,12 @@ class CExecutable(Runnable):
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         return [self._model.profile() for _ in range(runs)]
 
-    def _check_clml(self, library: str | None) -> str | None:
-        """The folder of the SDK's header for a device's own CLML; CloptError without any CLML."""
-        clml_version(self.device, library)
-        return os.environ.get("CLML_INCLUDE_DIR") if library is None else None
+    def _open_library(self, name: str, stand_ins: Mapping[str, str]) -> Sdk | None:
+        """The headers that the accelerator's library wants; CloptError without the library."""
+        if not name:
+            return None
+        runtime: LibraryRuntime = accelerators()[name].load("runtime")()
+        return runtime.open(self.device, stand_ins.get(name))
 
     def _memories(self, program: ProgramOp, given: Sequence[DeviceMemory] | None) -> list[Memory]:
         """The arenas of the program."""

@@ -13,6 +13,7 @@ import pyopencl as cl
 from ...errors import CloptError, UnavailableError
 from ...files.resources import read_text
 from ..clml.library import Sources, build_library
+from .library_runtime import Sdk
 from .loader import share_opencl
 from .timing import Timing
 
@@ -20,7 +21,6 @@ NAME = "model"
 """How the package is called: its functions begin so."""
 
 _BRIDGE = "c_bridge.c"
-_CLML_HEADER = "CL/cl_qcom_ml_ops.h"
 _MESSAGE_BYTES = 4096
 
 _ERRORS: Mapping[bytes, type[Exception]] = {
@@ -98,21 +98,19 @@ class CPackage:
         self,
         files: Mapping[str, bytes],
         folder: Path | None = None,
-        clml_include: str | None = None,
+        sdk: Sdk | None = None,
     ):
         """Compile what `package_files` wrote for the name `NAME`, or take it from the cache.
 
-        `clml_include` is the folder above the CL/cl_qcom_ml_ops.h of a device's SDK, for a device's
-        own CLML; our header is for our library. CloptError without a C compiler or without the
-        headers of OpenCL.
+        `sdk` has the header for a device's own library; that of the package is for ours.
+        CloptError without a C compiler or without the headers of OpenCL.
         """
         sources = {path: text for path, text in files.items() if _is_source(path)}
-        if clml_include is not None:
-            _check_header(clml_include)
-            sources = {path: t for path, t in sources.items() if not path.endswith(_CLML_HEADER)}
+        if sdk is not None:
+            sources = {path: t for path, t in sources.items() if not path.endswith(sdk.header)}
         sources[_BRIDGE] = read_text(__name__, _BRIDGE).encode()
         include = (".", *sorted({path.split("/")[0] for path in sources if "/" in path}))
-        system = () if clml_include is None else (clml_include,)
+        system = () if sdk is None else (sdk.folder,)
         share_opencl()
         self.path = build_library(Sources(sources, include, system), folder)
         self._library = ctypes.CDLL(str(self.path))
@@ -217,14 +215,6 @@ def _check(library: ctypes.CDLL, status: int, message: bytes) -> None:
     if status:
         text = message.decode(errors="replace")
         raise _ERRORS.get(library.clopt_status_name(status), CloptError)(text)
-
-
-def _check_header(folder: str) -> None:
-    if not (Path(folder) / _CLML_HEADER).is_file():
-        raise CloptError(
-            f"CLML_INCLUDE_DIR names {folder}, which has no {_CLML_HEADER}; name the folder above "
-            "it, in the SDK of CLML."
-        )
 
 
 def _is_source(path: str) -> bool:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
 import pyopencl as cl
 
+from ...accelerators import accelerators
 from ...dialects.cl.target import Target
 from ...errors import CloptError
 from ..targets import load_target, target_names
-from .clml import clml_version, lists_clml
 from .foreign_caches import move_foreign_caches
 from .icd import offer_pip_runtimes
 from .pitch import image_pitch_alignment
@@ -128,24 +127,6 @@ def device_of(handle: cl.Device) -> Device:
     return _describe(_NOT_LISTED, handle)
 
 
-def is_clml_runtime_enabled(
-    device: str | int | Device | None = None, clml_library: str | None = None
-) -> bool:
-    """Whether the device, by default the first listed, computes operations of CLML.
-
-    It has the extension `cl_qcom_ml_ops`, and its library serves this process. With `clml_library`,
-    see `clopt.compile`: whether that library can be built. CloptError where no device answers to
-    the name.
-    """
-    if device is None and not list_devices():
-        return False
-    found = find_device(device)
-    try:
-        return clml_version(found, clml_library) > 0
-    except CloptError:
-        return False
-
-
 def target_for(device: Device, family: Target | None = None) -> Target:
     """The facts of the device's `family`, replaced by those that the device itself reports.
 
@@ -183,14 +164,10 @@ def target_for(device: Device, family: Target | None = None) -> Target:
             family.image_base_alignment_bytes, handle.mem_base_addr_align // 8
         ),
     )
-    return target.with_facts({"clml_version": _clml_version(device)})
-
-
-def _clml_version(device: Device) -> int:
-    """0 also where the device lists CLML and its library refuses."""
-    with suppress(CloptError):
-        return clml_version(device) if lists_clml(device) else 0
-    return 0
+    for row in accelerators().values():
+        if row.runtime:
+            target = target.with_facts(row.load("runtime")().facts(device))
+    return target
 
 
 def pitch_alignment(device: Device, texel_bytes: int) -> int:

@@ -41,6 +41,6 @@ def share_opencl() -> ctypes.CDLL:
     except (AttributeError, OSError, TypeError):
         pass
     raise CloptError(
-        "Programs with CLML call OpenCL from C, and this system does not tell which OpenCL library "
-        "pyopencl has loaded; compile the model with clml=off, or write it as C."
+        "Programs that need a C library call OpenCL from C, and this system does not tell which "
+        "OpenCL library pyopencl has loaded; compile the model for kernels alone, or write it as C."
     )

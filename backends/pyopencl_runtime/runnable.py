@@ -52,7 +52,7 @@ class Runnable(ABC):
     """The bytes of arenas, of images and buffers outside of them, and of weights, without inputs
     and outputs."""
     offload: Offload | None = None
-    """The operations that CLML computes; None if there are none."""
+    """The operations that a library computes; None if there are none."""
     _turn: Turn
 
     def __init__(

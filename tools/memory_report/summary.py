@@ -73,7 +73,7 @@ def size_text(size: int) -> str:
 def _graph_weights(report: MemoryReport) -> list[Line]:
     if not report.graph_weights:
         return []
-    return [Line(1, "of CLML graphs", report.graph_weights, "an estimate: the device packs them")]
+    return [Line(1, "of graphs", report.graph_weights, "an estimate: the device packs them")]
 
 
 def _busiest(report: MemoryReport) -> str:

@@ -18,6 +18,7 @@ import pytest
 
 import clopt
 from clopt import CloptError
+from clopt.backends.clml.device import sdk_at
 from clopt.backends.clml.library import reference_library
 from clopt.backends.host_c import package_files
 from clopt.backends.pyopencl_runtime.c_package import NAME, CPackage
@@ -202,12 +203,12 @@ def test_the_header_of_an_sdk(tmp_path: Path) -> None:
     model = clopt.compile(network(CONV_RELU), "adreno-740 clml=prefer")
     files = package_files(model.module, model.source, model.weights, NAME)
     with pytest.raises(CloptError, match=r"which has no CL/cl_qcom_ml_ops\.h; name the folder"):
-        CPackage(files, tmp_path / "libraries", str(tmp_path / "sdk"))
+        CPackage(files, tmp_path / "libraries", sdk_at(str(tmp_path / "sdk")))
     header = tmp_path / "sdk" / "CL" / "cl_qcom_ml_ops.h"
     header.parent.mkdir(parents=True)
     (ours,) = [content for path, content in files.items() if path.endswith(header.name)]
     header.write_bytes(ours)
-    assert CPackage(files, tmp_path / "libraries", str(tmp_path / "sdk")).path.exists()
+    assert CPackage(files, tmp_path / "libraries", sdk_at(str(tmp_path / "sdk"))).path.exists()
 
 
 AS_A_LAYER = """

@@ -155,7 +155,7 @@ def test_the_memory_report_knows_graphs() -> None:
     # Each graph has its own copy of the constant.
     assert report.weights == report.graph_weights == 2 * 512
     lines = {line.what: line.bytes for line in summary(report)}
-    assert lines["weights"] == lines["of CLML graphs"] == 1024
+    assert lines["weights"] == lines["of graphs"] == 1024
     assert report.total == sum(report.arenas) + 1024 + report.inputs + report.outputs
     assert [(row.name, row.type, row.kernels) for row in report.rows[:3]] == [
         ("a", OPTIMAL, ("clml.copy @g0[0]", "clml.binary @g0[1]")),

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import os
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import ClassVar
 
-import pyopencl as cl
-
-from ...dialects.clml.facts import NEWEST
+from ...dialects.cl.target import Fact, Target
+from ...dialects.clml.facts import NEWEST, CLMLFacts
 from ...errors import CloptError, UnavailableError
-from ..clml.library import reference_library
-from .loader import share_opencl
-
-if TYPE_CHECKING:
-    from .devices import Device
+from ..pyopencl_runtime.devices import Device, find_device, list_devices
+from ..pyopencl_runtime.library_runtime import LibraryRuntime, Sdk
+from ..pyopencl_runtime.loader import share_opencl
+from .library import reference_library
 
 EXTENSION = "cl_qcom_ml_ops"
 REFERENCE = "reference"
@@ -26,6 +28,60 @@ _INTS = ctypes.POINTER(ctypes.c_int)
 _QUERY_TYPE = ctypes.CFUNCTYPE(
     ctypes.c_int, _INTS, _INTS, ctypes.c_uint, ctypes.POINTER(ctypes.c_uint)
 )
+
+
+_HEADER = "CL/cl_qcom_ml_ops.h"
+
+
+class CLMLRuntime(LibraryRuntime):
+    """CLML on devices of this machine."""
+
+    stand_ins: ClassVar[tuple[str, ...]] = CLML_LIBRARIES
+
+    def facts(self, device: Device) -> Mapping[str, Fact]:
+        """The version, 0 also where the device lists CLML and its library refuses."""
+        with suppress(CloptError):
+            return {"clml_version": clml_version(device) if lists_clml(device) else 0}
+        return {"clml_version": 0}
+
+    def stand_in_facts(self, name: str, target: Target) -> Mapping[str, Fact]:
+        if CLMLFacts.of(target).clml_version:
+            return {}
+        return {"clml_version": clml_library_version(name)}
+
+    def open(self, device: Device, stand_in: str | None) -> Sdk | None:
+        """The environment variable CLML_INCLUDE_DIR names the folder of a device's SDK."""
+        clml_version(device, stand_in)
+        folder = os.environ.get("CLML_INCLUDE_DIR") if stand_in is None else None
+        return None if folder is None else sdk_at(folder)
+
+
+def sdk_at(folder: str) -> Sdk:
+    """The SDK of CLML in a folder; CloptError where there is none."""
+    if not (Path(folder) / _HEADER).is_file():
+        raise CloptError(
+            f"CLML_INCLUDE_DIR names {folder}, which has no {_HEADER}; name the folder above "
+            "it, in the SDK of CLML."
+        )
+    return Sdk(folder, _HEADER)
+
+
+def is_clml_runtime_enabled(
+    device: str | int | Device | None = None, clml_library: str | None = None
+) -> bool:
+    """Whether the device, by default the first listed, computes operations of CLML.
+
+    It has the extension `cl_qcom_ml_ops`, and its library serves this process. With `clml_library`,
+    see `clopt.compile`: whether that library can be built. CloptError where no device answers to
+    the name.
+    """
+    if device is None and not list_devices():
+        return False
+    found = find_device(device)
+    try:
+        return clml_version(found, clml_library) > 0
+    except CloptError:
+        return False
 
 
 def clml_version(device: Device, library: str | None = None) -> int:
@@ -69,8 +125,7 @@ def _function_of(device: Device) -> int:
     find = opencl.clGetExtensionFunctionAddressForPlatform
     find.restype = ctypes.c_void_p
     find.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
-    platform: cl.Platform = device.handle.platform
-    return find(platform.int_ptr, _QUERY.encode()) or _symbol(opencl)
+    return find(device.handle.platform.int_ptr, _QUERY.encode()) or _symbol(opencl)
 
 
 def _symbol(library: ctypes.CDLL) -> int:
