@@ -27,6 +27,9 @@ STAGES = tuple(Stage)
 class Order:
     """The steps so far, each with what is done when it starts."""
 
+    serial: bool = False
+    """Whether a step starts when all before it are done, in place of tokens."""
+
     done: dict[Stage, Clock] = field(default_factory=lambda: dict.fromkeys(STAGES, (0, 0, 0)))
     """What is done, as far as each stage knows, before its next step."""
     queues: dict[Queue, deque[tuple[Clock, Hashable]]] = field(
@@ -41,6 +44,8 @@ class Order:
         `tokens` are the identities of those that it takes, where they have any.
         """
         stage = step.stage
+        if self.serial:
+            return self.started
         clock = self.done[stage]
         for i, queue in enumerate(step.waits):
             require(queue.target is stage, step, f"takes a token of {queue}, which ends elsewhere")
@@ -77,6 +82,12 @@ class Order:
     def left(self) -> Iterable[tuple[Queue, int]]:
         """The queues with tokens that nothing took, and how many."""
         return ((queue, len(tokens)) for queue, tokens in self.queues.items() if tokens)
+
+    @property
+    def started(self) -> Clock:
+        """How many steps of each stage there were so far."""
+        load, compute, store = (len(self.numbers[stage]) for stage in STAGES)
+        return load, compute, store
 
     @property
     def counts(self) -> dict[Queue, int]:

@@ -98,7 +98,8 @@ class ProgramOp(IRDLOperation):
     ```
 
     A stage takes its operations in the order of the text, the stages work at the same time, and
-    nothing but tokens says in which order two stages touch an element. `write_to_read`, unless
+    nothing but tokens says in which order two stages touch an element. A program without any token
+    is not that far: its operations run one by one. `write_to_read`, unless
     given 0, is the least number of micro-ops from one that writes a tile of acc to one that reads
     it, within one operation.
     """
@@ -129,6 +130,11 @@ class ProgramOp(IRDLOperation):
     def write_to_read(self) -> int:
         """The least number of micro-ops from one that writes a tile to one that reads it."""
         return 0 if self.write_to_read_attr is None else self.write_to_read_attr.value.data
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether no operation has tokens, so that they run one by one."""
+        return not any(op.waits or op.signals for op in self.steps)
 
     @property
     def symbols(self) -> list[SymbolicOp]:

@@ -34,7 +34,7 @@ def verify_program(program: ProgramOp) -> None:
     buffers: dict[Hashable, tuple[str, int]] = {
         value: (key, dram_type(value).elements) for value, key in keys.items() if value in stored
     }
-    order, hazards = Order(), Hazards(program.config, buffers)
+    order, hazards = Order(program.is_serial), Hazards(program.config, buffers)
     resident: list[Uop | None] = [None] * program.config.depth(Memory.UOP)
     for op, step in zip(ops, steps, strict=True):
         verify_step(step, program.config, program.write_to_read)

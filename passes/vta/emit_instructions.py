@@ -57,6 +57,11 @@ class VTAEmitInstructionsPass(ModulePass):
 
 def emit_instructions(program: ProgramOp) -> StreamOp:
     """The instructions of a program. Raises CloptError where micro-ops have no place."""
+    if program.is_serial and len({op.stage for op in program.steps}) > 1:
+        raise CloptError(
+            f"The program @{program.sym_name.data} has several stages and no tokens: run "
+            "vta-assign-tokens before vta-emit-instructions."
+        )
     symbols: dict[SSAValue, SymbolicOp] = {op.result: op.clone() for op in program.symbols}
     table = _Table(program)
     insns: list[Operation] = []

@@ -208,13 +208,14 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // -----
 
-// expected-error @+1 {{operation 1 (vta.finish) does not wait for the last step of the stage load}}
+// expected-error @+1 {{operation 2 (vta.finish) does not wait for the last step of the stage load}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>
   %w = vta.constant "w" : !vta.dram<wgt, 4>
-  vta.load %x[0] to inp[0] size [1, 8]
-  vta.finish
+  %a = vta.load %x[0] to inp[0] size [1, 8] signal(l2c)
+  vta.load %w[0] to wgt[0] size [1, 4]
+  vta.finish wait(%a)
 }
 
 // -----

@@ -1,8 +1,0 @@
-// RUN: clopt %s --verify-diagnostics -p vta-emit-instructions
-
-// expected-error @unknown {{In the program @p, vta.gemm does not say where its micro-ops are: run vta-place-uops before}}
-
-vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
-  vta.gemm reset uops [(0, 0, 0)]
-  vta.finish
-}
