@@ -66,7 +66,8 @@ class Accelerator:
         self._context = context
         self._program = _program(context, device, implementation, cache or BinaryCache(None))
         self._check_parameters()
-        zeros = np.zeros(scratch_bytes(self.config) * implementation.cores, np.uint8)
+        size = scratch_bytes(self.config, implementation.form)
+        zeros = np.zeros(size * implementation.cores, np.uint8)
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
         self._scratch = cl.Buffer(context, flags, hostbuf=zeros)
         self._unused = cl.Buffer(context, cl.mem_flags.READ_WRITE, _ALIGNMENT)

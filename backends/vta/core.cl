@@ -14,16 +14,18 @@
 #define COLUMNS (BATCH * GROUPS)
 #define REPLICAS (LANES > COLUMNS ? LANES / COLUMNS : 1)
 
+// Bytes of an element; lanes of vectors keep the int8 of INP and WGT as floats.
 #define INP_BYTES (BATCH * BLOCK_IN)
 #define WGT_BYTES (BLOCK_OUT * BLOCK_IN)
 #define OUT_BYTES (BATCH * BLOCK_OUT)
 #define ACC_BYTES (4 * OUT_BYTES)
+#define OPERAND_BYTES (VECTOR > 1 ? 4 : 1)
 
 // Bytes from the start of a core's scratchpads; those of small elements come last.
 #define WGT_START 0
-#define ACC_START (WGT_START + (WGT_BYTES << LOG_WGT_DEPTH))
+#define ACC_START (WGT_START + (OPERAND_BYTES * WGT_BYTES << LOG_WGT_DEPTH))
 #define INP_START (ACC_START + (ACC_BYTES << LOG_ACC_DEPTH))
-#define OUT_START (INP_START + (INP_BYTES << LOG_INP_DEPTH))
+#define OUT_START (INP_START + (OPERAND_BYTES * INP_BYTES << LOG_INP_DEPTH))
 #define UOP_START (OUT_START + (OUT_BYTES << LOG_ACC_DEPTH))
 #define SCRATCH_BYTES (UOP_START + (4 << LOG_UOP_DEPTH))
 
@@ -46,10 +48,16 @@ enum { UOP, WGT, INP, ACC, OUT, ACC_8BIT };      // memories
 enum { MIN, MAX, ADD, SHR, MUL };                // functions of the ALU
 enum { SPLIT_OUT = 1, SPLIT_IN = 2, SPLIT_UOPS = 4, WAIT_BEFORE = 8 };  // the host's schedule
 
+#if VECTOR == 16
+typedef float operand;
+#else
+typedef char operand;
+#endif
+
 typedef struct {
-    PAD char *wgt;
+    PAD operand *wgt;
     PAD int *acc;
-    PAD char *inp;
+    PAD operand *inp;
     PAD char *out;
     PAD uint *uop;
 } scratchpads;
@@ -173,7 +181,7 @@ static uchar16 zip_high(uchar16 a, uchar16 b) {
 
 // The scratchpad has the weights of 16 output channels side by side: [group][ic][16], where DRAM
 // has [oc][ic]. Four times, rows i and i + 8 are zipped, which transposes 16 x 16 bytes.
-static void load_wgt(PAD char *wgt, __global const char *dram, rectangle r, uint lane) {
+static void load_wgt(PAD float *wgt, __global const char *dram, rectangle r, uint lane) {
     const uint squares = WGT_BYTES / 256;
     const walk w = share_rows(r.row * squares, lane);
     for (uint y = w.y; y < r.rows; y += w.down)
@@ -184,7 +192,7 @@ static void load_wgt(PAD char *wgt, __global const char *dram, rectangle r, uint
             const bool inside = in_dram(r, element, y, &source);
             __global const uchar *from = (__global const uchar *)dram +
                                          (size_t)source * WGT_BYTES + group * 16 * BLOCK_IN + ic;
-            PAD uchar *to = (PAD uchar *)wgt + (r.sram + y * r.row + element) * WGT_BYTES +
+            PAD float *to = wgt + (r.sram + y * r.row + element) * WGT_BYTES +
                             (group * BLOCK_IN + ic) * 16;
             uchar16 a[16], b[16];
 #pragma unroll
@@ -204,17 +212,40 @@ static void load_wgt(PAD char *wgt, __global const char *dram, rectangle r, uint
                 }
             }
 #pragma unroll
-            for (uint i = 0; i < 16; ++i) vstore16(a[i], i, to);
+            for (uint i = 0; i < 16; ++i) vstore16(convert_float16(as_char16(a[i])), i, to);
         }
 }
 
-// Products of two int8 fit into a short.
-static ints dot(PAD const char *inp, PAD const char *wgt) {
-    ints sum = 0;
+static void load_inp(PAD float *inp, __global const char *dram, rectangle r, uint lane) {
+    const uint units = INP_BYTES / 16;
+    const walk w = share_rows(r.row * units, lane);
+    for (uint y = w.y; y < r.rows; y += w.down)
+        for (uint n = w.x; n < r.row * units; n += w.across) {
+            uint element;
+            const bool inside = in_dram(r, n / units, y, &element);
+            const size_t unit = (size_t)element * units + n % units;
+            const float16 value = inside ? convert_float16(vload16(unit, dram)) : (float16)(0);
+            vstore16(value, r.sram * units + y * r.row * units + n, inp);
+        }
+}
+
+// Floats are exact up to 2^24, and each product is at most 2^14.
+typedef float16 partial;
+#define MOST_UOPS (1024 / BLOCK_IN)
+#define TILE 7
+#define TO_INTS(sum) convert_int16(sum)
+
+// One element alone: four sums hide the latency of an addition.
+static partial dot(PAD const float *inp, PAD const float *wgt) {
+    partial a = 0, b = 0, c = 0, d = 0;
 #pragma unroll
-    for (uint ic = 0; ic < BLOCK_IN; ++ic)
-        sum += convert_int16((short)inp[ic] * convert_short16(vload16(ic, wgt)));
-    return sum;
+    for (uint ic = 0; ic < BLOCK_IN; ic += 4) {
+        a += inp[ic] * vload16(ic, wgt);
+        b += inp[ic + 1] * vload16(ic + 1, wgt);
+        c += inp[ic + 2] * vload16(ic + 2, wgt);
+        d += inp[ic + 3] * vload16(ic + 3, wgt);
+    }
+    return a + b + (c + d);
 }
 
 #else
@@ -229,8 +260,17 @@ static void load_wgt(PAD char *wgt, __global const char *dram, rectangle r, uint
     load(wgt, dram, WGT_BYTES / 16, r, lane);
 }
 
-static ints dot(PAD const char *inp, PAD const char *wgt) {
-    ints sum = 0;
+static void load_inp(PAD char *inp, __global const char *dram, rectangle r, uint lane) {
+    load(inp, dram, INP_BYTES / 16, r, lane);
+}
+
+typedef int partial;
+#define MOST_UOPS UINT_MAX
+#define TILE 1
+#define TO_INTS(sum) (sum)
+
+static partial dot(PAD const char *inp, PAD const char *wgt) {
+    partial sum = 0;
 #pragma unroll
     for (uint ic = 0; ic < BLOCK_IN; ic += 16) {
         const char16 x = *(PAD const char16 *)(inp + ic);
@@ -296,39 +336,99 @@ static void write_back(scratchpads pads, uint place, ints value) {
     STORE_BYTES(value, place, pads.out);
 }
 
-// The sum of an element stays in registers as long as the micro-ops add to the same one.
+typedef struct {
+    uint dst, src, wgt;
+} indices;
+
+static indices move(indices from, indices step, uint times) {
+    from.dst += step.dst * times;
+    from.src += step.src * times;
+    from.wgt += step.wgt * times;
+    return from;
+}
+
+static indices decode_uop(uint uop, indices base) {
+    base.dst += bits(uop, 0, LOG_ACC_DEPTH);
+    base.src += bits(uop, LOG_ACC_DEPTH, UOP_SRC_BITS);
+    base.wgt += bits(uop, LOG_ACC_DEPTH + UOP_SRC_BITS, LOG_WGT_DEPTH);
+    return base;
+}
+
+// Adds the products of all micro-ops to `count` elements, `step` apart, which have their weights in
+// common. Their sums stay in registers as long as the micro-ops add to the same element; then they
+// are added to ACC. Inlined, `count` is a constant, and the loops over it unroll.
+static inline __attribute__((always_inline))
+void gemm_block(scratchpads pads, range uops, indices base, indices step, const uint count,
+                uint column) {
+    PAD const operand *inp = pads.inp + column / GROUPS * BLOCK_IN;
+    PAD const operand *wgt = pads.wgt + column % GROUPS * VECTOR * BLOCK_IN;
+    partial sums[TILE];
+    uint held = 0;
+    indices at = base;
+#pragma unroll
+    for (uint t = 0; t < count; ++t) sums[t] = 0;
+    for (uint k = uops.begin; k < uops.end; ++k) {
+        at = decode_uop(pads.uop[k], base);
+        PAD const operand *x = inp + at.src * INP_BYTES, *w = wgt + at.wgt * WGT_BYTES;
+        if (count == 1)
+            sums[0] += dot(x, w);
+#if TILE > 1
+        else
+#pragma unroll
+            for (uint ic = 0; ic < BLOCK_IN; ++ic) {
+                const partial weights = vload16(ic, w);
+#pragma unroll
+                for (uint t = 0; t < count; ++t)
+                    sums[t] = fma((partial)(x[t * step.src * INP_BYTES + ic]), weights, sums[t]);
+            }
+#endif
+        ++held;
+        const bool last = k + 1 == uops.end;
+        if (last || held == MOST_UOPS || decode_uop(pads.uop[k + 1], base).dst != at.dst) {
+#pragma unroll
+            for (uint t = 0; t < count; ++t) {
+                const uint place = (at.dst + t * step.dst) * COLUMNS + column;
+                write_back(pads, place, add(LOAD_INTS(place, pads.acc), TO_INTS(sums[t])));
+                sums[t] = 0;
+            }
+            held = 0;
+        }
+    }
+}
+
+static void reset_block(scratchpads pads, range uops, indices base, uint column) {
+    for (uint k = uops.begin; k < uops.end; ++k)
+        write_back(pads, decode_uop(pads.uop[k], base).dst * COLUMNS + column, 0);
+}
+
 static void gemm_part(scratchpads pads, ulong2 word, loops l, uint column) {
     const bool reset = bits(word.x, 7, 1);
     const uint wgt_low = 2 * LOG_ACC_DEPTH + 2 * LOG_INP_DEPTH;
-    const uint dst_out = bits(word.y, 0, LOG_ACC_DEPTH);
-    const uint dst_in = bits(word.y, LOG_ACC_DEPTH, LOG_ACC_DEPTH);
-    const uint src_out = bits(word.y, 2 * LOG_ACC_DEPTH, LOG_INP_DEPTH);
-    const uint src_in = bits(word.y, 2 * LOG_ACC_DEPTH + LOG_INP_DEPTH, LOG_INP_DEPTH);
-    const uint wgt_out = bits(word.y, wgt_low, LOG_WGT_DEPTH);
-    const uint wgt_in = bits(word.y, wgt_low + LOG_WGT_DEPTH, LOG_WGT_DEPTH);
-    PAD const char *inp = pads.inp + column / GROUPS * BLOCK_IN;
-    PAD const char *wgt = pads.wgt + column % GROUPS * VECTOR * BLOCK_IN;
-    uint held = UINT_MAX;
-    ints sum = 0;
-    for (uint o = l.out.begin; o < l.out.end; ++o)
-        for (uint i = l.in.begin; i < l.in.end; ++i)
-            for (uint k = l.uops.begin; k < l.uops.end; ++k) {
-                const uint uop = pads.uop[k];
-                const uint dst = bits(uop, 0, LOG_ACC_DEPTH) + o * dst_out + i * dst_in;
-                const uint src = bits(uop, LOG_ACC_DEPTH, UOP_SRC_BITS) + o * src_out + i * src_in;
-                const uint weight = bits(uop, LOG_ACC_DEPTH + UOP_SRC_BITS, LOG_WGT_DEPTH) +
-                                    o * wgt_out + i * wgt_in;
-                if (dst != held) {
-                    if (held != UINT_MAX) write_back(pads, held * COLUMNS + column, sum);
-                    held = dst;
-                    sum = LOAD_INTS(dst * COLUMNS + column, pads.acc);
-                }
-                if (reset)
-                    sum = 0;
-                else
-                    sum = add(sum, dot(inp + src * INP_BYTES, wgt + weight * WGT_BYTES));
-            }
-    if (held != UINT_MAX) write_back(pads, held * COLUMNS + column, sum);
+    indices out, in, zero;
+    zero.dst = zero.src = zero.wgt = 0;
+    out.dst = bits(word.y, 0, LOG_ACC_DEPTH);
+    in.dst = bits(word.y, LOG_ACC_DEPTH, LOG_ACC_DEPTH);
+    out.src = bits(word.y, 2 * LOG_ACC_DEPTH, LOG_INP_DEPTH);
+    in.src = bits(word.y, 2 * LOG_ACC_DEPTH + LOG_INP_DEPTH, LOG_INP_DEPTH);
+    out.wgt = bits(word.y, wgt_low, LOG_WGT_DEPTH);
+    in.wgt = bits(word.y, wgt_low + LOG_WGT_DEPTH, LOG_WGT_DEPTH);
+    const bool tiled_in = in.wgt == 0 && extent(l.in) >= TILE;
+    const bool tiled_out = out.wgt == 0 && !tiled_in;
+    const uint in_tile = tiled_in ? TILE : 1, out_tile = tiled_out ? TILE : 1;
+    const indices step = tiled_in ? in : out;
+    for (uint o = l.out.begin; o < l.out.end; o += out_tile)
+        for (uint i = l.in.begin; i < l.in.end; i += in_tile) {
+            const uint count = min(out_tile, l.out.end - o) * min(in_tile, l.in.end - i);
+            const indices base = move(move(zero, out, o), in, i);
+            if (reset)
+                for (uint t = 0; t < count; ++t)
+                    reset_block(pads, l.uops, move(base, step, t), column);
+            else if (count == TILE)
+                gemm_block(pads, l.uops, base, step, TILE, column);
+            else
+                for (uint t = 0; t < count; ++t)
+                    gemm_block(pads, l.uops, move(base, step, t), step, 1, column);
+        }
 }
 
 // The low five bits of the amount, signed; to the left if it is negative.
@@ -386,7 +486,7 @@ static void execute_load(scratchpads pads, drams dram, rectangle r, uint lane) {
     switch (r.memory) {
     case UOP: load_uops(pads.uop, (__global const uint *)dram.uop, r, lane); break;
     case WGT: load_wgt(pads.wgt, dram.wgt, r, lane); break;
-    case INP: load(pads.inp, dram.inp, INP_BYTES / 16, r, lane); break;
+    case INP: load_inp(pads.inp, dram.inp, r, lane); break;
     case ACC: load(pads.acc, dram.acc, ACC_BYTES / 16, r, lane); break;
     default: load_acc_8bit(pads.acc, dram.acc8, r, lane);
     }
@@ -403,9 +503,9 @@ static void execute(scratchpads pads, drams dram, ulong2 word, uint schedule, ui
 
 static scratchpads scratchpads_at(PAD char *start) {
     scratchpads pads;
-    pads.wgt = start + WGT_START;
+    pads.wgt = (PAD operand *)(start + WGT_START);
     pads.acc = (PAD int *)(start + ACC_START);
-    pads.inp = start + INP_START;
+    pads.inp = (PAD operand *)(start + INP_START);
     pads.out = start + OUT_START;
     pads.uop = (PAD uint *)(start + UOP_START);
     return pads;

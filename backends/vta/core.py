@@ -75,10 +75,17 @@ def build_options(config: Config, form: CoreForm) -> list[str]:
     return ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in macros.items())]
 
 
-def scratch_bytes(config: Config) -> int:
-    """The bytes of one core's scratchpads."""
-    pads = (Memory.UOP, Memory.INP, Memory.WGT, Memory.ACC, Memory.OUT)
-    return sum(config.depth(memory) * config.element_bytes(memory) for memory in pads)
+def scratch_bytes(config: Config, form: CoreForm) -> int:
+    """The bytes of one core's scratchpads; lanes of vectors keep INP and WGT as floats."""
+    operand = 4 if form.vector > 1 else 1
+    factors = {Memory.UOP: 1, Memory.ACC: 1, Memory.OUT: 1} | dict.fromkeys(_OPERANDS, operand)
+    return sum(
+        config.depth(memory) * config.element_bytes(memory) * factor
+        for memory, factor in factors.items()
+    )
+
+
+_OPERANDS = (Memory.INP, Memory.WGT)
 
 
 def schedule_core(

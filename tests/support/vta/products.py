@@ -199,3 +199,23 @@ def reset_alone(config: Config, rng: Generator) -> Case:
     reset = Gemm(reset=True, uop_end=1, iter_out=2, dst_factor_out=1)
     expected = values * np.array([0, 0, 1]).reshape(3, 1, 1)
     return on_sums(values, expected, each(COPY, 3, 0), reset)
+
+
+@case
+def long_sums(config: Config, rng: Generator) -> Case:
+    """70 products of the largest numbers for each of 9 elements: partial sums are beyond 2^24."""
+    inp, wgt = (
+        np.full((1, *config.element_shape(memory)), -128, np.int8)
+        for memory in (Memory.INP, Memory.WGT)
+    )
+    inp = np.concatenate([inp] * 9) + np.arange(9, dtype=np.int8).reshape(9, 1, 1)
+    uops = (Uop(),) * 70
+    loop = {"iter_in": 9, "dst_factor_in": 1}
+    instructions = (
+        load(Memory.UOP, 70), load(Memory.INP, 9), load(Memory.WGT, 1),
+        Gemm(reset=True, uop_end=1, **loop), Gemm(uop_end=70, src_factor_in=1, **loop),
+        store(9), each(AluOpcode.SHR, 9, 11), store(9, dram_base=9),
+    )  # fmt: skip
+    total = 70 * np.stack([product(one, wgt[0]) for one in inp])
+    expected = np.concatenate([bytes_of(total), bytes_of(total >> 11)])
+    return Case(serial(instructions), uops, {Memory.INP: inp, Memory.WGT: wgt}, expected)
