@@ -38,6 +38,7 @@ PASSES: dict[str, str] = {
     "nn-mark-images": "passes.nn.mark_images:NNMarkImagesPass",
     "nn-mixed-precision": "passes.nn.mixed_precision:NNMixedPrecisionPass",
     "nn-quantize": "passes.nn.quantize:NNQuantizePass",
+    "nn-round-scales": "passes.nn.round_scales:NNRoundScalesPass",
     "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",
     "nn-split-concats": "passes.nn.split_concats:NNSplitConcatsPass",
     "nn-split-padding": "passes.nn.split_padding:NNSplitPaddingPass",

@@ -61,12 +61,16 @@ class NNFoldConstantsPass(ModulePass):
 def _enters_product(value: SSAValue) -> bool:
     """Whether a product reads a value, perhaps in another shape or order."""
     users = [use.operation for use in value.uses]
-    roles = [(user, user.ROLE) for user in users if isinstance(user, nn.NNOp)]
     return any(
-        role is nn.Role.CONTRACTION
-        or (role is nn.Role.INDEX and len(user.operands) == 1 and _enters_product(user.results[0]))
-        for user, role in roles
+        user.ROLE is nn.Role.CONTRACTION or (_moves(user) and _enters_product(user.results[0]))
+        for user in users
+        if isinstance(user, nn.NNOp)
     )
+
+
+def _moves(op: nn.NNOp) -> bool:
+    is_movement = isinstance(op, nn.ReshapeOp) or op.ROLE is nn.Role.INDEX
+    return is_movement and len(op.operands) == 1
 
 
 def _bytes(values: Iterable[SSAValue]) -> int:

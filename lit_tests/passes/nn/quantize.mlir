@@ -13,7 +13,8 @@ func.func @residual(%x: tensor<1x2x4x4xf32>) -> tensor<1x3xf32> {
   %3 = nn.binary add %2, %1 : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
   %4 = nn.unary relu %3 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
   %5 = nn.pool max %4 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
-  %6 = nn.reduce mean %5 {axes = array<i64: 2, 3>} : (tensor<1x2x2x2xf32>) -> tensor<1x2xf32>
+  %m = nn.reduce mean %5 {axes = array<i64: 2, 3>, keepdims} : (tensor<1x2x2x2xf32>) -> tensor<1x2x1x1xf32>
+  %6 = nn.reshape %m {shape = array<i64: 1, 2>} : (tensor<1x2x1x1xf32>) -> tensor<1x2xf32>
   %w2 = nn.constant dense<[[0.5, 0.7, -0.1],[0.3, 0.2, -0.9]]> : tensor<2x3xf32>
   %b2 = nn.constant dense<[0.5, 0.7, -0.1]> : tensor<3xf32>
   %7 = nn.matmul %6, %w2 : (tensor<1x2xf32>, tensor<2x3xf32>) -> tensor<1x3xf32>
@@ -43,7 +44,8 @@ func.func @residual(%x: tensor<1x2x4x4xf32>) -> tensor<1x3xf32> {
 // CHECK-NEXT: [[P:%.*]] = nn.pool max [[AQ]] {{.*}} -> tensor<1x2x2x2xi8>
 // CHECK-NEXT: [[PD:%.*]] = nn.dequantize [[P]]
 // CHECK-NEXT: [[M:%.*]] = nn.reduce mean [[PD]]
-// CHECK-NEXT: nn.quantize half_up [[M]]
+// CHECK-NEXT: [[MQ:%.*]] = nn.quantize half_up [[M]]
+// CHECK-NEXT: nn.reshape [[MQ]] {{.*}} -> tensor<1x2xi8>
 // CHECK: nn.matmul
 // CHECK-NEXT: %b2 = nn.constant dense<[2048, 2867, -410]> : tensor<3xi32>
 // CHECK: [[SUM:%.*]] = nn.binary add

@@ -45,7 +45,7 @@ def moves_integers(op: Operation) -> bool:
             return op.kind.data is PoolKind.MAX
         case nn.PadOp():
             return op.value is None
-        case nn.ConcatOp():
+        case nn.ConcatOp() | nn.ReshapeOp():
             return True
         case _:
             return op.ROLE is nn.Role.INDEX and len(op.operands) == 1
