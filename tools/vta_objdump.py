@@ -1,0 +1,63 @@
+"""`vta-objdump`: print the instructions of a stream, and the tokens in the queues after each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..dialects.vta import Config, Queue, VTAStreamError
+from ..dialects.vta.assembly import instruction_text, uops_text
+from ..dialects.vta.isa import signals_of, waits_of
+from ..dialects.vta.stream_file import StreamFile, read_stream
+from ..errors import CloptError
+from .console import Options, make_parser, read_bytes, user_errors
+
+EXAMPLES = """\
+vta-objdump model.vta
+vta-objdump model.vta --config 1x16_i8w8a32_15_15_18_17
+"""
+
+OPTIONS: Options = [
+    (("stream",), {"help": "a file with a stream of VTA"}),
+    (("--config",), {"metavar": "NAME", "help": "refuse a stream for another core than this one"}),
+]
+
+_COLUMN = 96
+"""Where the counters of the queues stand, where an instruction leaves room."""
+
+
+def listing(file: StreamFile) -> Iterator[str]:
+    """The lines of a dump: symbols, instructions with the tokens after each, micro-ops."""
+    yield f"// configuration {file.config.name}"
+    for symbol in file.symbols:
+        yield f"// %{symbol.name} : {symbol.kind}, {symbol.elements} elements"
+    counts = dict.fromkeys(Queue, 0)
+    for number, instruction in enumerate(file.instructions):
+        for queue in waits_of(instruction):
+            counts[queue] -= 1
+        for queue in signals_of(instruction):
+            counts[queue] += 1
+        symbol = file.symbol_of(number)
+        text = instruction_text(instruction, None if symbol is None else f"%{symbol.name}")
+        tokens = " ".join(f"{queue} {count}" for queue, count in counts.items())
+        yield f"{f'{number:6}  {text}':<{_COLUMN}}  // {tokens}"
+    if file.uops:
+        yield "// micro-ops: dst, src, wgt"
+        yield uops_text(file.uops)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run `vta-objdump` with `args`, or with the arguments of the process."""
+    with user_errors("vta-objdump"):
+        options = make_parser("vta-objdump", __doc__, EXAMPLES, OPTIONS).parse_args(args)
+        config = None if options.config is None else Config.parse(options.config)
+        data = read_bytes(options.stream)
+        try:
+            file = read_stream(data, config)
+        except VTAStreamError as error:
+            raise CloptError(f"{options.stream}: {error}") from error
+        for line in listing(file):
+            print(line)
+
+
+if __name__ == "__main__":
+    main()
