@@ -10,10 +10,10 @@ import numpy as np
 import pyopencl as cl
 
 from ...dialects.vta.config import Config
-from ...dialects.vta.encoding import UopWords, Words, decode
+from ...dialects.vta.encoding import UopWords, Words, decode, decode_uops
 from ...dialects.vta.isa import Memory
+from ...dialects.vta.stream_check import check_stream
 from ...errors import CloptError
-from ..vta.checks import check_stream
 from ..vta.core import CoreForm, build_options, core_source, schedule_core, scratch_bytes
 from ..vta.implementation import MEMORIES, Implementation
 from ..vta.streams import dram_extents, split_launches
@@ -80,15 +80,18 @@ class Accelerator:
     def load(self, streams: Sequence[Words], micro_ops: UopWords) -> LoadedStream:
         """Copy streams to the device, one for each core; they share the memory `micro_ops`.
 
-        Raises VTAStreamError for a stream that is malformed.
+        All scratchpads keep their content between streams, but a stream loads the micro-ops that it
+        runs. Raises VTAStreamError for a stream that is malformed.
         """
         cores, form = self.implementation.cores, self.implementation.form
         if len(streams) != cores:
             raise CloptError(f"This VTA has {cores} cores, and there are {len(streams)} streams.")
         decoded = [decode(words, self.config) for words in streams]
-        for instructions in decoded:
-            check_stream(instructions, micro_ops, self.config)
         extents = dram_extents([one for each in decoded for one in each], self.config)
+        sizes = {m: size // self.config.element_bytes(m) for m, size in extents.items()}
+        uops = decode_uops(micro_ops, self.config)
+        for instructions in decoded:  # `bind` compares the sizes with those of buffers
+            check_stream(instructions, uops, self.config, sizes)
         self._check_memories(extents)
         counts = [len(each) for each in decoded]
         ranges = split_launches(counts, self.implementation.instructions_per_launch)

@@ -43,8 +43,7 @@ def schedule_stream(
 ) -> Bytes:
     """A `Share` for each instruction, on a core whose columns have `replicas` lanes each.
 
-    `micro_ops` is the memory UOP of DRAM. The scratchpad starts with micro-ops of zeros: a stream
-    loads what it uses.
+    `micro_ops` is the memory UOP of DRAM; the stream loads those that it runs.
     """
     uops = np.zeros(config.depth(Memory.UOP), np.uint32)
     window = _Window(config)

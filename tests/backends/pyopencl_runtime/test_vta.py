@@ -43,8 +43,8 @@ def test_scratchpads_keep_their_content_between_streams(device: str):
     regions = {Memory.ACC: vta.region(values), Memory.OUT: vta.region(out)}
     for stream in (
         words(load(Memory.UOP, 1), load(Memory.ACC, 6)),
-        words(each(AluOpcode.ADD, 6, 1)),
-        words(each(AluOpcode.ADD, 6, 1), store(6)),
+        words(load(Memory.UOP, 1), each(AluOpcode.ADD, 6, 1)),
+        words(load(Memory.UOP, 1), each(AluOpcode.ADD, 6, 1), store(6)),
     ):
         vta.accelerator.bind(vta.accelerator.load([stream], UOPS), regions).enqueue(vta.queue)
     np.testing.assert_array_equal(vta.read(regions[Memory.OUT], out), values + 2)
@@ -58,7 +58,9 @@ def test_streams_of_layers_share_one_arena(device: str):
     size = BLOCK_16.element_bytes(Memory.OUT)
     here, there = Region(buffer, 3 * size), Region(buffer, 7 * size)
     first = words(load(Memory.UOP, 1), load(Memory.ACC, 4), each(AluOpcode.ADD, 4, 3), store(4))
-    second = words(load(Memory.ACC_8BIT, 4), each(AluOpcode.SHR, 4, -1), store(4))
+    second = words(
+        load(Memory.UOP, 1), load(Memory.ACC_8BIT, 4), each(AluOpcode.SHR, 4, -1), store(4)
+    )
     bound = [
         vta.accelerator.bind(vta.accelerator.load([stream], UOPS), memories)
         for stream, memories in (
@@ -185,7 +187,7 @@ def test_streams_that_do_not_fit_are_refused():
     accelerator = machine("0", BLOCK_16, VECTORS).accelerator
     with pytest.raises(CloptError, match="has 1 cores, and there are 2 streams"):
         accelerator.load([words(), words()], UOPS)
-    with pytest.raises(VTAStreamError, match="loads micro-ops up to 2, and there are 1"):
+    with pytest.raises(VTAStreamError, match="reaches element 1 of UOP in DRAM, of 1"):
         accelerator.load([words(load(Memory.UOP, 2))], UOPS)
     unknown = words(load(Memory.UOP, 1))
     unknown[0, 0] |= np.uint64(7)

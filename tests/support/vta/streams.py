@@ -43,6 +43,8 @@ def serial(instructions: Iterable[Instruction]) -> list[Instruction]:
     for instruction in (*instructions, Finish()):
         if done and abs(_place(done[-1]) - _place(instruction)) == 2:
             _follow(done, nop(Stage.COMPUTE))
+        if done and isinstance(instruction, Finish) and _place(done[-1]) != _place(instruction):
+            _follow(done, nop(Stage.COMPUTE))  # FINISH carries no tokens
         _follow(done, instruction)
     return done
 
