@@ -87,7 +87,7 @@ class CompiledModel:
 
     @property
     def plan(self) -> str:
-        """Which plan runs: "kernels", or the accelerator that computes a part, such as "CLML"."""
+        """Which plan runs: "kernels", or the accelerator that computes a part."""
         graphs = graphs_in(self._running._program).values()
         return " and ".join(sorted({graph.ACCELERATOR for graph in graphs})) or "kernels"
 

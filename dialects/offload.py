@@ -63,7 +63,7 @@ class OffloadGraphOp(IRDLOperation, ABC):
     """
 
     ACCELERATOR: ClassVar[str]
-    """The accelerator's name for people, such as `CLML`."""
+    """The accelerator's name for people."""
 
     sym_name = prop_def(SymbolNameConstraint())
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())

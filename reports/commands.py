@@ -11,7 +11,7 @@ from ..passes.locations import node_name
 
 
 def names_of(program: cl.ProgramOp, ops: Sequence[cl.Command]) -> list[str]:
-    """The name of each command: a kernel, a copy, `clml.pool @g[3]`."""
+    """The name of each command: a kernel, a copy, `toy.product @toy_0[3]`."""
     graphs = {name: graph.commands for name, graph in cl.graphs_in(program).items()}
     names: list[str] = []
     for op in ops:

@@ -54,7 +54,7 @@ OPTIONS: Options = [
         ("--fallback",),
         {
             "action": "store_true",
-            "help": "where a library such as CLML computes a part: add a plan of kernels alone, "
+            "help": "where a vendor's library computes a part: add a plan of kernels alone, "
             "for devices that lack the library, or where it refuses",
         },
     ),

@@ -29,7 +29,7 @@ from .ops import parse_offset, print_offset
 class EnqueueOffloadOp(IRDLOperation):
     """Runs one command of an accelerator's graph of the module: the one with that number, from 0.
 
-    `cl.enqueue_offload @clml_0[3] (%x, %y) -> (%z) : memref<…>, memref<…>, memref<…>`
+    `cl.enqueue_offload @toy_0[3] (%x, %y) -> (%z) : memref<…>, memref<…>, memref<…>`
 
     `reads` are the memories of the tensors that the command reads, without constants, in order;
     `writes` those of the tensors that it writes, then its scratch. The graph says what memory a

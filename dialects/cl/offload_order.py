@@ -99,7 +99,7 @@ class OffloadOrder:
         scratch = graph.op.scratch(command)
         reads, writes = len(tensors.reads), len(tensors.writes) + len(scratch)
         if (len(op.reads), len(op.writes)) != (reads, writes):
-            rest = f", scratch of {len(scratch)} memories included" if scratch else ""
+            rest = f", {len(scratch)} of them scratch" if scratch else ""
             raise VerifyException(
                 f"{title(op)} is given {len(op.reads)} memories to read and {len(op.writes)} to "
                 f"write, but {command.name} has {reads} tensors to read that are no constants, and "

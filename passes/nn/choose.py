@@ -38,7 +38,7 @@ from .program.layouts import check_plain
 class NNChoosePass(ModulePass):
     """Chooses the writer and the layout of each value between kernels.
 
-    The target says who computes, by a fact for each accelerator, such as `clml`: `prefer` moves
+    The target says who computes, by a fact for each accelerator: `prefer` moves
     every operation that the accelerator computes exactly as nn says into a graph of its own with
     one call, `off` none; `auto` solves one problem over writers and layouts, in which the whole
     network costs least by the target's figures. A graph is as large as possible without a path that
@@ -54,7 +54,7 @@ class NNChoosePass(ModulePass):
 
     name: ClassVar[str] = "nn-choose"
     facts: str = ""
-    """Facts that differ from the target's, as in `clml=prefer clml_version=3`."""
+    """Facts that differ from the target's, as in `texture=off winograd=off`."""
     minimum: int = 1
     """The fewest operations of a graph, not counting copies and reshapes. The default suits both
     modes: `prefer` asks for all that is possible, `auto` weighs the copies of small graphs."""

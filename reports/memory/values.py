@@ -30,7 +30,7 @@ class Row:
     """Index of the last command that uses it."""
     kernels: tuple[str, ...]
     """The kernels that use it, in queue order; a copy is `copy`, and a command of a graph
-    is `clml.pool @g[3]`."""
+    is `toy.product @toy_0[3]`."""
     arena: int | None = None
     offset: int | None = None
     """The byte of its arena at which it starts."""

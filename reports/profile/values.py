@@ -48,7 +48,7 @@ class Row:
     """One command of an inference."""
 
     name: str
-    """The kernel, `copy`, or a command of a graph, `clml.pool @g[3]`."""
+    """The kernel, `copy`, or a command of a graph, `toy.product @toy_0[3]`."""
     kind: str
     """`kernel`, `copy`, or the name of the accelerator that computes it."""
     node: str

@@ -21,9 +21,9 @@ class Accelerator(ABC):
     """What an accelerator tells `nn-choose`."""
 
     name: ClassVar[str]
-    """Its name in the IR and the fact of its mode: `clml`. Graphs are called `clml_0` and so on."""
+    """Its name in the IR and the fact of its mode: `toy`. Graphs are called `toy_0` and so on."""
     title: ClassVar[str]
-    """Its name for people, that of its graphs: `CLML`."""
+    """Its name for people, that of its graphs: `Toy`."""
     producer_reason: ClassVar[str] = "it reads what an operation of the same graph computed"
     """Why a match is in no graph that needs its producer there."""
 

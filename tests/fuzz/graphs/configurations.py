@@ -46,6 +46,7 @@ class Configuration:
             return clopt.load(folder / "model", device, use_cache=False).run(inputs)
         module, weights, source = compiled.module, compiled.weights, compiled.source
         if self.route == "c":
+            stand_ins = {"clml": self.clml_library} if self.clml_library else {}
             in_c = CExecutable(
                 module,
                 weights,
@@ -53,7 +54,7 @@ class Configuration:
                 source=source,
                 use_cache=False,
                 library_folder=folder,
-                clml_library=self.clml_library,
+                stand_ins=stand_ins,
             )
             return in_c.run(inputs)
         return Executable(module, weights, device, source=source, use_cache=False).run(inputs)

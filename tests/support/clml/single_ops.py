@@ -162,7 +162,7 @@ def run_on(
     """The outputs of a program that has one for each case, by the reference library."""
     dtype = numpy_type(arithmetic)
     model = clopt.compile(
-        made.module, device=device, weights=made.weights, stand_ins={"clml": "reference"}
+        made.module, device=device, weights=made.weights, clml_library="reference"
     )
     outputs = model.run([x.astype(dtype) for x in feeds_of(cases).values()])
     assert all(output.dtype == dtype for output in outputs)
