@@ -91,7 +91,8 @@ class Convolution:
         yield nop(Stage.COMPUTE, waits=[Queue.S2C])
         yield nop(Stage.COMPUTE, waits=[Queue.S2C])
         yield nop(Stage.LOAD, waits=[Queue.C2L])
-        yield nop(Stage.LOAD, waits=[Queue.C2L])
+        yield nop(Stage.LOAD, waits=[Queue.C2L], signals=[Queue.L2C])
+        yield nop(Stage.COMPUTE, waits=[Queue.L2C])
         yield Finish()
 
     def _two_tiles(self, tiles: Sequence[tuple[int, int]], first: bool) -> Iterator[Instruction]:
