@@ -28,7 +28,8 @@ class Row:
     facts: str
     """Its facts of a target: a `dialects.facts.AcceleratorFacts`."""
     offers: str
-    """What it tells `nn-choose`: a `passes.nn.offload.accelerator.Accelerator`."""
+    """What it tells `nn-choose`: a `passes.nn.offload.accelerator.Accelerator`; empty for one whose
+    graphs other programs write."""
     commands: str
     """How its commands run: a `CommandKernels` or a `CommandLibrary` of `backends.offload`."""
     runtime: str = ""
@@ -48,6 +49,12 @@ ACCELERATORS: dict[str, Row] = {
         offers=".passes.nn.clml.accelerator:CLML",
         commands=".backends.clml.offload:CLMLLibrary",
         runtime=".backends.clml.device:CLMLRuntime",
+    ),
+    "vta": Row(
+        dialect=".dialects.vta:VTA",
+        facts=".dialects.vta.facts:VTAFacts",
+        offers="",
+        commands=".backends.vta.commands:VTAKernels",
     ),
 }
 """Ours, by the name of their dialect. `nn-choose` asks them in this order."""

@@ -20,7 +20,6 @@ DIALECTS: dict[str, str] = {
     "cl": "dialects.cl:CL",
     "nn": "dialects.nn:NN",
     "tir": "dialects.tir:TIR",
-    "vta": "dialects.vta:VTA",
 }
 
 PASSES: dict[str, str] = {

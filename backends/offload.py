@@ -20,7 +20,7 @@ from ..dialects import cl
 from ..dialects.cl import target_of
 from ..dialects.offload import OffloadGraphOp
 from ..errors import CloptError
-from ..weights import Weights
+from ..weights import Array, Weights
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class KernelLaunch:
     """The kernel's name in the source."""
     arguments: Sequence[int | str]
     """For each parameter that is a buffer the number of an operand of the `cl.enqueue_offload`, or
-    the key of an array, which the graph has among its `weight_keys`."""
+    the key of an array: one of the graph's `weight_keys`, or one that `arrays` returns."""
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
     scalars: tuple[int, ...] = ()
@@ -51,6 +51,14 @@ class CommandKernels(ABC):
     @abstractmethod
     def launch(self, graph: OffloadGraphOp, command: Operation) -> KernelLaunch:
         """The launch that runs a command of a graph."""
+
+    def arrays(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, Array]:
+        """Arrays that launches need besides those of the graph, by keys of their own.
+
+        Raises CloptError for a graph whose arrays are no commands of the accelerator.
+        """
+        del graph, weights
+        return {}
 
 
 class CommandLibrary(ABC):
@@ -176,6 +184,8 @@ class _Launches:
         self.weights = weights
         self.graphs = cl.graphs_in(program)
         self.constants: dict[str, SSAValue] = {}
+        self.made: dict[str, Mapping[str, Array]] = {}
+        """What `arrays` returned for each graph."""
 
     def replace(self) -> None:
         for op in list(self.program.body.block.ops):
@@ -183,11 +193,16 @@ class _Launches:
                 graph = self.graphs[op.graph_name]
                 kernels = _kernels(accelerator_of(graph))
                 if kernels is not None:
+                    if op.graph_name not in self.made:
+                        self.made[op.graph_name] = kernels.arrays(graph, self.weights)
                     self._replace(op, kernels.launch(graph, graph.commands[op.index]))
 
     def _replace(self, op: cl.EnqueueOffloadOp, launch: KernelLaunch) -> None:
+        made = self.made[op.graph_name]
         args = [
-            self._constant(argument) if isinstance(argument, str) else op.operands[argument]
+            op.operands[argument]
+            if isinstance(argument, int)
+            else self._constant(self._stored(argument, made))
             for argument in launch.arguments
         ]
         reads = len(op.reads)
@@ -208,6 +223,9 @@ class _Launches:
         block.insert_op_before(enqueue, op)
         op.detach()
         op.erase()
+
+    def _stored(self, key: str, made: Mapping[str, Array]) -> str:
+        return self.weights.add(made[key], key) if key in made else key
 
     def _constant(self, key: str) -> SSAValue:
         if key not in self.constants:

@@ -51,7 +51,13 @@ def core_source() -> str:
 
 
 def build_options(config: Config, form: CoreForm) -> list[str]:
-    """The options to build `core_source` with.
+    """The options to build `core_source` with; CloptError as from `core_macros`."""
+    macros = core_macros(config, form)
+    return ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in macros.items())]
+
+
+def core_macros(config: Config, form: CoreForm) -> dict[str, int]:
+    """The macros that make `core_source` a core of a configuration.
 
     Raises CloptError for blocks of less than 16 channels, which the core does not take.
     """
@@ -60,7 +66,7 @@ def build_options(config: Config, form: CoreForm) -> list[str]:
             f"The OpenCL core takes blocks of {_UNIT} channels or more, and {config.name} has "
             f"{config.block_in}; choose a larger block."
         )
-    macros = {
+    return {
         "BATCH": config.batch,
         "BLOCK_IN": config.block_in,
         "BLOCK_OUT": config.block_out,
@@ -72,7 +78,6 @@ def build_options(config: Config, form: CoreForm) -> list[str]:
             for memory in (Memory.UOP, Memory.INP, Memory.WGT, Memory.ACC)
         },
     }
-    return ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in macros.items())]
 
 
 def scratch_bytes(config: Config, form: CoreForm) -> int:

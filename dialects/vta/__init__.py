@@ -27,6 +27,7 @@ from .attributes import (
     TokenType,
     UopsAttr,
 )
+from .binary import BinaryOp, Code, StoredArray, TensorCounts
 from .computing import AluOp, FinishOp, GemmOp, NopOp, UopsOp
 from .config import BATCH_2, BLOCK_16, BLOCK_32, Config, ConfigAttr, VTAConfigError
 from .encoding import VTAStreamError, decode, decode_uops, encode, encode_uops
@@ -74,6 +75,7 @@ VTA = Dialect(
     [
         AddOp,
         AluOp,
+        BinaryOp,
         BufferOp,
         ConstantOp,
         ConvOp,
@@ -114,7 +116,9 @@ __all__ = [
     "AluKind",
     "AluOp",
     "AluOpcode",
+    "BinaryOp",
     "BufferOp",
+    "Code",
     "Config",
     "ConfigAttr",
     "ConstantOp",
@@ -154,8 +158,10 @@ __all__ = [
     "Stage",
     "Store",
     "StoreOp",
+    "StoredArray",
     "StreamOp",
     "SymbolicOp",
+    "TensorCounts",
     "TileOp",
     "TokenType",
     "TransferOp",

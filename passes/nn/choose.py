@@ -102,6 +102,10 @@ def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | N
         mode = target.fact(name)
         if mode == "off":
             continue
+        if not row.offers:
+            raise CloptError(
+                f"{name}={mode} asks for graphs that no pass writes yet; say {name}=off."
+            )
         accelerator: Accelerator = row.load("offers")()
         absence = accelerator.absence(target)
         if mode == "prefer":

@@ -1,0 +1,98 @@
+"""The arrays of a `vta.binary`, read and checked: no malformed stream reaches a device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...dialects import vta
+from ...dialects.vta.encoding import UopWords, VTAStreamError, decode, decode_uops
+from ...dialects.vta.isa import Instruction, Load, Memory, Store, is_nop
+from ...dialects.vta.steps import dram_end
+from ...dialects.vta.stream_check import check_stream
+from ...weights import Weights
+
+ACTIVATIONS = (Memory.INP, Memory.ACC_8BIT, Memory.OUT)
+"""The memories that are tensors of a graph."""
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A stream that was found to be well formed."""
+
+    instructions: tuple[Instruction, ...]
+    relocations: npt.NDArray[np.uint8]
+    uops: UopWords
+
+
+def read_binary(op: vta.BinaryOp, weights: Weights) -> Binary:
+    """The stream of a graph. Raises VTAStreamError if it is malformed.
+
+    Every index is within its tensor, constant or scratchpad, inputs are not written, tokens let the
+    stream go on, and it ends.
+    """
+    arrays = {name: weights.get(array.key) for name, array in op.code.arrays.items()}
+    name = op.sym_name.data
+    for array, expected in _types(op).items():
+        found = arrays[array]
+        if (found.dtype, found.shape) != expected:
+            raise VTAStreamError(
+                f"The {array} of @{name} are {found.dtype}{list(found.shape)}, not "
+                f"{expected[0]}{list(expected[1])}; pass the weights that belong to this module."
+            )
+    try:
+        instructions = decode(arrays["instructions"], op.config)
+        uops = arrays.get("uops", np.empty(0, np.uint32))
+        binary = Binary(instructions, arrays["relocations"], uops)
+        check_stream(instructions, decode_uops(uops, op.config), op.config, _sizes(op))
+        _check_tensors(op, binary)
+    except VTAStreamError as error:
+        raise VTAStreamError(f"@{name} is malformed. {error}") from error
+    return binary
+
+
+def _sizes(op: vta.BinaryOp) -> dict[Memory, int]:
+    """The elements of each memory in DRAM; of activations those of the largest tensor."""
+    counts = {name: array.count for name, array in op.code.arrays.items()}
+    largest = max(type_.elements for type_ in op.tensor_types)
+    return {
+        Memory.WGT: counts.get("weights", 0),
+        Memory.ACC: counts.get("biases", 0),
+        **dict.fromkeys(ACTIVATIONS, largest),
+    }
+
+
+def _types(op: vta.BinaryOp) -> dict[str, tuple[np.dtype[np.generic], tuple[int, ...]]]:
+    shapes = {
+        "instructions": (np.dtype(np.uint64), (2,)),
+        "relocations": (np.dtype(np.uint8), ()),
+        "uops": (np.dtype(np.uint32), ()),
+        "weights": (np.dtype(np.int8), op.config.element_shape(Memory.WGT)),
+        "biases": (np.dtype(np.int32), op.config.element_shape(Memory.ACC)),
+    }
+    return {
+        name: (shapes[name][0], (array.count, *shapes[name][1]))
+        for name, array in op.code.arrays.items()
+    }
+
+
+def _check_tensors(op: vta.BinaryOp, binary: Binary) -> None:
+    """Refuse accesses beyond a tensor, and stores into inputs."""
+    tensors = op.tensor_types
+    for n, instruction in enumerate(binary.instructions):
+        if not isinstance(instruction, Load | Store) or is_nop(instruction):
+            continue
+        if instruction.memory not in ACTIVATIONS:
+            continue
+        number, end = int(binary.relocations[n]), dram_end(instruction)
+        if number >= len(tensors):
+            raise VTAStreamError(f"Instruction {n} names tensor {number} of {len(tensors)}.")
+        if isinstance(instruction, Store) and number < op.counts.inputs:
+            raise VTAStreamError(f"Instruction {n} writes tensor {number}, an input.")
+        if end > tensors[number].elements:
+            raise VTAStreamError(
+                f"Instruction {n} reaches element {end - 1} of tensor {number}, which has "
+                f"{tensors[number].elements}."
+            )

@@ -1,0 +1,98 @@
+"""How graphs of VTA run: each as one launch of the core, on tensors of the queue program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ...dialects import vta
+from ...dialects.cl import Target, target_of
+from ...dialects.offload import OffloadGraphOp
+from ...dialects.vta.facts import VTAFacts
+from ...errors import CloptError
+from ...weights import Array, Weights
+from ..offload import CommandKernels, KernelLaunch
+from .binaries import read_binary
+from .core import CoreForm, schedule_core
+from .graph_source import GRAPH_KERNEL, TENSOR_SHIFT, graph_source
+
+
+class VTAKernels(CommandKernels):
+    """The core as a kernel whose arguments are the arrays and the tensors of a graph."""
+
+    def source(self, graphs: Sequence[OffloadGraphOp]) -> str:
+        """Raises CloptError for graphs of two configurations: a device has one core."""
+        binaries = [_binary(graph) for graph in graphs]
+        configs = dict.fromkeys(graph.config for graph in binaries)
+        if len(configs) > 1:
+            names = " and ".join(config.name for config in configs)
+            raise CloptError(
+                f"The model has graphs for the VTA configurations {names}; choose one."
+            )
+        return graph_source(next(iter(configs)), _form(graphs[0]), _most_tensors(binaries))
+
+    def launch(self, graph: OffloadGraphOp, command: Operation) -> KernelLaunch:
+        binary = _binary(graph)
+        code = binary.code
+        instructions = code.instructions.key
+        # In the place of a memory or tensor that the graph has not, any array will do.
+        memories = (code.uops, code.weights, code.biases)
+        tensors = range(len(binary.all_tensors))
+        missing = _most_tensors(_neighbours(binary)) - len(tensors)
+        lanes = _form(graph).lanes
+        return KernelLaunch(
+            GRAPH_KERNEL,
+            [
+                instructions,
+                _hints(binary),
+                *(instructions if array is None else array.key for array in memories),
+                *tensors,
+                *[instructions] * missing,
+                len(tensors),
+            ],
+            (lanes,),
+            (lanes,),
+        )
+
+    def arrays(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, Array]:
+        """How the lanes share each instruction, and the number of its tensor."""
+        binary = _binary(graph)
+        read = read_binary(binary, weights)
+        shares = schedule_core(read.instructions, read.uops, binary.config, _form(graph))
+        return {_hints(binary): shares | read.relocations << TENSOR_SHIFT}
+
+
+def form_for(target: Target) -> CoreForm:
+    """The form of our core on a target."""
+    facts = VTAFacts.of(target)
+    return CoreForm(lanes=facts.vta_core_lanes, vector=facts.vta_core_vector)
+
+
+def _form(graph: OffloadGraphOp) -> CoreForm:
+    return form_for(target_of(_module(graph)))
+
+
+def _module(graph: Operation) -> ModuleOp:
+    module = graph.get_toplevel_object()
+    assert isinstance(module, ModuleOp), "a graph is part of a module"
+    return module
+
+
+def _binary(graph: OffloadGraphOp) -> vta.BinaryOp:
+    if not isinstance(graph, vta.BinaryOp):
+        raise CloptError(f"@{graph.sym_name.data} is no instructions of VTA yet; lower it first.")
+    return graph
+
+
+def _neighbours(graph: vta.BinaryOp) -> list[vta.BinaryOp]:
+    return [op for op in _module(graph).body.block.ops if isinstance(op, vta.BinaryOp)]
+
+
+def _most_tensors(graphs: Sequence[vta.BinaryOp]) -> int:
+    return max(len(graph.all_tensors) for graph in graphs)
+
+
+def _hints(graph: vta.BinaryOp) -> str:
+    return f"{graph.sym_name.data}_hints"

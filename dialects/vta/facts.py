@@ -1,0 +1,46 @@
+"""The facts of a target about VTA."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..facts import AcceleratorFacts
+from .config import BLOCK_16, Config, VTAConfigError
+
+VECTORS = (1, 16)
+"""The output channels that a work-item of the core may have."""
+
+
+@dataclass(frozen=True)
+class VTAFacts(AcceleratorFacts):
+    """The facts of a target about VTA."""
+
+    vta: str = "off"
+    """Whether int8 layers go to VTA, an accelerator that runs instructions: all that it can compute
+    (`prefer`), none (`off`), or those that gain by the costs of the target (`auto`)."""
+    vta_config: str = BLOCK_16.name
+    """The configuration of the core: batch x block, widths of inputs, weights and sums in bits, and
+    log2 of the bytes of the scratchpads for micro-ops, inputs, weights and sums."""
+    vta_core_lanes: int = 1
+    """Work-items that are one core, where it is our OpenCL core; a power of two. One suits CPUs,
+    the largest work-group GPUs."""
+    vta_core_vector: int = 16
+    """Output channels of a work-item of our core: 16 suits CPUs, 1 GPUs."""
+
+    @property
+    def config(self) -> Config:
+        """The configuration of the core."""
+        return Config.parse(self.vta_config)
+
+    def check(self, facts: Mapping[str, Any]) -> None:
+        super().check(facts)
+        try:
+            Config.parse(facts["vta_config"])
+        except VTAConfigError as error:
+            raise ValueError(f"vta_config is wrong: {error}") from error
+        if facts["vta_core_lanes"] < 1 or facts["vta_core_lanes"] & (facts["vta_core_lanes"] - 1):
+            raise ValueError(f"vta_core_lanes is a power of two, not {facts['vta_core_lanes']}")
+        if facts["vta_core_vector"] not in VECTORS:
+            raise ValueError(f"vta_core_vector is 1 or 16, not {facts['vta_core_vector']}")
