@@ -55,15 +55,8 @@ from .isa import (
     Store,
     Uop,
 )
-from .layers import (
-    AddOp,
-    ConvolutionOp,
-    ConvOp,
-    ConvTransposeOp,
-    DenseOp,
-    LayerOp,
-    ScaleOp,
-)
+from .layers import AddOp, LayerOp, ScaleOp
+from .products import ConvolutionOp, ConvOp, ConvTransposeOp, DenseOp
 from .program import BufferOp, ConstantOp, ProgramOp, SymbolicOp
 from .stream import StreamOp, UopTableOp
 from .stream_check import check_stream

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects.vta import (
     FinishOp,
@@ -24,11 +23,13 @@ from ...dialects.vta import (
     TileOp,
     TokenType,
 )
+from ...errors import CloptError
 from .lowering.touched import Place, touched
 
 _STAGES = tuple(Stage)
 _NUMBER = {stage: number for number, stage in enumerate(_STAGES)}
 _QUEUE = {(queue.source, queue.target): queue for queue in Queue}
+_TYPES = {queue: TokenType(queue) for queue in Queue}
 _NONE = -1
 
 _Clock = list[int]
@@ -51,13 +52,12 @@ class VTAAssignTokensPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in op.ops:
             if isinstance(program, ProgramOp):
-                steps = list(program.steps)
-                if any(step.waits or step.signals for step in steps):
-                    raise PassFailedException(
+                if not program.is_serial:
+                    raise CloptError(
                         f"@{program.sym_name.data} has tokens; vta-assign-tokens is for programs "
                         "without."
                     )
-                _Assignment(program).run(steps)
+                _Assignment(program).run([*program.steps])
 
 
 @dataclass
@@ -76,6 +76,7 @@ class _Assignment:
     """
 
     def __init__(self, program: ProgramOp) -> None:
+        self.block = program.body.block
         self.done: dict[Stage, list[_Done]] = {stage: [] for stage in Stage}
         self.clocks: dict[Stage, _Clock] = {stage: [_NONE] * len(_STAGES) for stage in Stage}
         self.touches: dict[Place, _Touches] = {
@@ -91,7 +92,7 @@ class _Assignment:
             stage = op.stage
             self._wait(op, stage, self._needed(op, stage))
             self._finish(op, stage)
-        _rewrite(steps, self.pending)
+        _rewrite(self.block, self.pending)
 
     def _needed(self, op: TileOp, stage: Stage) -> _Clock:
         """The last operation of each stage that has to be done before `op`."""
@@ -162,30 +163,28 @@ class _Touches:
         (self.writes if writes else self.reads)[stage, begin:end] = index
 
 
-def _rewrite(steps: list[TileOp], pending: dict[TileOp, list[tuple[Queue, TileOp]]]) -> None:
+def _rewrite(block: Block, pending: dict[TileOp, list[tuple[Queue, TileOp]]]) -> None:
     """Give the operations their tokens, as operands and results."""
     signals: dict[TileOp, list[tuple[Queue, TileOp]]] = {}
     for op, tokens in pending.items():
         for queue, source in tokens:
             signals.setdefault(source, []).append((queue, op))
     received: dict[TileOp, list[SSAValue]] = {}
-    ops: list[Operation] = [*{*steps, *pending, *signals}]
-    block = steps[0].parent
-    assert block is not None
-    members = set(ops)
-    for op in [op for op in block.ops if op in members]:
-        assert isinstance(op, TileOp)
-        sent = signals.get(op, [])
+    for op in (op for op in [*block.ops] if isinstance(op, TileOp)):
         waits = received.get(op, [])
-        if not sent and not waits:
+        if op not in signals:
+            if waits:
+                op.operands = [*op.operands, *waits]
             continue
         new = type(op).create(
             operands=[*op.operands, *waits],
-            result_types=[TokenType(queue) for queue, _ in sent],
+            result_types=[_TYPES[queue] for queue, _ in signals[op]],
             properties=op.properties,
             attributes=op.attributes,
         )
         new.location = op.location
-        Rewriter.replace_op(op, new, [])
-        for (_, target), token in zip(sent, new.results, strict=True):
+        block.insert_op_before(new, op)
+        op.detach()
+        op.erase()
+        for (_, target), token in zip(signals[op], new.results, strict=True):
             received.setdefault(target, []).append(token)

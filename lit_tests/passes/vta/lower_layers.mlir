@@ -5,7 +5,7 @@
 // The window's pads are those of the load; its nine elements are micro-ops in loops over rows and
 // columns. The bias includes what rounds the sum. The addition, which alone reads the convolution,
 // runs before that is stored.
-// CHECK-LABEL: vta.program @block
+// CHECK-LABEL: vta.program @block #vta.config<1x16_i8w8a32_15_15_18_17> write_to_read 4 {
 // CHECK-NEXT:    [[x:%.*]] = vta.buffer "input0" : !vta.dram<act, 64>
 // CHECK-NEXT:    [[z:%.*]] = vta.buffer "input1" : !vta.dram<act, 64>
 // CHECK-NEXT:    [[y:%.*]] = vta.buffer "output0" : !vta.dram<act, 64>

@@ -20,7 +20,7 @@ from ....dialects.vta import (
     StoreOp,
     Uop,
 )
-from .folding import Tap, fold
+from .folding import Kernel, Tap, fold
 from .steps import AddBias, AddTensor, Immediate, Step
 from .windows import Span
 
@@ -146,12 +146,17 @@ class Emitter:
         reset: bool = False,
     ) -> None:
         """Products of a nest, or zeros in its sums."""
-        for uops, loops in fold(base, axes, taps=taps, distance=self.distance, room=self.room):
+        for uops, loops in self._fold(base, axes, taps):
             self.ops.append(GemmOp(reset, uops, loops))
+
+    def _fold(
+        self, base: Uop, axes: Sequence[Loop], taps: Sequence[Tap] = ((0, 0),)
+    ) -> tuple[Kernel, ...]:
+        return fold(base, tuple(axes), tuple(taps), distance=self.distance, room=self.room)
 
     def alu(self, kind: AluKind, immediate: int | None, base: Uop, axes: Sequence[Loop]) -> None:
         """One operation on every element of a nest."""
-        for uops, loops in fold(base, axes, distance=self.distance, room=self.room):
+        for uops, loops in self._fold(base, axes):
             self.ops.append(AluOp(kind, immediate, uops, loops))
 
     def steps(

@@ -3,59 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations, product
+from functools import lru_cache
+from itertools import chain, permutations, product
 from math import prod
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ....dialects.vta import Loop, Uop
+from ....dialects.vta import Loop, Uop, UopsAttr
 
-Kernel: TypeAlias = tuple[tuple[Uop, ...], tuple[Loop, ...]]
-"""Micro-ops, and the loops around them, outermost first."""
+
+class Kernel(NamedTuple):
+    """Micro-ops, and the loops around them, outermost first."""
+
+    uops: UopsAttr
+    loops: tuple[Loop, ...]
+
 
 Tap: TypeAlias = tuple[int, int]
 """What one element of a window adds to the indices of inputs and weights."""
 
 MAX_EXTENT = (1 << 14) - 1
-_NO_TAP: tuple[Tap, ...] = ((0, 0),)
 
 
+@lru_cache(maxsize=1 << 14)
 def fold(
-    base: Uop, axes: Sequence[Loop], *, taps: Sequence[Tap] = _NO_TAP, distance: int, room: int
-) -> list[Kernel]:
+    base: Uop,
+    axes: tuple[Loop, ...],
+    taps: tuple[Tap, ...] = ((0, 0),),
+    *,
+    distance: int,
+    room: int,
+) -> tuple[Kernel, ...]:
     """The fewest micro-ops that run a nest of `axes` and taps, in one instruction if possible.
 
     A micro-op reads no sum that one of the `distance - 1` before it wrote; the order of sums is
     free. An instruction has up to `room` micro-ops. Where both cannot be had, an axis becomes
-    instructions of its own.
+    instructions of its own. The tiles of a layer ask for few nests, often.
     """
     axes = _joined(axes)
     for loops, outside, inside in _choices(axes, len(taps), room):
         uops = _uops(base, outside, taps, inside)
         if _keeps_distance(uops, loops, distance):
-            return [(uops, loops)]
+            return (Kernel(UopsAttr(tuple(uops)), loops),)
     if len(taps) > 1:
-        return [
-            kernel
-            for tap in taps
-            for kernel in fold(base, axes, taps=[tap], distance=distance, room=room)
+        parts = [fold(base, axes, (tap,), distance=distance, room=room) for tap in taps]
+    else:
+        # First an axis of summation, which stands in the way of the distance.
+        peeled = min(axes, key=lambda axis: (axis.dst != 0, axis.extent))
+        rest = tuple(axis for axis in axes if axis is not peeled)
+        parts = [
+            fold(_moved(base, peeled, i), rest, taps, distance=distance, room=room)
+            for i in range(peeled.extent)
         ]
-    # First an axis of summation, which stands in the way of the distance.
-    peeled = min(axes, key=lambda axis: (axis.dst != 0, axis.extent))
-    rest = [axis for axis in axes if axis is not peeled]
-    return [
-        kernel
-        for i in range(peeled.extent)
-        for kernel in fold(_moved(base, peeled, i), rest, taps=taps, distance=distance, room=room)
-    ]
+    return tuple(chain.from_iterable(parts))
 
 
 def _moved(base: Uop, axis: Loop, turn: int) -> Uop:
     return Uop(base.dst + axis.dst * turn, base.src + axis.src * turn, base.wgt + axis.wgt * turn)
 
 
-def _joined(axes: Sequence[Loop]) -> list[Loop]:
+def _joined(axes: Sequence[Loop]) -> tuple[Loop, ...]:
     """Axes without those of one turn; two that run through one sequence of indices are one."""
     joined: list[Loop] = []
     for axis in axes:
@@ -68,11 +76,11 @@ def _joined(axes: Sequence[Loop]) -> list[Loop]:
                 joined[-1] = axis._replace(extent=outer.extent * axis.extent)
                 continue
         joined.append(axis)
-    return joined
+    return tuple(joined)
 
 
 def _choices(
-    axes: list[Loop], taps: int, room: int
+    axes: tuple[Loop, ...], taps: int, room: int
 ) -> list[tuple[tuple[Loop, ...], list[Loop], list[Loop]]]:
     """Every choice of loops, fewest micro-ops first, with the other axes: those of sums, others."""
     total = taps * prod(axis.extent for axis in axes)
@@ -90,19 +98,27 @@ def _choices(
 
 def _uops(
     base: Uop, outside: Sequence[Loop], taps: Sequence[Tap], inside: Sequence[Loop]
-) -> tuple[Uop, ...]:
+) -> list[Uop]:
     uops: list[Uop] = []
+    places = [
+        _moved_by(inside, turns) for turns in product(*(range(axis.extent) for axis in inside))
+    ]
     for turns in product(*(range(axis.extent) for axis in outside)):
-        start = base
-        for axis, turn in zip(outside, turns, strict=True):
-            start = _moved(start, axis, turn)
-        for src, wgt in taps:
-            for places in product(*(range(axis.extent) for axis in inside)):
-                at = Uop(start.dst, start.src + src, start.wgt + wgt)
-                for axis, turn in zip(inside, places, strict=True):
-                    at = _moved(at, axis, turn)
-                uops.append(at)
-    return tuple(uops)
+        dst, src, wgt = _moved_by(outside, turns)
+        for tap_src, tap_wgt in taps:
+            first = Uop(base.dst + dst, base.src + src + tap_src, base.wgt + wgt + tap_wgt)
+            uops += [Uop(first.dst + d, first.src + s, first.wgt + w) for d, s, w in places]
+    return uops
+
+
+def _moved_by(axes: Sequence[Loop], turns: Sequence[int]) -> tuple[int, int, int]:
+    """What a turn of each axis adds to the indices."""
+    pairs = list(zip(axes, turns, strict=True))
+    return (
+        sum(axis.dst * turn for axis, turn in pairs),
+        sum(axis.src * turn for axis, turn in pairs),
+        sum(axis.wgt * turn for axis, turn in pairs),
+    )
 
 
 def _keeps_distance(uops: Sequence[Uop], loops: Sequence[Loop], distance: int) -> bool:

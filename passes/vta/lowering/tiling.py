@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 
 from ....dialects.vta import Config, Memory
 from .windows import Window
@@ -16,6 +16,10 @@ ALU_CYCLES = 2
 INSTRUCTION_CYCLES = 9
 TRANSFER_CYCLES = 33
 UOP_BYTES = 4
+
+MAX_PARTS = 1 << 16
+LONGEST = 128
+"""Rows and columns longer than this may be cut into more pieces than others."""
 
 
 @dataclass(frozen=True)
@@ -86,71 +90,82 @@ class Slots:
 def choose_tile(problem: Problem, config: Config, threads: int) -> tuple[Tile, Slots]:
     """The cheapest tile whose pieces fit `threads` times. Raises ValueError if none fits."""
     best: tuple[float, Tile, Slots] | None = None
-    for tile in _tiles(problem):
-        slots = _slots(problem, tile, config, threads)
-        if slots is not None:
-            cost = _cost(problem, tile, slots, config, threads)
-            if best is None or cost < best[0]:
-                best = cost, tile, slots
+    rows, columns = _lengths(problem.rows), _lengths(problem.columns, 4)
+    for groups, inner, outer in _channels(problem, config, threads):
+        for (height, in_height), (width, in_width) in product(rows, columns):
+            tile = Tile(groups, inner, outer, height, width, spatial_first=False)
+            inp = groups * inner * in_height * in_width
+            slots = _slots(problem, tile, inp, config, threads)
+            if slots is None:
+                continue
+            for spatial_first in (False, True):
+                tile = replace(tile, spatial_first=spatial_first)
+                cost = _cost(problem, tile, slots, config, threads)
+                if best is None or cost < best[0]:
+                    best = cost, tile, slots
     if best is None:
         raise ValueError("one piece of one block does not fit")
     return best[1], best[2]
 
 
-def _parts(size: int, most: int = 1 << 30) -> list[int]:
-    """The sizes of the largest part when `size` is cut into 1, 2, ... equal parts."""
+def _parts(size: int, most: int) -> list[int]:
+    """The sizes of the largest part when `size` is cut into 1, 2, ... up to `most` equal parts."""
     return list(dict.fromkeys(-(-size // n) for n in range(1, min(size, most) + 1)))
 
 
-def _tiles(problem: Problem) -> Iterator[Tile]:
-    channels = [
-        (1, inner, outer) for inner in _parts(problem.inner) for outer in _parts(problem.outer)
-    ]
-    channels += [
-        (groups, problem.inner, problem.outer) for groups in _parts(problem.groups) if groups > 1
-    ]
-    columns = _parts(problem.columns.result, 4 if problem.columns.result <= 128 else 1 << 30)
-    for groups, inner, outer in channels:
-        for rows in _parts(problem.rows.result):
-            for width in columns:
-                for spatial_first in (False, True):
-                    yield Tile(groups, inner, outer, rows, width, spatial_first)
-
-
-def _input_elements(problem: Problem, tile: Tile) -> int:
-    """The elements of inputs that a tile needs, at most."""
-    sizes = [
-        max(
-            window.span(begin, min(begin + size, window.result)).count
-            for begin in range(0, window.result, size)
+def _lengths(window: Window, most: int = MAX_PARTS) -> list[tuple[int, int]]:
+    """Lengths of pieces of a result, each with that of the input that it reads at most."""
+    parts = _parts(window.result, max(most, -(-window.result // LONGEST)))
+    return [
+        (
+            part,
+            max(
+                window.span(begin, min(begin + part, window.result)).count
+                for begin in range(0, window.result, part)
+            ),
         )
-        for window, size in ((problem.rows, tile.rows), (problem.columns, tile.columns))
+        for part in parts
     ]
-    return tile.groups * tile.inner * sizes[0] * sizes[1]
 
 
-def _slots(problem: Problem, tile: Tile, config: Config, threads: int) -> Slots | None:
-    depth = {memory: config.depth(memory) for memory in (Memory.INP, Memory.WGT, Memory.ACC)}
-    wgt = tile.channels * tile.inner * problem.taps
+def _channels(problem: Problem, config: Config, threads: int) -> list[tuple[int, int, int]]:
+    """Groups, input and output blocks whose weights fit the scratchpad."""
+    choices = [
+        (1, inner, outer)
+        for inner in _parts(problem.inner, MAX_PARTS)
+        for outer in _parts(problem.outer, MAX_PARTS)
+    ]
+    choices += [
+        (groups, problem.inner, problem.outer)
+        for groups in _parts(problem.groups, MAX_PARTS)
+        if groups > 1
+    ]
+    # A kernel has up to a micro-op for each tile of weights, and four kernels should fit.
+    room = min(config.depth(Memory.WGT) // threads, config.depth(Memory.UOP) // 4)
+    return [
+        (groups, inner, outer)
+        for groups, inner, outer in choices
+        if groups * inner * outer * problem.taps <= room
+    ]
+
+
+def _slots(problem: Problem, tile: Tile, inp: int, config: Config, threads: int) -> Slots | None:
+    """The slots of a tile that reads `inp` elements of inputs; None if they do not fit."""
     acc = tile.results * (1 + problem.residuals)
     vectors = tile.channels * problem.vectors
-    if wgt * threads > depth[Memory.WGT] or (acc + vectors) * threads > depth[Memory.ACC]:
+    sums, inputs = config.depth(Memory.ACC), config.depth(Memory.INP)
+    if (acc + vectors) * threads > sums or inp * threads > inputs:
         return None
-    inp = _input_elements(problem, tile)
-    if inp * threads > depth[Memory.INP]:
-        return None
-    if wgt * 4 > 1 << config.log_depth(Memory.UOP):
-        return None
+    wgt = tile.channels * tile.inner * problem.taps
     pieces = _pieces(problem, tile)
-    inputs = problem.images * pieces.spatial * pieces.groups * pieces.inner
-    weights = pieces.channels * pieces.inner
-    room = depth[Memory.ACC] - acc * threads
+    input_count = problem.images * pieces.spatial * pieces.groups * pieces.inner
+    weight_count = pieces.channels * pieces.inner
     return Slots(
         inp, wgt, acc, vectors,
-        inputs if inputs * inp <= depth[Memory.INP] else threads,
-        weights if weights * wgt <= depth[Memory.WGT] else threads,
+        input_count if input_count * inp <= inputs else threads,
+        weight_count if weight_count * wgt <= config.depth(Memory.WGT) else threads,
         threads,
-        pieces.channels if pieces.channels * vectors <= room else threads,
+        pieces.channels if pieces.channels * vectors <= sums - acc * threads else threads,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from xdsl.ir import SSAValue
@@ -10,10 +11,10 @@ from xdsl.ir import SSAValue
 from ....dialects.vta import (
     AluOp,
     GemmOp,
-    Loop,
     Space,
     StoreOp,
     TileOp,
+    UopsAttr,
     UopsOp,
 )
 from ....dialects.vta.transfers import TransferOp
@@ -54,10 +55,10 @@ def touched(op: TileOp) -> Iterator[Range]:
 
 def _bounds(op: UopsOp, index: int) -> tuple[int, int]:
     """The least index of a tile, and the greatest plus one; index is that of dst, src or wgt."""
-    starts = [uop[index] for uop in op.uops]
-    reach = sum((loop.extent - 1) * _step(loop, index) for loop in op.loops)
-    return min(starts), max(starts) + reach + 1
+    first, last = _extremes(op.uops_attr)[index]
+    return first, last + sum((loop.extent - 1) * loop[1 + index] for loop in op.loops) + 1
 
 
-def _step(loop: Loop, index: int) -> int:
-    return loop[1 + index]
+@lru_cache(maxsize=1 << 14)
+def _extremes(uops: UopsAttr) -> list[tuple[int, int]]:
+    return [(min(indices), max(indices)) for indices in zip(*uops.data, strict=True)]

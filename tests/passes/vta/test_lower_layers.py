@@ -49,9 +49,9 @@ def run_conv(
     source, constant = network.input(x_shape), network.constant(weight)
     offsets = None if values is None else network.constant(values)
     y = network.add(vta.ConvOp(source, constant, offsets, shift=shift, low=0, high=127, **options))
-    program = network.program(y, threads=threads, write_to_read=write_to_read)
+    stream = network.stream(y, threads=threads, write_to_read=write_to_read)
     expected = requantized(convolution(x, weight, values, **options), shift, 0, 127)
-    return check(network, program, [x], [expected], seeds=seeds)
+    return check(network, stream, [x], [expected], seeds=seeds)
 
 
 def blocks(channels: int, config: Config) -> int:
@@ -180,9 +180,9 @@ def run_transposed(
     network = Network(config)
     source, constant = network.input(x_shape), network.constant(weight)
     y = network.add(vta.ConvTransposeOp(source, constant, shift=7, **options))
-    program = network.program(y, threads=threads)
+    stream = network.stream(y, threads=threads)
     expected = requantized(transposed_convolution(x, weight, **options), 7)
-    return check(network, program, [x], [expected], seeds=(0,))
+    return check(network, stream, [x], [expected], seeds=(0,))
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.name)
@@ -222,9 +222,9 @@ def run_dense(config: Config, threads: int, rows: int, inputs: int, outputs: int
     network = Network(config)
     source = network.input(x.shape)
     y = network.add(vta.DenseOp(source, network.constant(weight), network.constant(bias), shift=9))
-    program = network.program(y, threads=threads)
+    stream = network.stream(y, threads=threads)
     sums = x.astype(np.int64) @ weight.astype(np.int64).T + bias
-    return check(network, program, [x], [requantized(sums, 9)], seeds=(0,))
+    return check(network, stream, [x], [requantized(sums, 9)], seeds=(0,))
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.name)
@@ -262,12 +262,12 @@ def test_residual_block(config: Config, threads: int):
     second = network.add(vta.ConvOp(first, network.constant(w1), pads=around, shift=10))
     short = network.add(vta.ConvOp(source, network.constant(wp), strides=strides, shift=8))
     y = network.add(vta.AddOp(second, short, left_shifts=(1, 0), shift=1, low=0))
-    program = network.program(y, threads=threads)
+    stream = network.stream(y, threads=threads)
     hidden = requantized(convolution(x, w0, None, strides, around), 9, 0)
     main = requantized(convolution(hidden, w1, None, (1, 1), around), 10).astype(np.int64)
     projected = requantized(convolution(x, wp, None, strides), 8).astype(np.int64)
     expected = requantized((main << 1) + projected, 1, 0)
-    check(network, program, [x], [expected], seeds=range(4))
+    check(network, stream, [x], [expected], seeds=range(4))
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.name)
@@ -280,14 +280,14 @@ def test_elementwise_layers_alone(config: Config, threads: int):
     total = network.add(vta.AddOp(left, right, left_shifts=(3, 1), shift=2))
     scaled = network.add(vta.ScaleOp(total, multiplier=-77, offset=1001, shift=6, low=-100))
     wide = network.add(vta.ScaleOp(left, multiplier=32767, shift=16, low=-9, high=40))
-    program = network.program(total, scaled, wide, threads=threads)
+    stream = network.stream(total, scaled, wide, threads=threads)
     sums = requantized((a.astype(np.int64) << 3) + (b.astype(np.int64) << 1), 2)
     expected = [
         sums,
         requantized(sums.astype(np.int64) * -77 + 1001, 6, -100),
         requantized(a.astype(np.int64) * 32767, 16, -9, 40),
     ]
-    check(network, program, [a, b], expected)
+    check(network, stream, [a, b], expected)
 
 
 def test_a_layer_that_does_not_fit_is_refused():

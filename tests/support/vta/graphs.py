@@ -1,15 +1,16 @@
-"""Graphs of layers, what they have to compute, and programs as streams."""
+"""Graphs of layers as streams, and what they have to compute."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType, i8
 from xdsl.ir import Block, Region, SSAValue
 
 from clopt.backends.vta.event_simulator import run_stages
+from clopt.backends.vta.linking import link_stream
 from clopt.backends.vta.simulator import Counters, Simulator, make_dram
 from clopt.context import CloptContext
 from clopt.dialects import nn
@@ -17,20 +18,17 @@ from clopt.dialects.vta import (
     Config,
     DramKind,
     GraphOp,
-    Instruction,
     LayerOp,
-    Load,
     Memory,
-    ProgramOp,
     ReturnOp,
-    Uop,
-    UopsOp,
+    StreamOp,
     encode_uops,
 )
-from clopt.dialects.vta.isa import token_bits
 from clopt.passes.vta.assign_tokens import VTAAssignTokensPass
+from clopt.passes.vta.emit_instructions import VTAEmitInstructionsPass
 from clopt.passes.vta.lower_layers import VTALowerLayersPass
 from clopt.passes.vta.lowering.packing import pack_activations, unpack_activations
+from clopt.passes.vta.place_uops import VTAPlaceUopsPass
 
 Array = np.ndarray
 
@@ -55,86 +53,47 @@ class Network:
         self.block.add_op(layer)
         return layer.result
 
-    def program(self, *outputs: SSAValue, threads: int = 2, write_to_read: int = 4) -> ProgramOp:
-        """The verified program, with tokens."""
+    def stream(self, *outputs: SSAValue, threads: int = 2, write_to_read: int = 4) -> StreamOp:
+        """The verified stream."""
         self.block.add_op(ReturnOp(outputs))
         module = ModuleOp([GraphOp("g", self.config, Region(self.block))])
         module.verify()
-        VTALowerLayersPass(threads, write_to_read).apply(self.context, module)
-        VTAAssignTokensPass().apply(self.context, module)
-        module.verify()
-        program = module.body.block.first_op
-        assert isinstance(program, ProgramOp)
-        return program
-
-
-@dataclass
-class Stream:
-    """The instructions of a program, and its buffers one behind the other."""
-
-    instructions: list[Instruction]
-    uops: list[Uop]
-    starts: dict[str, int]
-    sizes: dict[DramKind, int]
-
-
-def stream_of(program: ProgramOp) -> Stream:
-    """Put micro-ops where there is room, and all buffers of a kind side by side."""
-    depth = program.config.depth(Memory.UOP)
-    stream = Stream([], [], {}, dict.fromkeys(DramKind, 0))
-    starts: dict[SSAValue, int] = {}
-    for symbol in program.symbols:
-        starts[symbol.result] = stream.starts[symbol.key] = stream.sizes[symbol.type.kind]
-        stream.sizes[symbol.type.kind] += symbol.type.elements
-    places: dict[tuple[Uop, ...], int] = {}
-    used = 0
-    for op in program.steps:
-        instruction = op.instruction
-        if isinstance(op, UopsOp):
-            count = len(op.uops)
-            if op.uops not in places:
-                if used + count > depth:
-                    places, used = {}, 0
-                load = Load(
-                    memory=Memory.UOP, sram_base=used, dram_base=len(stream.uops), x_size=count
-                )
-                stream.instructions.append(load)
-                stream.uops += op.uops
-                places[op.uops] = used
-                used += count
-            begin = places[op.uops]
-            instruction = replace(instruction, uop_bgn=begin, uop_end=begin + count)
-        elif op.buffer is not None:
-            base = instruction.dram_base + starts[op.buffer]
-            instruction = replace(instruction, dram_base=base)
-        bits = token_bits(op.waited_queues, op.signalled_queues)
-        stream.instructions.append(replace(instruction, **bits))
-    return stream
+        for each in (
+            VTALowerLayersPass(threads, write_to_read),
+            VTAAssignTokensPass(),
+            VTAPlaceUopsPass(),
+            VTAEmitInstructionsPass(),
+        ):
+            each.apply(self.context, module)
+            module.verify()
+        stream = module.body.block.first_op
+        assert isinstance(stream, StreamOp)
+        return stream
 
 
 def check(
     network: Network,
-    program: ProgramOp,
+    op: StreamOp,
     inputs: Sequence[Array],
     expected: Sequence[Array],
     *,
     seeds: Sequence[int] = (0, 1),
 ) -> Counters:
-    """Run a program in its order and in random legal ones; every result has to be the expected.
+    """Run a stream in its order and in random legal ones; every result has to be the expected.
 
     Returns what was counted.
     """
-    config, stream = program.config, stream_of(program)
+    config, stream = op.config, link_stream(op)
     arrays: dict[Memory, Array] = {Memory.UOP: encode_uops(stream.uops, config)}
     for kind, memory in ((DramKind.WGT, Memory.WGT), (DramKind.ACC, Memory.ACC)):
         constants = [
             network.context.weights.get(symbol.key)
-            for symbol in program.symbols
+            for symbol in op.symbols
             if symbol.type.kind is kind
         ]
         if constants:
             arrays[memory] = np.concatenate(constants)
-    first = np.full((stream.sizes[DramKind.ACT], *config.element_shape(Memory.INP)), 55, np.int8)
+    first = np.full((stream.elements[DramKind.ACT], *config.element_shape(Memory.INP)), 55, np.int8)
     for i, x in enumerate(inputs):
         tiles = pack_activations(x, config)
         start = stream.starts[f"input{i}"]
