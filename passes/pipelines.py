@@ -21,6 +21,7 @@ from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
 from .nn.fold_relayouts import NNFoldRelayoutsPass
 from .nn.fuse import NNFusePass
+from .nn.integer_products import NNIntegerProductsPass
 from .nn.join_attention import NNJoinAttentionPass
 from .nn.mixed_precision import NNMixedPrecisionPass
 from .nn.sink_reshapes import NNSinkReshapesPass
@@ -32,6 +33,7 @@ from .on_networks import CanonicalizeNetworks, CSEOfNetworks, DCEOfNetworks
 from .tir.apply_plan import TIRApplyPlanPass
 from .tir.choose_plan import TIRChoosePlanPass
 from .tir.expand_erf import TIRExpandErfPass
+from .tir.form_dots import TIRFormDotsPass
 from .tir.hoist_guards import TIRHoistGuardsPass
 from .tir.join_kernels import TIRJoinKernelsPass
 from .tir.join_strips import TIRJoinStripsPass
@@ -58,6 +60,8 @@ SIMPLIFY: tuple[ModulePass, ...] = (
 )
 
 INTEGERS: tuple[ModulePass, ...] = (
+    # While constants are still integers.
+    NNIntegerProductsPass(),
     # The weights of products that stay in floats.
     NNFoldConstantsPass(),
     DCEOfNetworks(),
@@ -133,6 +137,8 @@ SCHEDULE: tuple[ModulePass, ...] = (
     TIRWidenF16AccumulatorsPass(),
     # Last, since it needs final layouts and indices: accesses to packed values become texels.
     TIRLowerTexturesPass(),
+    # Loops are final here, too, and so is what lies side by side in memory.
+    TIRFormDotsPass(),
     # The work of each kernel is final, and so are its loops, which joint kernels put together.
     TIRJoinKernelsPass(),
     VerifyPass(),

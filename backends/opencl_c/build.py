@@ -82,6 +82,7 @@ class Builder:
             memref.StoreOp: self._store,
             tir.TexelReadOp: self._read_texel,
             tir.TexelWriteOp: self._write_texel,
+            tir.DotOp: self._dot,
             tir.BarrierOp: self._barrier,
             affine.ApplyOp: self._apply,
             scf.YieldOp: self._yield,
@@ -217,6 +218,17 @@ class Builder:
             self._execute_lanes(op)
         else:
             self.values[op.result] = node
+
+    def _dot(self, op: tir.DotOp) -> None:
+        quads = [
+            self.memory.load_quads(buffer, [self.form(i) for i in indices])
+            for buffer, indices in ((op.a, op.a_indices), (op.b, op.b_indices))
+        ]
+        a, b = quads
+        if a is None or b is None:
+            self._execute_lanes(op)
+        else:
+            self.values[op.result] = self.operations.dot(self.node(op.sum), a, b)
 
     def _write_texel(self, op: tir.TexelWriteOp) -> None:
         coords = [self.form(at) for at in op.coords]

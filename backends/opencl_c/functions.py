@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from . import exponential, rounding
+from . import dots, exponential, rounding
 from .builtins import WIDEST_CALL
 
 
@@ -20,6 +20,9 @@ _FUNCTIONS = {
     name: _Function(text, WIDEST_CALL)
     for name, text in (rounding.FUNCTIONS | exponential.FUNCTIONS).items()
 }
+_FUNCTIONS.update(
+    {name: _Function(text, dots.WIDTH) for name, text in dots.FUNCTIONS.items()},
+)
 # It alone calls no builtin.
 _FUNCTIONS[exponential.EXP] = replace(_FUNCTIONS[exponential.EXP], widest=16)
 NAMES = frozenset(name + width for name in _FUNCTIONS for width in ("", "2", "3", "4", "8", "16"))

@@ -188,6 +188,21 @@ class Memory:
         stride = self.ex.space.lane_stride(form)
         return None if stride is None else self._load_strided(buffer, form, stride, hint)
 
+    def load_quads(self, value: SSAValue, indices: Sequence[Linear]) -> Node | None:
+        """Four bytes as an int, in each lane its own; None if each lane must load separately."""
+        array = self._addressed(value)
+        assert isinstance(array, Array), "tir.dot reads global memory"
+        form, width = self._flat(value, indices), 1
+        if self.ex.space.is_varying(form):
+            if self.ex.space.lane_stride(form) != tir.QUAD:
+                return None
+            form, width = self.ex.at_lane(form, 0), self.ex.lane_width
+        array.has_elements = True
+        return self.graph.node(
+            "quads", CType("int", width), self.ex.address(form), (array, form, width),
+            key=form_key(form), hint=array.hint, reads=array, needs=self.ex.space.blocks_of(form),
+        )  # fmt: skip
+
     def fetch(self, value: SSAValue, indices: Sequence[Linear], distance: int) -> None:
         """Ask for what lies so many bytes behind an element, once in a block."""
         array = self._addressed(value)

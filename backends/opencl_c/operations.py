@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 from ...dialects import tir
 from ...dialects.cl.target import Target
 from ...errors import CloptError
+from . import dots
 from .builtins import (
     BOOL_OPERATORS,
     CALLS,
@@ -168,6 +169,13 @@ class Operations:
         if gives is Sign.UNSIGNED:
             ctype = ctype.unsigned()
         return self.ex.convert(operand, ctype)
+
+    def dot(self, total: Node, a: Node, b: Node) -> Node:
+        """A sum and four products of the bytes of a and b."""
+        widest = self._widest((total, a, b))
+        fits = widest.width == dots.WIDTH
+        name = dots.OF_TARGET.get(self.target.dot_product, dots.PLAIN) if fits else dots.PLAIN
+        return self.ex.call(name, widest, (total, a, b))
 
     def _quotient(self, op: Operation, operands: Sequence[Node]) -> Node:
         ex, (a, b) = self.ex, operands

@@ -347,7 +347,7 @@ def _longest(node: Node) -> int:
     """The greatest length of text with which a node that is used once gets no variable."""
     if node.kind == "binary" and node.payload == "*" and node.ctype.is_float:
         return sys.maxsize
-    return _LONGEST_LOAD if node.kind in ("load", "texel") else _LONGEST_INLINE
+    return _LONGEST_LOAD if node.kind in ("load", "quads", "texel") else _LONGEST_INLINE
 
 
 def _hint(node: Node) -> str:

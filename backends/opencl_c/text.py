@@ -65,6 +65,7 @@ class Texts:
             "swizzle": self._swizzle,
             "select": self._select,
             "load": self._load,
+            "quads": self._quads,
             "texel": self._texel,
             "sampler": lambda _: (_SAMPLER, PRECEDENCE["|"]),
             "register": lambda node: (node.payload.name, PRIMARY),
@@ -288,6 +289,12 @@ class Texts:
                 return self.wide_element(array, form, node.operands, width), UNARY
             return f"vload{width}(0, {self.pointer(array, form, node.operands)})", PRIMARY
         return self.element(array, form, node.operands), PRIMARY
+
+    def _quads(self, node: Node) -> Text:
+        """Four bytes as an int, or a vector of such."""
+        array, form, width = node.payload
+        pointer = f"(__{array.space} const int *)({self.pointer(array, form, node.operands)})"
+        return (f"*{pointer}", UNARY) if width == 1 else (f"vload{width}(0, {pointer})", PRIMARY)
 
     def _load_half(self, array: Array, form: Linear, node: Node, width: int) -> str:
         if width == 1:

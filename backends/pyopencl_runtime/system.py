@@ -17,6 +17,11 @@ def has_avx512() -> bool:
     return " avx512vl " in f"{_processor_lines().get('flags', '')} "
 
 
+def has_byte_products() -> bool:
+    """Whether it has AVX-512's instructions for products of bytes, where the system tells."""
+    return " avx512_vnni " in f"{_processor_lines().get('flags', '')} "
+
+
 def processor() -> str:
     """A text that differs between processors: two of one name may differ in all that matters."""
     lines = _processor_lines()

@@ -150,6 +150,11 @@ class Target:
     correctly_rounded_division: bool = True
     """Whether `/` and `sqrt` of floats are rounded correctly, by nature as on CPUs or by a build
     option of OpenCL. Elsewhere kernels correct the last bits where a result depends on them."""
+    dot_product: str = "off"
+    """How kernels of a CPU multiply bytes: 16 sums of four products each by AVX-512's `vpdpbusd`,
+    as inline assembly (`asm`) or a function of LLVM's that the compiler knows by name
+    (`intrinsic`), or by plain arithmetic (`plain`), which is slower than floats. With `off` floats
+    are multiplied."""
     mad: bool = False
     """Whether kernels write `mad(a, b, c)` and do not leave `a * b + c` to the compiler."""
     select: bool = False
@@ -268,6 +273,11 @@ class Target:
             return TEXEL
         is_packing = self.device_type == "cpu" and self.blocks != "off" and self.vector_width > 1
         return self.vector_width if is_packing else 0
+
+    @property
+    def multiplies_bytes(self) -> bool:
+        """Whether products of quantised values are products of integers."""
+        return self.dot_product != "off" and self.device_type == "cpu" and self.vector_width == 16
 
     @classmethod
     def from_facts(cls, name: str, facts: Mapping[str, Any]) -> Target:

@@ -10,12 +10,14 @@ from ..facts import require_choice, require_from_zero, require_positive
 TEXTURE_CHOICES = ("off", "auto", "prefer")
 WINOGRAD_CHOICES = ("off", "auto", "prefer")
 BLOCK_CHOICES = ("off", "auto", "prefer")
+DOT_CHOICES = ("off", "plain", "asm", "intrinsic")
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "device_type": ("cpu", "gpu"),
     "texture": TEXTURE_CHOICES,
     "blocks": BLOCK_CHOICES,
     "winograd": WINOGRAD_CHOICES,
+    "dot_product": DOT_CHOICES,
 }
 _POSITIVE = (
     "vector_width",

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import IntegerAttr, f16
+from xdsl.dialects.builtin import IntegerAttr, f16, i32
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.pattern_rewriter import RewritePattern
@@ -15,7 +15,16 @@ from xdsl.utils.exceptions import VerifyException
 from ..inferred import FORMAT, InferredOp, Properties
 from .interfaces import HalfRule, Role, Zeros
 from .limits import check_size
-from .types import Array, Tensor, count, is_float, shape_of, tensor_type
+from .types import (
+    Array,
+    Tensor,
+    count,
+    is_float,
+    is_integer,
+    numpy_dtype,
+    shape_of,
+    tensor_type,
+)
 
 KIND_FORMAT = "$kind " + FORMAT
 """The text form of nn operations that start with the keyword of their kind."""
@@ -170,6 +179,24 @@ def require_same_element(types: Sequence[Tensor]) -> None:
             raise VerifyException(
                 f"element types {types[0].element_type} and {type.element_type} differ"
             )
+
+
+def sum_element(types: Sequence[Tensor]) -> Attribute:
+    """The element type of sums of products of two factors; a third type is that of their bias.
+
+    It is i32 for integers of 8 bits, signed or not, else that of all operands.
+    """
+    if not all(_is_byte(factor.element_type) for factor in types[:2]):
+        require_same_element(types)
+        return types[0].element_type
+    for bias in types[2:]:
+        if bias.element_type != i32:
+            raise VerifyException(f"sums of 8-bit integers are i32, their bias {bias.element_type}")
+    return i32
+
+
+def _is_byte(element_type: Attribute) -> bool:
+    return is_integer(element_type) and numpy_dtype(element_type).itemsize == 1
 
 
 def require_accumulator(types: Sequence[Tensor], properties: Properties) -> None:

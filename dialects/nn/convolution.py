@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..inferred import FORMAT, Properties, require
 from ..properties import I64, I64_ARRAY, int_array, integer, ints
 from ..windows import positions, spread
-from .base import NNOp, require_accumulator, require_lengths, require_same_element
+from .base import NNOp, require_accumulator, require_lengths, sum_element
 from .interfaces import HalfRule, Role, Zeros
 from .limits import check_size
 from .types import Tensor, count, is_bool, shape_of, tensor_type, with_shape
@@ -109,7 +109,7 @@ class ConvolutionOp(NNOp):
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         (groups,) = ints(properties["groups"])
         x, w = operand_types[0].get_shape(), operand_types[1].get_shape()
-        require_same_element(operand_types)
+        element = sum_element(operand_types)
         require_accumulator(operand_types, properties)
         is_number = not is_bool(operand_types[0].element_type)
         require(is_number, "convolution of i1 elements is not defined")
@@ -123,9 +123,8 @@ class ConvolutionOp(NNOp):
             raise VerifyException(f"bias must have shape [{channels}] but has {shape}")
         strides, dilations, pads = cls._window(properties)
         check_window(strides, dilations, pads, len(w) - 2)
-        result = with_shape(
-            operand_types[0], (x[0], channels, *cls.output_sizes(x[2:], w[2:], properties))
-        )
+        sizes = cls.output_sizes(x[2:], w[2:], properties)
+        result = TensorType(element, (x[0], channels, *sizes))
         check_padded(cls.padded_image(operand_types[0], result), pads)
         return [result]
 
@@ -169,7 +168,7 @@ class ConvOp(ConvolutionOp):
     """Convolution of x [N, C, D1..] with w [O, C/groups, K1..] and an optional bias [O].
 
     `pads` are all begins, then all ends. Halves are multiplied and added up in float, or in half if
-    `accumulate` is f16.
+    `accumulate` is f16. Sums of 8-bit integers, signed or not, are i32, and so is their bias.
     """
 
     name = "nn.conv"

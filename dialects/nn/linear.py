@@ -11,9 +11,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
 from ..inferred import FORMAT, Properties, require
 from ..properties import flag
-from .base import NNOp, require_accumulator, require_same_element
+from .base import NNOp, require_accumulator, sum_element
 from .interfaces import HalfRule, Role, Zeros
-from .types import Tensor, broadcast, count, is_bool, shape_of, with_shape
+from .types import Tensor, broadcast, count, is_bool, shape_of
 
 
 @irdl_op_definition
@@ -21,7 +21,8 @@ class MatmulOp(NNOp):
     """a [..., M, K] times b [..., K, N]; batch dimensions broadcast.
 
     `transpose_a` and `transpose_b` swap the last two dimensions of an operand first. Halves are
-    multiplied and added up in float, or in half if `accumulate` is f16.
+    multiplied and added up in float, or in half if `accumulate` is f16. Sums of 8-bit integers,
+    signed or not, are i32.
     """
 
     name = "nn.matmul"
@@ -55,7 +56,7 @@ class MatmulOp(NNOp):
 
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
-        require_same_element(operand_types)
+        element = sum_element(operand_types)
         require_accumulator(operand_types, properties)
         require(not is_bool(operand_types[0].element_type), "matmul of i1 elements is not defined")
         a, b = (list(t.get_shape()) for t in operand_types)
@@ -66,7 +67,7 @@ class MatmulOp(NNOp):
             b[-2:] = b[-1], b[-2]
         require(a[-1] == b[-2], f"matmul contracts {a[-1]} columns with {b[-2]} rows")
         shape = (*broadcast(a[:-2], b[:-2]), a[-2], b[-1])
-        return [with_shape(operand_types[0], shape)]
+        return [TensorType(element, shape)]
 
     def visits(self) -> int:
         depth = shape_of(self.a)[-1 if self.transpose_a is None else -2]

@@ -17,6 +17,7 @@ from .attributes import (
     ScopeAttr,
 )
 from .block import BlockOp, enclosing_block
+from .dot import QUAD, DotOp
 from .func import FuncOp, rolled_bounds, rolled_loops
 from .in_place import in_place_attribute, in_place_pairs, verify_in_place
 from .kernel import verify_ndrange
@@ -40,11 +41,13 @@ __all__ = [
     "EXPANDED",
     "GRID",
     "PLAIN",
+    "QUAD",
     "TEXEL",
     "TIR",
     "BarrierOp",
     "BlockOp",
     "CallOp",
+    "DotOp",
     "ForOp",
     "FuncOp",
     "Image",
@@ -82,6 +85,6 @@ __all__ = [
 
 TIR = Dialect(
     "tir",
-    [FuncOp, ForOp, BlockOp, CallOp, BarrierOp, TexelReadOp, TexelWriteOp],
+    [FuncOp, ForOp, BlockOp, CallOp, BarrierOp, TexelReadOp, TexelWriteOp, DotOp],
     [ScopeAttr, LoopKindAttr, PlanAttr],
 )

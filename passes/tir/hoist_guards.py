@@ -16,7 +16,7 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ApplyOp
-from xdsl.dialects.builtin import FloatAttr, ModuleOp
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -78,10 +78,13 @@ def _accumulation(guard: scf.IfOp) -> memref.StoreOp | None:
         return None
     value = guard.results[0]
     user = _only_user(value)
-    if isinstance(user, arith.MulfOp):
+    if isinstance(user, arith.ExtUIOp | arith.ExtSIOp):
         value = user.result
         user = _only_user(value)
-    if not isinstance(user, arith.AddfOp):
+    if isinstance(user, arith.MulfOp | arith.MuliOp):
+        value = user.result
+        user = _only_user(value)
+    if not isinstance(user, arith.AddfOp | arith.AddiOp):
         return None
     before = user.lhs if user.rhs is value else user.rhs
     store = _only_user(user.result)
@@ -101,7 +104,7 @@ def _is_zero(value: SSAValue | None) -> bool:
     owner = None if value is None else value.owner
     return (
         isinstance(owner, arith.ConstantOp)
-        and isinstance(owner.value, FloatAttr)
+        and isinstance(owner.value, FloatAttr | IntegerAttr)
         and owner.value.value.data == 0
     )
 

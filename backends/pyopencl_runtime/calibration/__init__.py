@@ -1,4 +1,4 @@
-"""The facts of a live CPU: measured once in under a second, kept, and read from then on.
+"""The facts of a live CPU: measured once in a second or two, kept, and read from then on.
 
 One driver serves many processors, so their facts are no facts of the driver. A GPU has the facts of
 its family and those that it reports.
@@ -22,6 +22,7 @@ from ...targets import load_target
 from .. import system
 from ..devices import AVX512_REGISTERS, Device, target_for
 from ..files import write_atomically
+from .dots import dot_product_of
 from .figures import Figure, figures_of
 from .kept import kept_file, text_of
 from .readings import read
@@ -29,6 +30,9 @@ from .readings import read
 CHOICE = "CLOPT_CALIBRATION"
 """The environment variable that says whether live CPUs have measured facts: auto or off."""
 _CHOICES = ("auto", "off")
+
+AVX512_LANES = 16
+"""Floats, and sums of products of bytes, of a vector."""
 
 _CACHES = {1: "l1_cache_bytes", 2: "l2_cache_bytes"}
 
@@ -93,6 +97,8 @@ def _measure(device: Device, unmeasured: Target, file: Path) -> None:
         figures = _figures_of_system() | figures_of(read(device), unmeasured)
     except cl.Error as error:
         raise CloptError(f"{device} does not run the kernels that measure it: {error}.") from error
+    if figures["vector_width"].value == AVX512_LANES and (form := dot_product_of(device)):
+        figures["dot_product"] = Figure(form, "computes what it should")
     measured = unmeasured.with_facts({fact: figure.value for fact, figure in figures.items()})
     base = load_target(unmeasured.name)
     text = text_of(device, base, measured, figures, date.today())

@@ -15,7 +15,9 @@ from .. import Array, PoolKind, ints
 
 
 def _accumulator(x: Array) -> Array:
-    return x.astype(np.float64) if x.dtype.kind == "f" else x
+    if x.dtype.kind == "f":
+        return x.astype(np.float64)
+    return x.astype(np.int32) if x.dtype.itemsize == 1 else x
 
 
 def _matmul(op: nn.MatmulOp, operands: Sequence[Array]) -> Array:

@@ -53,12 +53,21 @@ class ConstantLayouts:
         blocks = [(axis, self.lanes)]
         terms = shared_terms(op, self.lanes)
         term = next((term for term in terms if self._by_blocks(op, term)), None)
+        if term is not None and self._packs_bytes(type_):
+            # Four terms of a channel lie side by side: the schedule packs them (`dot-tiles`).
+            return PLAIN
         if term is not None:
             blocks = [(term.axes[1], self.lanes), *blocks]
         if not (self.target.uses_textures and self.target.weight_images):
             return Candidate(LayoutAttr(blocks))
         row = min(axis + 1, len(type_.get_shape()) - 1)
         return texture_for(type_, blocks, row, self.target)
+
+    def _packs_bytes(self, type_: nn.Tensor) -> bool:
+        """Whether a schedule packs the weights of a product of bytes for itself."""
+        element = type_.element_type
+        is_byte = nn.is_integer(element) and nn.numpy_dtype(element).itemsize == 1
+        return is_byte and self.target.multiplies_bytes
 
     def _by_blocks(self, op: nn.NNOp, term: Term) -> bool:
         """Whether the kernel reads the first operand of a contraction by blocks of terms."""

@@ -33,6 +33,9 @@ UNSHARED = 4.0
 PARTIAL = 2.0
 """Factor of a contraction's reads of rows by texels, of which a tile uses some elements only."""
 
+_BYTES_APART = 2.0
+"""Factor of a CPU's products of bytes one at a time, which are widened first."""
+
 PANEL = 64
 """Rows and columns of a product that a small group of a GPU multiplies from local memory."""
 
@@ -184,6 +187,9 @@ class CostModel:
             waste *= _padded(outer, self.lanes) / outer
         if self._takes_blocks_apart(layout, result, outer) or _gathers(op, layout, result):
             waste = self.lanes
+        if self.target.multiplies_bytes and _is_of_bytes(op):
+            # Four terms of a channel lie side by side in blocks alone.
+            waste *= 1 / tir.QUAD if layout is not None else _BYTES_APART
         return terms * waste / self.rate
 
     def _takes_blocks_apart(
@@ -194,6 +200,13 @@ class CostModel:
         """
         mixed = layout is not None and result is None
         return mixed and not self.target.uses_textures and outer % self.lanes != 0
+
+
+def _is_of_bytes(op: nn.NNOp) -> bool:
+    """Whether a convolution, which has channels in blocks, multiplies integers of 8 bits."""
+    element = nn.tensor_type(op.operands[0]).element_type
+    is_byte = nn.is_integer(element) and nn.numpy_dtype(element).itemsize == 1
+    return op.BY_CHANNEL and is_byte
 
 
 def _gathers(op: nn.NNOp, layout: LayoutAttr | None, result: LayoutAttr | None) -> bool:

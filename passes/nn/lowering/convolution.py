@@ -47,7 +47,8 @@ def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
             for p, s, k, d, pad in zip(position, strides, window, dilations, pads, strict=True)
         ]
         x = body.read_or(op.x, [n, group * channels_per_group + c, *taps], x_shape, 0)
-        return [sums[0] + x * body.read(op.w, [o, c, *window])]
+        w = body.read(op.w, [o, c, *window])
+        return [sums[0] + x.cast(element_type) * w.cast(element_type)]
 
     names = SPATIAL_AXES[rank]
     axes = ["n", "o", *names, "c", *(f"k{name}" for name in names)]
@@ -178,7 +179,8 @@ def lower_conv_transpose(kernel: Kernel, op: nn.ConvTransposeOp) -> None:
 
         def product() -> Scalar:
             x = body.read(op.x, [n, channel, *inputs])
-            return x * body.read(op.w, [channel, o % outputs if groups > 1 else o, *taps])
+            w = body.read(op.w, [channel, o % outputs if groups > 1 else o, *taps])
+            return x.cast(element_type) * w.cast(element_type)
 
         return [sums[0] + (product() if condition is None else body.where(condition, product, 0))]
 

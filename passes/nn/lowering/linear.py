@@ -28,7 +28,7 @@ def lower_matmul(kernel: Kernel, op: nn.MatmulOp) -> None:
         b_batch = broadcast_index(batch, b_shape[:-2])
         a = body.read(op.a, [*a_batch, k, m] if transpose_a else [*a_batch, m, k])
         b = body.read(op.b, [*b_batch, n, k] if transpose_b else [*b_batch, k, n])
-        return [sums[0] + a * b]
+        return [sums[0] + a.cast(element_type) * b.cast(element_type)]
 
     shape = nn.shape_of(op.result)
     axes = [f"b{i}" for i in range(len(shape) - 2)] + ["m", "n", "k"]

@@ -11,6 +11,7 @@ from typing import Any
 from .attention import ATTENTION
 from .channel_blocks import CHANNEL_BLOCKS
 from .columns import COLUMNS
+from .dot_tiles import DOT_TILES
 from .elementwise import CPU_ELEMENTWISE, GPU_ELEMENTWISE
 from .fallback import FALLBACK
 from .gpu_matmul import GPU_MATMUL
@@ -54,6 +55,8 @@ RULES: tuple[Rule[Any], ...] = (
     WINOGRAD_TILES,
     # Products with what the same kernel computes: no rule below knows two reductions.
     STRIPS,
+    # Four products at a time, where the device has that. The tiles below take one.
+    DOT_TILES,
     # Before the tiles in plain memory: they would put a row of channels into vectors.
     CHANNEL_BLOCKS,
     # Before rows: a tile uses each load several times. It leaves reductions along memory, of which

@@ -1,0 +1,51 @@
+"""Tries a kernel that multiplies bytes; also a script, which needs nothing of clopt.
+
+It reads the names of platform and device, the version of the driver, and the source, as a list in
+JSON; its exit status is 0 where the sums are exact.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pyopencl as cl
+
+_LANES = 16
+
+
+def works(device: cl.Device, source: str) -> bool:
+    """Whether the kernel `try_dots` gives exact sums, also of the largest products.
+
+    Raises pyopencl's errors, or ends the process, where the compiler refuses the source.
+    """
+    context = cl.Context([device])
+    queue = cl.CommandQueue(context, device)
+    program = cl.Program(context, source).build()
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 256, (_LANES, 4)).astype(np.uint8)
+    b = rng.integers(-128, 128, (_LANES, 4)).astype(np.int8)
+    a[0], b[0], b[1] = 255, -128, 127
+    sums = rng.integers(-(1 << 20), 1 << 20, _LANES).astype(np.int32)
+    expected = sums + (a.astype(np.int32) * b.astype(np.int32)).sum(axis=1, dtype=np.int32)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (a, b, sums)]
+    cl.Kernel(program, "try_dots")(queue, (1,), (1,), *buffers)
+    found = np.empty_like(sums)
+    cl.enqueue_copy(queue, found, buffers[-1])
+    queue.finish()
+    return np.array_equal(found, expected)
+
+
+def _main() -> int:
+    *wanted, source = json.load(sys.stdin)
+    for platform in cl.get_platforms():
+        for device in platform.get_devices():
+            if [platform.name, device.name, device.driver_version] == wanted:
+                return 0 if works(device, source) else 1
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

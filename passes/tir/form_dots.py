@@ -1,0 +1,165 @@
+"""`tir-form-dots`: four products of bytes, added to a sum, become one operation.
+
+`tir-lower-blocks` leaves a loop over four terms inside of the lanes of a tile. Where both operands
+have the four bytes side by side, an instruction multiplies and adds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import arith, memref
+from xdsl.dialects.affine import ApplyOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import cl, tir
+from ...dialects.tir.affine import Linear, linear
+from ...dialects.walking import operations_in
+from .schedule.analysis import memref_of
+from .texture.indices import Indices
+
+
+class TIRFormDotsPass(ModulePass):
+    """Writes `tir.dot` for loops of four terms, on devices that multiply bytes.
+
+    Runs on kernels without blocks, on sums in i32 of products of an unsigned byte and a signed one.
+    The loop must be unrolled, and either operand four neighbours that start at a multiple of four.
+    Other loops stay.
+    """
+
+    name: ClassVar[str] = "tir-form-dots"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if not cl.target_of(op).multiplies_bytes:
+            return
+        for func in op.ops:
+            if isinstance(func, tir.FuncOp):
+                for loop in list(operations_in(func.body)):
+                    if isinstance(loop, tir.ForOp) and loop.size == tir.QUAD:
+                        _form(loop)
+
+
+def _form(loop: tir.ForOp) -> None:
+    """Replace a loop of four terms by `tir.dot`, if it is one."""
+    ops = list(loop.body.block.ops)
+    stores = [op for op in ops if isinstance(op, memref.StoreOp)]
+    if loop.kind.data is not tir.LoopKind.Unrolled or len(stores) != 1:
+        return
+    if not all(isinstance(op, _PLAIN) for op in ops):
+        return
+    (store,) = stores
+    parts = _parts(store)
+    if parts is None:
+        return
+    before, a, b = parts
+    if not all(_is_quad(load, loop) for load in (a, b)) or _depends(store, loop):
+        return
+    first = arith.ConstantOp(IntegerAttr(0, IndexType()))
+    Rewriter.insert_op(first, InsertPoint.before(loop))
+    loop.var.replace_all_uses_with(first.result)
+    dot = tir.DotOp(before.res, (a.memref, list(a.indices)), (b.memref, list(b.indices)))
+    Rewriter.insert_op(dot, InsertPoint.before(store))
+    store.operands[0] = dot.result
+    for op in list(loop.body.block.ops):
+        op.detach()
+        Rewriter.insert_op(op, InsertPoint.before(loop))
+    Rewriter.erase_op(loop)
+    _erase_unused(dot)
+
+
+_PLAIN = (
+    memref.LoadOp,
+    memref.StoreOp,
+    ApplyOp,
+    arith.ConstantOp,
+    arith.ExtUIOp,
+    arith.ExtSIOp,
+    arith.MuliOp,
+    arith.AddiOp,
+)
+
+
+def _parts(
+    store: memref.StoreOp,
+) -> tuple[memref.LoadOp, memref.LoadOp, memref.LoadOp] | None:
+    """The loads of the sum, of its unsigned and of its signed factor."""
+    added = store.value.owner
+    if not isinstance(added, arith.AddiOp):
+        return None
+    for before, product in ((added.lhs.owner, added.rhs.owner), (added.rhs.owner, added.lhs.owner)):
+        if not isinstance(before, memref.LoadOp) or not isinstance(product, arith.MuliOp):
+            continue
+        same = before.memref is store.memref and list(before.indices) == list(store.indices)
+        factors = {type(value.owner): value.owner for value in (product.lhs, product.rhs)}
+        a, b = factors.get(arith.ExtUIOp), factors.get(arith.ExtSIOp)
+        if not same or not isinstance(a, arith.ExtUIOp) or not isinstance(b, arith.ExtSIOp):
+            continue
+        x, w = a.input.owner, b.input.owner
+        if isinstance(x, memref.LoadOp) and isinstance(w, memref.LoadOp):
+            return before, x, w
+    return None
+
+
+def _is_quad(load: memref.LoadOp, loop: tir.ForOp) -> bool:
+    """Whether iterations of a loop read neighbours, the first of them at a multiple of four."""
+    shape = memref_of(load.memref).get_shape()
+    address = _address(load, loop)
+    if address is None or not shape or shape[-1] % tir.QUAD:
+        return False
+    indices, form = address
+    position = indices.dim(loop.var)
+    var = AffineExpr.dimension(position)
+    moves = {atom for atom in form.terms if position in atom.used_dims()}
+    others = [k for atom, k in form.terms.items() if atom not in moves]
+    return (
+        moves == {var}
+        and form.terms[var] == 1
+        and not any(k % tir.QUAD for k in (*others, form.constant))
+    )
+
+
+def _address(load: memref.LoadOp, loop: tir.ForOp) -> tuple[Indices, Linear] | None:
+    """The number of the element that a load reads, over the loops around it."""
+    indices = Indices()
+    shape = memref_of(load.memref).get_shape()
+    address: AffineExpr = AffineConstantExpr(0)
+    for index, size in zip(load.indices, shape, strict=True):
+        address = address * size + indices.expr(index)
+    indices.dim(loop.var)
+    extents: list[int | None] = [_extent(leaf) for leaf in indices.leaves]
+    if None in extents:
+        return None
+    return indices, linear(address, extents)
+
+
+def _extent(leaf: SSAValue) -> int | None:
+    """The extent of a loop whose variable a value is; None for anything else."""
+    around = leaf.owner.parent_op() if isinstance(leaf.owner, Block) else None
+    return around.size if isinstance(around, tir.ForOp) else None
+
+
+def _depends(store: memref.StoreOp, loop: tir.ForOp) -> bool:
+    """Whether the iterations of a loop store to different places."""
+    pending: Sequence[SSAValue] = list(store.indices)
+    while pending:
+        if loop.var in pending:
+            return True
+        owners = [value.owner for value in pending if isinstance(value.owner, Operation)]
+        pending = [operand for owner in owners for operand in owner.operands]
+    return False
+
+
+def _erase_unused(dot: tir.DotOp) -> None:
+    """Erase the arithmetic whose place an operation took."""
+    block = dot.parent_block()
+    assert block is not None, "it was inserted"
+    for op in reversed(list(block.ops)):
+        is_plain = isinstance(op, _PLAIN) and not isinstance(op, memref.StoreOp)
+        if is_plain and not any(result.uses for result in op.results):
+            Rewriter.erase_op(op)
