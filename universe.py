@@ -61,6 +61,7 @@ PASSES: dict[str, str] = {
     "tir-widen-f16-accumulators": "passes.tir.widen_f16_accumulators:TIRWidenF16AccumulatorsPass",
     "verify": "passes.verify:VerifyPass",
     "vta-assign-tokens": "passes.vta.assign_tokens:VTAAssignTokensPass",
+    "vta-emit-binaries": "passes.vta.emit_binaries:VTAEmitBinariesPass",
     "vta-emit-instructions": "passes.vta.emit_instructions:VTAEmitInstructionsPass",
     "vta-lower-layers": "passes.vta.lower_layers:VTALowerLayersPass",
     "vta-place-uops": "passes.vta.place_uops:VTAPlaceUopsPass",

@@ -18,6 +18,9 @@ from .binaries import read_binary
 from .core import CoreForm, schedule_core
 from .graph_source import GRAPH_KERNEL, TENSOR_SHIFT, graph_source
 
+_GPU_LANES = 256
+"""A work-group that GPUs take."""
+
 
 class VTAKernels(CommandKernels):
     """The core as a kernel whose arguments are the arrays and the tensors of a graph."""
@@ -66,8 +69,9 @@ class VTAKernels(CommandKernels):
 
 def form_for(target: Target) -> CoreForm:
     """The form of our core on a target."""
-    facts = VTAFacts.of(target)
-    return CoreForm(lanes=facts.vta_core_lanes, vector=facts.vta_core_vector)
+    suited = 1 if target.device_type == "cpu" else _GPU_LANES
+    lanes = VTAFacts.of(target).vta_core_lanes or suited
+    return CoreForm(lanes=lanes, vector=16 if lanes == 1 else 1)
 
 
 def _form(graph: OffloadGraphOp) -> CoreForm:

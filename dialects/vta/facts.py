@@ -9,9 +9,6 @@ from typing import Any
 from ..facts import AcceleratorFacts
 from .config import BLOCK_16, Config, VTAConfigError
 
-VECTORS = (1, 16)
-"""The output channels that a work-item of the core may have."""
-
 
 @dataclass(frozen=True)
 class VTAFacts(AcceleratorFacts):
@@ -23,11 +20,9 @@ class VTAFacts(AcceleratorFacts):
     vta_config: str = BLOCK_16.name
     """The configuration of the core: batch x block, widths of inputs, weights and sums in bits, and
     log2 of the bytes of the scratchpads for micro-ops, inputs, weights and sums."""
-    vta_core_lanes: int = 1
-    """Work-items that are one core, where it is our OpenCL core; a power of two. One suits CPUs,
-    the largest work-group GPUs."""
-    vta_core_vector: int = 16
-    """Output channels of a work-item of our core: 16 suits CPUs, 1 GPUs."""
+    vta_core_lanes: int = 0
+    """Work-items that are one core, where it is our OpenCL core; a power of two. One computes
+    sixteen channels at a time, several have a channel each. 0 is one on a CPU, 256 on a GPU."""
 
     @property
     def config(self) -> Config:
@@ -40,7 +35,6 @@ class VTAFacts(AcceleratorFacts):
             Config.parse(facts["vta_config"])
         except VTAConfigError as error:
             raise ValueError(f"vta_config is wrong: {error}") from error
-        if facts["vta_core_lanes"] < 1 or facts["vta_core_lanes"] & (facts["vta_core_lanes"] - 1):
-            raise ValueError(f"vta_core_lanes is a power of two, not {facts['vta_core_lanes']}")
-        if facts["vta_core_vector"] not in VECTORS:
-            raise ValueError(f"vta_core_vector is 1 or 16, not {facts['vta_core_vector']}")
+        lanes = facts["vta_core_lanes"]
+        if lanes < 0 or lanes & (lanes - 1):
+            raise ValueError(f"vta_core_lanes is 0 or a power of two, not {lanes}")

@@ -14,7 +14,7 @@ from clopt.backends.vta.binaries import ACTIVATIONS
 from clopt.backends.vta.simulator import Dram, Simulator, make_dram
 from clopt.context import CloptContext
 from clopt.dialects.cl import set_target
-from clopt.dialects.vta import BinaryOp, Config
+from clopt.dialects.vta import BinaryOp, Config, ProgramOp
 from clopt.dialects.vta.binary import scratchpad_bytes
 from clopt.dialects.vta.encoding import decode
 from clopt.dialects.vta.isa import (
@@ -31,6 +31,9 @@ from clopt.dialects.vta.isa import (
     nop,
 )
 from clopt.passes.vta.assembling import Listing, Tensors, assemble
+from clopt.passes.vta.emit_binaries import VTAEmitBinariesPass
+from clopt.passes.vta.emit_instructions import VTAEmitInstructionsPass
+from clopt.passes.vta.place_uops import VTAPlaceUopsPass
 from clopt.weights import Weights
 from support.vta.streams import each, load, serial, store
 
@@ -124,6 +127,35 @@ cl.program @main(%x: {buffer} {{cl.name = "x"}}, %y: {buffer} {{cl.name = "y"}})
     )
     set_target(module, load_target("pocl").with_facts(facts))
     return Program(module, weights, config)
+
+
+def queue_program(tiles: ProgramOp, context: CloptContext) -> tuple[ModuleOp, Weights]:
+    """A program of one command, which runs `tiles`, and its constants.
+
+    Input and output are rows of bytes, in the order of DRAM.
+    """
+    module = tiles.parent_op()
+    assert isinstance(module, ModuleOp)
+    for step in (VTAPlaceUopsPass(), VTAEmitInstructionsPass(), VTAEmitBinariesPass()):
+        step.apply(context, module)
+        module.verify()
+    graph = module.body.block.first_op
+    assert isinstance(graph, BinaryOp)
+    types = [graph.memory_type(tensor) for tensor in (*graph.inputs, *graph.outputs)]
+    x, y = (f"memref<{type_.element_count()}xi8>" for type_ in types)
+    pads = [str(type_) for type_ in graph.scratch(graph)]
+    names = [f"%s{n}" for n in range(len(pads))]
+    scratch = "\n".join(f"{n} = cl.alloc : {t}" for n, t in zip(names, pads, strict=True))
+    text = f"""{graph!s}
+cl.program @main(%x: {x} {{cl.name = "x"}}, %y: {y} {{cl.name = "y"}}) inputs 1 {{
+  {scratch}
+  cl.enqueue_offload @{graph.sym_name.data}[0] (%x) -> ({", ".join(["%y", *names])})
+    : {", ".join([x, y, *pads])}
+  cl.return
+}}"""
+    whole = parse(text, context.weights)
+    set_target(whole, load_target("pocl"))
+    return whole, context.weights
 
 
 def parse(text: str, weights: Weights) -> ModuleOp:

@@ -1,0 +1,113 @@
+"""Makes a command of each stream: its buffers become tensors, its arrays weights.
+
+Buffers named `input0`, ... are what the graph takes, `output0`, ... what it returns; all others are
+one tensor of scratch, side by side. No two of them share bytes, since the tokens of a stream order
+accesses to one buffer only. Constants of a kind become one array.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ...context import weights_of
+from ...dialects.vta import BinaryOp, DramKind, Memory, StreamOp, VTAStreamError
+from ...dialects.vta.stream_file import UOPS_SYMBOL, Symbol, stream_file
+from ...weights import Array, Weights
+from .assembling import Listing, Tensors, assemble
+
+_ROLE = re.compile(r"(input|output)(\d+)")
+_SCRATCH = "layers"
+
+
+@dataclass(frozen=True)
+class VTAEmitBinariesPass(ModulePass):
+    """Replace each `vta.stream` by the `vta.binary` that one command of the queue runs."""
+
+    name = "vta-emit-binaries"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for stream in list(op.body.block.ops):
+            if isinstance(stream, StreamOp):
+                binary = emit_binary(stream, weights_of(ctx))
+                binary.location = stream.location
+                binary.attributes |= stream.attributes
+                op.body.block.insert_op_before(binary, stream)
+                stream.detach()
+                stream.erase()
+
+
+def emit_binary(stream: StreamOp, weights: Weights) -> BinaryOp:
+    """The graph of a stream. Raises VTAStreamError for constants of another size."""
+    file = stream_file(stream)
+    buffers = [each for each in file.symbols if each.kind is DramKind.ACT]
+    inputs, outputs = (_with_role(role, buffers) for role in ("input", "output"))
+    others = [each for each in buffers if each not in (*inputs, *outputs)]
+    constants = [
+        [each for each in file.symbols if each.kind is kind]
+        for kind in (DramKind.WGT, DramKind.ACC)
+    ]
+    places = {UOPS_SYMBOL: 0} | dict.fromkeys((each.name for each in (*inputs, *outputs)), 0)
+    for group in (others, *constants):
+        places |= _side_by_side(group)
+    numbers = {each.name: n for n, each in enumerate((*inputs, *outputs))}
+    numbers |= dict.fromkeys((each.name for each in others), len(numbers))
+    count = range(len(file.instructions))
+    named = [file.symbol_of(n) for n in count]
+    scratch = sum(each.elements for each in others)
+    shapes = (stream.config.element_shape(memory) for memory in (Memory.WGT, Memory.ACC))
+    wgt, acc = (
+        _joined(group, shape, weights) for group, shape in zip(constants, shapes, strict=True)
+    )
+    return assemble(
+        stream.sym_name.data,
+        stream.config,
+        Tensors(
+            {each.name: each.elements for each in inputs},
+            {each.name: each.elements for each in outputs},
+            {_SCRATCH: scratch} if scratch else {},
+        ),
+        Listing(
+            file.linked(places),
+            [0 if each is None else numbers.get(each.name, 0) for each in named],
+            file.uops,
+            wgt,
+            acc,
+        ),
+        weights,
+    )
+
+
+def _with_role(role: str, buffers: Iterable[Symbol]) -> list[Symbol]:
+    """The buffers of a role by their numbers."""
+    found = ((match, each) for each in buffers if (match := _ROLE.fullmatch(each.name)))
+    numbered = [(int(match[2]), each) for match, each in found if match[1] == role]
+    return [each for _, each in sorted(numbered, key=lambda pair: pair[0])]
+
+
+def _side_by_side(symbols: Iterable[Symbol]) -> dict[str, int]:
+    """The first element of each symbol."""
+    places: dict[str, int] = {}
+    end = 0
+    for symbol in symbols:
+        places[symbol.name] = end
+        end += symbol.elements
+    return places
+
+
+def _joined(symbols: list[Symbol], shape: tuple[int, int], weights: Weights) -> Array | None:
+    """The constants of a kind, one behind the other."""
+    arrays = [weights.get(symbol.name) for symbol in symbols]
+    for symbol, array in zip(symbols, arrays, strict=True):
+        if array.shape != (symbol.elements, *shape):
+            raise VTAStreamError(
+                f'The weight "{symbol.name}" has the shape {list(array.shape)}, not '
+                f"{[symbol.elements, *shape]}; pass the weights that belong to this module."
+            )
+    return np.concatenate(arrays) if arrays else None
