@@ -86,6 +86,7 @@ def compile(
     calibration: Arrays | str | Path | None = None,
     calibration_method: str | None = None,
     quantization_report: bool = False,
+    round_scales: bool = False,
     **facts: Fact,
 ) -> CompiledModel:
     """Compile an ONNX model (a path, its bytes, a ModelProto) or a module (a `.mlir` path, an op).
@@ -122,7 +123,8 @@ def compile(
     `calibration_method`: "kl" (default) keeps most of the distribution, "max" all, "percentile"
     leaves out one element in a hundred thousand; "global-scale" takes 8 for all and needs no
     data. With `quantization_report` the data run again: `CompiledModel.quantization` has the error
-    of each value beside the float network.
+    of each value beside the float network. `round_scales` gives a model that is quantised already
+    scales of powers of two; `CompiledModel.remarks` tells the error of each weight.
 
     `arena` is a list of buffers of the context for the intermediate results, each of at least
     `executable.arena_bytes`. Models on one queue may share them.
@@ -160,6 +162,8 @@ def compile(
 
     calibrating = (calibration, calibration_method, quantization_report)
     report = _quantize(module, ctx, prepare, quantize, *calibrating)
+    if round_scales:
+        _round_scales(module, ctx)
     set_target(module, change_facts(chosen, facts))
     _mark_images(module, ctx, images)
     kernels = module.clone() if fallback else None
@@ -321,6 +325,15 @@ def _quantize(
 
     asked = Quantization.of(form, data, method, report)
     return quantize(module, ctx, asked, lambda observed: prepare(observed).run)
+
+
+def _round_scales(module: ModuleOp, ctx: CloptContext) -> None:
+    """Give a quantised module scales of powers of two."""
+    from .passes.nn.round_scales import NNRoundScalesPass
+    from .passes.pipelines import run_pipeline
+
+    run_pipeline(ctx, module, "simplify")
+    NNRoundScalesPass().apply(ctx, module)
 
 
 def _mark_images(module: ModuleOp, ctx: CloptContext, names: Sequence[str]) -> None:

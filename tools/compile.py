@@ -91,6 +91,14 @@ OPTIONS: Options = [
         },
     ),
     (
+        ("--round-scales",),
+        {
+            "action": "store_true",
+            "help": "give a model that is quantised already scales of powers of two, and tell the "
+            "error of each weight",
+        },
+    ),
+    (
         ("--memory-report",),
         {
             "metavar": "PATH",
@@ -130,6 +138,7 @@ def run(options: argparse.Namespace) -> None:
         calibration=options.calibrate,
         calibration_method=options.calibration,
         quantization_report=options.quantize_report is not None,
+        round_scales=options.round_scales,
     )
     with about(source.name):
         if name is None:

@@ -78,3 +78,17 @@ def test_within_a_step(name: str, per_channel: bool, device: str) -> None:
     assert np.abs(found - expected).max() <= 1.001 * step
     # A result off by a step nearly everywhere would be another result.
     assert (np.abs(found - expected) <= 0.001 * step).mean() >= 0.9
+
+
+def test_scales_of_powers_of_two(device: str) -> None:
+    """The rounded network stays near the model's, every step is a shift, and each weight is told."""
+    rng = np.random.default_rng(7)
+    *samples, x = ({"x": rng.standard_normal((1, 3, 9, 9)).astype("f4")} for _ in range(9))
+    quantised = quantise(_convolutions(), samples, per_channel=False)
+    (expected,) = run_onnxruntime(quantised, x, optimised=False)
+    model = clopt.compile(quantised, device=device, round_scales=True)
+    (found,) = model.run(x)
+    assert 0 < np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
+    assert len(model.remarks) == 3, "two convolutions and a product"
+    steps = found * 2.0**16
+    assert np.array_equal(steps, np.round(steps)), "multiples of a power of two"
