@@ -81,7 +81,7 @@ def test_within_a_step(name: str, per_channel: bool, device: str) -> None:
 
 
 def test_scales_of_powers_of_two(device: str) -> None:
-    """The rounded network stays near the model's, every step is a shift, and each weight is told."""
+    """The rounded network stays near the model, each step is a shift, and each weight is told."""
     rng = np.random.default_rng(7)
     *samples, x = ({"x": rng.standard_normal((1, 3, 9, 9)).astype("f4")} for _ in range(9))
     quantised = quantise(_convolutions(), samples, per_channel=False)
