@@ -51,11 +51,11 @@ def test_layers(device: str) -> None:
     pads = {"pads": (1, 1, 1, 1)}
     hidden = network.add(vta.ConvOp(source, a, b, shift=9, low=0, high=127, **pads))
     short = network.add(vta.ConvOp(hidden, c, None, shift=8, low=-128, high=127))
-    program = network.program(network.add(vta.AddOp(short, source)))
+    stream = network.stream(network.add(vta.AddOp(short, source)))
     expected = requantized(convolution(x, first, bias, **pads), 9, 0)
     expected = requantized(convolution(expected, second), 8) + x.astype(np.int64)
     expected = np.clip(expected, -128, 127).astype(np.int8)
-    module, weights = queue_program(program, network.context)
+    module, weights = queue_program(stream, network.context)
     executable = Executable(module, weights, device)
     (found,) = executable.run([pack_activations(x, BLOCK_16).reshape(-1)])
     tiles = found.reshape(-1, *BLOCK_16.element_shape(Memory.OUT))

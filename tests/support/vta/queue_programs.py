@@ -14,7 +14,7 @@ from clopt.backends.vta.binaries import ACTIVATIONS
 from clopt.backends.vta.simulator import Dram, Simulator, make_dram
 from clopt.context import CloptContext
 from clopt.dialects.cl import set_target
-from clopt.dialects.vta import BinaryOp, Config, ProgramOp
+from clopt.dialects.vta import BinaryOp, Config, StreamOp
 from clopt.dialects.vta.binary import scratchpad_bytes
 from clopt.dialects.vta.encoding import decode
 from clopt.dialects.vta.isa import (
@@ -32,8 +32,6 @@ from clopt.dialects.vta.isa import (
 )
 from clopt.passes.vta.assembling import Listing, Tensors, assemble
 from clopt.passes.vta.emit_binaries import VTAEmitBinariesPass
-from clopt.passes.vta.emit_instructions import VTAEmitInstructionsPass
-from clopt.passes.vta.place_uops import VTAPlaceUopsPass
 from clopt.weights import Weights
 from support.vta.streams import each, load, serial, store
 
@@ -129,16 +127,15 @@ cl.program @main(%x: {buffer} {{cl.name = "x"}}, %y: {buffer} {{cl.name = "y"}})
     return Program(module, weights, config)
 
 
-def queue_program(tiles: ProgramOp, context: CloptContext) -> tuple[ModuleOp, Weights]:
-    """A program of one command, which runs `tiles`, and its constants.
+def queue_program(stream: StreamOp, context: CloptContext) -> tuple[ModuleOp, Weights]:
+    """A program of one command, which runs `stream`, and its constants.
 
     Input and output are rows of bytes, in the order of DRAM.
     """
-    module = tiles.parent_op()
+    module = stream.parent_op()
     assert isinstance(module, ModuleOp)
-    for step in (VTAPlaceUopsPass(), VTAEmitInstructionsPass(), VTAEmitBinariesPass()):
-        step.apply(context, module)
-        module.verify()
+    VTAEmitBinariesPass().apply(context, module)
+    module.verify()
     graph = module.body.block.first_op
     assert isinstance(graph, BinaryOp)
     types = [graph.memory_type(tensor) for tensor in (*graph.inputs, *graph.outputs)]
