@@ -1,0 +1,1 @@
+"""From quantised nn operations to layers of VTA."""

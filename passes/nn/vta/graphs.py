@@ -1,0 +1,99 @@
+"""Writes a region as a graph of layers, and packs activations into VTA's tiles at its border."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Region as IRRegion
+
+from ....dialects import nn
+from ....dialects.nn import Array, shape_of
+from ....dialects.vta import Config, GraphOp, ReturnOp
+from ....weights import Weights
+from ..offload.matches import inputs_of
+from ..offload.regions import Region
+from .matching import VTAMatch
+
+
+@dataclass(frozen=True)
+class Outlined:
+    """The graph of a region, and what it takes and returns there, in its order."""
+
+    graph: GraphOp
+    inputs: tuple[SSAValue, ...]
+    outputs: tuple[SSAValue, ...]
+
+
+def graph_of(region: Region, name: str, config: Config, weights: Weights) -> Outlined:
+    """The graph `@name` of a region; the region stays. Constants join `weights`."""
+    block = Block()
+    inside: dict[SSAValue, SSAValue] = {}
+    arguments: list[SSAValue] = []
+    for match in region.matches:
+        assert isinstance(match, VTAMatch)
+        now = dict(zip(inputs_of(match.model), match.inputs, strict=True))
+        for value in match.layer.inputs:
+            if now[value] not in inside:
+                argument = block.insert_arg(value.type, len(block.args))
+                argument.name_hint = value.name_hint
+                inside[now[value]] = argument
+                arguments.append(now[value])
+
+        def constant(array: Array) -> SSAValue:
+            op = nn.ConstantOp.from_array(array, weights)
+            block.add_op(op)
+            return op.result
+
+        layer = match.layer.build([inside[now[v]] for v in match.layer.inputs], constant)
+        layer.location = match.model[0].location
+        layer.result.name_hint = match.model[-1].results[0].name_hint
+        block.add_op(layer)
+        inside[match.result] = layer.result
+    block.add_op(ReturnOp([inside[value] for value in region.outputs]))
+    graph = GraphOp(name, config, IRRegion(block))
+    graph.location = region.matches[0].model[0].location
+    return Outlined(graph, tuple(arguments), region.outputs)
+
+
+def packed(value: SSAValue, config: Config) -> list[Operation]:
+    """The operations that bring int8 activations into tiles, zeros for missing ones; maybe none."""
+    shape = shape_of(value)
+    images, channels = _up(shape[0], config.batch), _up(shape[1], config.block_in)
+    ops: list[nn.NNOp] = []
+
+    def last() -> SSAValue:
+        return ops[-1].results[0] if ops else value
+
+    if (images, channels) != shape[:2]:
+        missing = [images - shape[0], channels - shape[1], *[0] * len(shape[2:])]
+        ops.append(nn.PadOp(last(), [0] * len(shape), missing))
+    split = _split(images, channels, shape[2:], config)
+    ops.append(nn.ReshapeOp(last(), split))
+    ops.append(nn.TransposeOp(last(), (0, 2, *range(4, len(split)), 1, 3)))
+    return [*ops]
+
+
+def unpacked(value: SSAValue, shape: tuple[int, ...], config: Config) -> list[Operation]:
+    """The operations that bring tiles back to activations of `shape`."""
+    images, channels = _up(shape[0], config.batch), _up(shape[1], config.block_out)
+    n, batch, c, block, *space = _split(images, channels, shape[2:], config)
+    ops: list[nn.NNOp] = [nn.ReshapeOp(value, (n, c, *space, batch, block))]
+    rank = 4 + len(space)
+    order = (0, rank - 2, 1, rank - 1, *range(2, rank - 2))
+    ops.append(nn.TransposeOp(ops[-1].results[0], order))
+    ops.append(nn.ReshapeOp(ops[-1].results[0], (images, channels, *space)))
+    if (images, channels) != shape[:2]:
+        whole = ops[-1].results[0]
+        ops.append(nn.SliceOp(whole, [0] * len(shape), shape))
+    return [*ops]
+
+
+def _up(size: int, block: int) -> int:
+    return -(-size // block) * block
+
+
+def _split(images: int, channels: int, space: tuple[int, ...], config: Config) -> tuple[int, ...]:
+    """N/batch, batch, C/block, block, and the sizes in space."""
+    batch, block = config.batch, config.block_in
+    return (images // batch, batch, channels // block, block, *space)

@@ -1,0 +1,280 @@
+"""Layers of VTA that compute what a chain of quantised nn operations says, bit by bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ....dialects import nn, vta
+from ....dialects.inferred import require
+from ....dialects.nn import Array, BinaryKind, Rounding, UnaryKind, ints, shape_of
+from ....dialects.nn.evaluation import evaluate
+from ....dialects.vta.layers import MAX_SHIFT
+from ....weights import Weights
+from ...locations import op_name
+from .scales import common_exponent, in_steps, scale_exponent
+
+Constant: TypeAlias = Callable[[Array], SSAValue]
+"""Makes a constant of a graph."""
+
+_LOW, _HIGH = -128, 127
+_EXACT = 1 << 24
+"""Integers of less magnitude are exact as f32."""
+_SATURATES = 16
+"""The largest shift by which a sum beyond `_EXACT` still lies beyond all of int8."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of VTA, not built yet: `kind` on `inputs`, values of nn."""
+
+    kind: type[vta.LayerOp]
+    inputs: tuple[SSAValue, ...]
+    constants: tuple[Array, ...] = ()
+    """The weight and the bias."""
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def build(self, inputs: Sequence[SSAValue], constant: Constant) -> vta.LayerOp:
+        """The layer on values of a graph; VerifyException if VTA does not compute it."""
+        make: Callable[..., vta.LayerOp] = self.kind
+        return make(*inputs, *map(constant, self.constants), **self.options)
+
+
+@dataclass
+class Chain:
+    """The operations that end with an `nn.quantize`, found from there back to the activations."""
+
+    end: nn.QuantizeOp
+    weights: Weights
+    ops: list[Operation] = field(default_factory=list[Operation])
+    """Those that belong to the layer or, if it is refused, that were looked at; last one first."""
+
+    def layer(self) -> Layer:
+        """The layer that computes the chain; raises VerifyException, one sentence, if none does."""
+        self.ops.append(self.end)
+        require(
+            self.end.rounding.data is Rounding.HALF_UP,
+            "VTA rounds halves up, and this nn.quantize to even",
+        )
+        exponent = scale_exponent(self.end, self.end.result, self.weights)
+        value, low, high = self._bounded(self.end.x, exponent)
+        element = nn.tensor_type(value).element_type
+        require(element == f32, f"VTA's sums are exact in f32, and these are {element}")
+        bounds = {"low": low, "high": high}
+        match value.owner:
+            case nn.ConvolutionOp() | nn.MatmulOp():
+                return self._product(value, None, exponent, bounds)
+            case nn.BinaryOp() as op if op.kind.data is BinaryKind.ADD:
+                for source, added in ((op.a, op.b), (op.b, op.a)):
+                    array = self._array(added)
+                    if array is not None:
+                        require(
+                            isinstance(source.owner, nn.ConvolutionOp | nn.MatmulOp),
+                            "VTA adds constants to sums of products only",
+                        )
+                        self._take(value)
+                        self._take_constant(added)
+                        bias = _per_channel(array, shape_of(value))
+                        return self._product(source, bias, exponent, bounds)
+                return self._sum(op, exponent, bounds)
+            case nn.DequantizeOp():
+                return self._rescaled(value, exponent, bounds)
+            case Operation() as op:
+                raise VerifyException(f"VTA has no layer for {op_name(op)}")
+            case _:
+                raise VerifyException("it rounds a value that is no result of int8")
+
+    def _take(self, value: SSAValue) -> Operation:
+        op = value.owner
+        assert isinstance(op, Operation)
+        self.ops.append(op)
+        require(
+            value.has_one_use(), f"the result of {op_name(op)} is read elsewhere, too, as floats"
+        )
+        return op
+
+    def _bounded(self, value: SSAValue, exponent: int) -> tuple[SSAValue, int, int]:
+        """What functions bound on the way to `value`, and the bounds in steps of int8."""
+        low, high = _LOW, _HIGH
+        while True:
+            match value.owner:
+                case nn.UnaryOp() as op if op.kind.data is UnaryKind.RELU:
+                    inner: tuple[float | None, float | None] = (0.0, None)
+                case nn.ClipOp() as op:
+                    inner = op.bounds()
+                case _:
+                    return value, low, high
+            least, most = (
+                end if bound is None else _rounded(bound, exponent)
+                for bound, end in zip(inner, (_LOW, _HIGH), strict=True)
+            )
+            # The outer bounds hold for the inner ones, of which the upper one counts last.
+            limits = low, high
+            high = min(max(most, limits[0]), limits[1])
+            low = min(max(min(least, most), limits[0]), limits[1])
+            self._take(value)
+            value = op.x
+
+    def _activations(self, value: SSAValue) -> tuple[SSAValue, int]:
+        """The int8 that a value comes back from, and the exponent of its scale."""
+        op = value.owner
+        if not isinstance(op, nn.DequantizeOp):
+            raise VerifyException("it reads floats that do not come back from int8")
+        self._take(value)
+        require(not isinstance(op.q.owner, nn.ConstantOp), "its activations are constants")
+        return op.q, scale_exponent(op, op.q, self.weights)
+
+    def _array(self, value: SSAValue) -> Array | None:
+        """The array of a constant, or of one that comes back from integers."""
+        op = value.owner
+        if not isinstance(op, nn.DequantizeOp):
+            return nn.constant_value(value, self.weights)
+        arrays = [nn.constant_value(operand, self.weights) for operand in op.operands]
+        known = [array for array in arrays if array is not None]
+        result = evaluate(op, known) if len(known) == len(arrays) else None
+        return None if result is None else result[0]
+
+    def _take_constant(self, value: SSAValue) -> None:
+        if isinstance(value.owner, nn.DequantizeOp):
+            self._take(value)
+
+    def _product(
+        self, value: SSAValue, added: Array | None, exponent: int, bounds: Mapping[str, int]
+    ) -> Layer:
+        op = self._take(value)
+        assert isinstance(op, nn.ConvolutionOp | nn.MatmulOp)
+        is_dense = isinstance(op, nn.MatmulOp)
+        source, constant = (op.a, op.b) if is_dense else (op.x, op.w)
+        x, step = self._activations(source)
+        weight = self._array(constant)
+        if weight is None:
+            raise VerifyException("VTA's weights are constants, and these are computed")
+        self._take_constant(constant)
+        if is_dense:
+            require(weight.ndim == 2, "VTA multiplies by one matrix, not by a batch of them")
+            require(op.transpose_a is None, "VTA transposes no activations")
+            weight = weight if op.transpose_b is not None else weight.T
+            kind, options = vta.DenseOp, dict[str, Any]()
+        else:
+            added = self._with_bias(op, added)
+            kind, options = _window(op)
+        # Filters with their results first, to add up what each result can reach.
+        is_transposed = kind is vta.ConvTransposeOp
+        sums = _Sums(weight, added, step, exponent, 1 if is_transposed else 0)
+        constants = sums.constants(options.get("groups", 1))
+        return Layer(kind, (x,), constants, {**options, "shift": sums.shift, **bounds})
+
+    def _with_bias(self, op: nn.ConvolutionOp, added: Array | None) -> Array | None:
+        if op.b is None:
+            return added
+        bias = self._array(op.b)
+        if bias is None:
+            raise VerifyException("VTA's biases are constants, and this one is computed")
+        self._take_constant(op.b)
+        if added is None:
+            return bias
+        raise VerifyException("VTA adds one bias to a product, and here are two")
+
+    def _sum(self, op: nn.BinaryOp, exponent: int, bounds: Mapping[str, int]) -> Layer:
+        self._take(op.result)
+        (a, first), (b, second) = self._activations(op.a), self._activations(op.b)
+        finest = min(first, second, exponent)
+        options = {"left_shifts": (first - finest, second - finest), "shift": exponent - finest}
+        return Layer(vta.AddOp, (a, b), (), {**options, **bounds})
+
+    def _rescaled(self, value: SSAValue, exponent: int, bounds: Mapping[str, int]) -> Layer:
+        x, step = self._activations(value)
+        options = {"multiplier": 1 << max(0, step - exponent), "shift": max(0, exponent - step)}
+        return Layer(vta.ScaleOp, (x,), (), {**options, **bounds})
+
+
+def _rounded(bound: float, exponent: int) -> int:
+    """What `nn.quantize` makes of a bound: rounding keeps the order, so bounds may come after."""
+    steps = np.floor(np.ldexp(np.float64(np.float32(bound)), -exponent) + 0.5)
+    return int(np.clip(steps, _LOW, _HIGH))
+
+
+def _per_channel(array: Array, shape: Sequence[int]) -> Array:
+    """A constant that is added to results of `shape`, as a vector over their channels."""
+    sizes = (1,) * (len(shape) - array.ndim) + array.shape
+    is_vector = all(size == 1 for axis, size in enumerate(sizes) if axis != 1)
+    require(is_vector, "VTA adds one constant to each channel, and these differ inside of one")
+    return np.broadcast_to(array.reshape(-1), shape[1])
+
+
+def _window(op: nn.ConvolutionOp) -> tuple[type[vta.LayerOp], dict[str, Any]]:
+    pads = list(ints(op.pads))
+    options: dict[str, Any] = {
+        "strides": ints(op.strides),
+        "dilations": ints(op.dilations),
+        "groups": op.groups.value.data,
+    }
+    if isinstance(op, nn.ConvTransposeOp):
+        half = len(pads) // 2
+        more = ints(op.output_padding)
+        pads = [*pads[:half], *(p - m for p, m in zip(pads[half:], more, strict=True))]
+        return vta.ConvTransposeOp, {**options, "pads": pads}
+    return vta.ConvOp, {**options, "pads": pads}
+
+
+@dataclass
+class _Sums:
+    """The sums of a product in integers: their step, their shift, and how far they reach."""
+
+    weight: Array
+    bias: Array | None
+    step: int
+    """The exponent of the activations."""
+    result: int
+    """The exponent of the results."""
+    axis: int
+    """The results' axis of the weight."""
+    exponent: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        # The coarsest steps that hold weights and bias, and are no coarser than the result's.
+        candidates = [self.step + common_exponent(self.weight), self.result]
+        if self.bias is not None:
+            candidates.append(common_exponent(self.bias))
+        self.exponent = min(candidates)
+
+    @property
+    def shift(self) -> int:
+        """How far VTA shifts the sums to the right."""
+        return self.result - self.exponent
+
+    def constants(self, groups: int) -> tuple[Array, ...]:
+        """The weight as int8 and the bias, if there is one, as int32.
+
+        Raises VerifyException where a sum might not be what nn says.
+        """
+        require(
+            self.shift <= MAX_SHIFT,
+            f"VTA shifts sums by at most {MAX_SHIFT}, and the scales ask for {self.shift}",
+        )
+        weight = in_steps(self.weight, self.exponent - self.step, 127, "its weights")
+        axes = tuple(axis for axis in range(weight.ndim) if axis != self.axis)
+        reach = 128 * np.abs(weight).sum(axes)
+        if self.axis and groups > 1:
+            # Filters of a group read its channels alone; all groups together bound them.
+            reach = np.tile(reach, groups)
+        bias = None
+        if self.bias is not None:
+            bias = in_steps(self.bias, self.exponent, 2**31 - 1, "its biases")
+            reach = reach + np.abs(bias)
+        half = 1 << self.shift - 1 if self.shift else 0
+        most = int(reach.max(initial=0)) + half
+        require(most < 2**31, f"its sums may reach {most}, and VTA's have 32 bits")
+        require(
+            most < _EXACT or self.shift <= _SATURATES,
+            f"its sums may reach {most}, beyond the integers that f32 holds, and a shift by "
+            f"{self.shift} shows the difference",
+        )
+        integers = np.ascontiguousarray(weight.astype(np.int8))
+        return (integers,) if bias is None else (integers, bias.astype(np.int32))

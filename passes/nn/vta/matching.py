@@ -1,0 +1,87 @@
+"""Finds the operations that layers of VTA compute, and says why not the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from ....dialects import nn
+from ....dialects.nn import Array
+from ....weights import Weights
+from ...locations import kind_of, op_name
+from ..offload.matches import Match, Matches, inputs_of
+from .layers import Chain, Layer
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VTAMatch(Match):
+    """nn operations that one layer computes; legal, since that was verified."""
+
+    layer: Layer
+
+
+def split_dequantizes(function: func.FuncOp) -> None:
+    """Give each reader of an `nn.dequantize` one of its own, so that each is part of one layer."""
+    for op in list(function.body.block.ops):
+        if isinstance(op, nn.DequantizeOp):
+            for use in list(op.result.uses)[1:]:
+                copy = op.clone()
+                copy.location = op.location
+                Rewriter.insert_op(copy, InsertPoint.after(op))
+                use.operation.operands[use.index] = copy.result
+
+
+def find_matches(function: func.FuncOp, weights: Weights) -> Matches:
+    """The layers of a function: each ends with an `nn.quantize`."""
+    legal: list[Match] = []
+    reasons: dict[Operation, str] = {}
+    taken: set[Operation] = set()
+    ops = [op for op in function.body.block.ops if not isinstance(op, nn.ConstantOp)]
+    order = {op: i for i, op in enumerate(ops)}
+    for op in ops:
+        if not isinstance(op, nn.QuantizeOp):
+            continue
+        chain = Chain(op, weights)
+        try:
+            layer = chain.layer()
+            _verify(layer)
+        except VerifyException as refusal:
+            reasons |= dict.fromkeys(chain.ops, str(refusal).strip())
+            continue
+        found = tuple(sorted(chain.ops, key=order.__getitem__))
+        note = layer.kind.name
+        legal.append(VTAMatch(ops=found, inputs=inputs_of(found), note=note, layer=layer))
+        taken.update(found)
+    for op in ops:
+        if op not in taken and op not in reasons and not isinstance(op, func.ReturnOp):
+            reasons[op] = _why_not(op)
+    return Matches(legal, {op: why for op, why in reasons.items() if op not in taken})
+
+
+def _verify(layer: Layer) -> None:
+    """Build the layer on made-up values; raises VerifyException where VTA does not compute it."""
+    block = Block()
+
+    def value(type_: TensorType) -> SSAValue:
+        return block.insert_arg(type_, len(block.args))
+
+    def constant(array: Array) -> SSAValue:
+        return value(TensorType(nn.element_type(array.dtype), array.shape))
+
+    layer.build([value(nn.tensor_type(each)) for each in layer.inputs], constant)
+
+
+def _why_not(op: Operation) -> str:
+    match op:
+        case nn.DequantizeOp():
+            return "no layer of VTA reads what it gives back"
+        case nn.ConvolutionOp() | nn.MatmulOp() | nn.BinaryOp() | nn.UnaryOp() | nn.ClipOp():
+            return "no nn.quantize with a power of two rounds its result to int8"
+        case _:
+            name = f"{op_name(op)} {kind_of(op)}".rstrip()
+            return f"VTA has no layer for {name}"

@@ -1,0 +1,172 @@
+"""Layers for quantised operations, run by VTA's simulator and compared with nn's evaluation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xdsl.dialects import func
+
+from clopt.context import CloptContext
+from clopt.dialects import nn, vta
+from clopt.dialects.nn.evaluation import interpret
+from clopt.dialects.vta import BATCH_2, BLOCK_16, Config
+from clopt.passes.nn.offload.regions import Region, form_regions
+from clopt.passes.nn.vta.graphs import graph_of, packed, unpacked
+from clopt.passes.nn.vta.matching import find_matches, split_dequantizes
+from clopt.passes.vta.lowering.packing import pack_activations
+from support.nn.quantized import Quantized
+from support.vta.graphs import Network, check
+
+Array = np.ndarray
+
+
+def int8(seed: int, *shape: int) -> Array:
+    return np.random.default_rng(seed).integers(-128, 128, shape).astype(np.int8)
+
+
+def weights(seed: int, *shape: int) -> Array:
+    return np.random.default_rng(seed).integers(-127, 128, shape).astype(np.float32)
+
+
+def regions_of(function: func.FuncOp, context: CloptContext) -> tuple[list[Region], list[str]]:
+    split_dequantizes(function)
+    matches = find_matches(function, context.weights)
+    return form_regions(function, matches.legal), [*dict.fromkeys(matches.reasons.values())]
+
+
+def check_one_graph(
+    net: Quantized, config: Config = BLOCK_16, *, kinds: str, seed: int = 5
+) -> None:
+    """A function whose operations are all one graph of layers `kinds`, with nn's results."""
+    function = net.function()
+    inputs = [int8(seed + i, *nn.shape_of(value)) for i, value in enumerate(function.args)]
+    expected = interpret(function, inputs, net.context.weights)
+    (region,), reasons = regions_of(function, net.context)
+    assert not reasons
+    outlined = graph_of(region, "g", config, net.context.weights)
+    layers = [op.name.removeprefix("vta.") for op in outlined.graph.layers]
+    assert " ".join(layers) == kinds
+    assert list(outlined.inputs) == list(function.args)
+    network = Network(config, net.context, outlined.graph.body.detach_block(0))
+    end = network.block.last_op
+    assert isinstance(end, vta.ReturnOp)
+    outputs = list(end.values)
+    end.detach()
+    end.erase()
+    program = network.program(*outputs)
+    results = [expected[net.results.index(value)] for value in region.outputs]
+    check(network, program, inputs, results, seeds=())
+
+
+@pytest.mark.parametrize("config", [BLOCK_16, BATCH_2])
+@pytest.mark.parametrize("bound", ["", "relu", "clip"])
+def test_convolution_with_bias(config: Config, bound: str) -> None:
+    net = Quantized()
+    x = net.back(net.input(1, 3, 7, 6), -4)
+    w, b = weights(0, 20, 3, 3, 3) / 64, weights(1, 20) / 16
+    y = net.conv(x, w, b, strides=(2, 1), pads=(1, 1, 1, 0))
+    if bound:
+        y = net.relu(y) if bound == "relu" else net.clip(y, -1.3, 6.0)
+    net.result(net.round(y, -2))
+    check_one_graph(net, config, kinds="conv")
+
+
+def test_groups_and_transposed_convolution() -> None:
+    net = Quantized()
+    x = net.back(net.input(1, 32, 5, 5), -3)
+    y = net.round(net.conv(x, weights(0, 32, 1, 3, 3) / 128, pads=(1, 1, 1, 1), groups=32), -2)
+    z = net.transposed(
+        net.back(y, -2), weights(2, 32, 4, 2, 2) / 256, strides=(2, 2), output_padding=(1, 0)
+    )
+    net.result(net.round(z, 0))
+    check_one_graph(net, kinds="conv conv_transpose")
+
+
+def test_matrix_product_with_a_vector() -> None:
+    net = Quantized()
+    x = net.back(net.input(3, 40), -4)
+    y = net.plus(net.matmul(x, weights(0, 40, 10) / 32), weights(1, 10) / 8)
+    net.result(net.round(y, 1))
+    check_one_graph(net, kinds="dense")
+
+
+def test_residual_of_two_scales_and_a_change_of_scale() -> None:
+    net = Quantized()
+    a, b = net.input(1, 16, 4, 4), net.input(1, 16, 4, 4)
+    y = net.round(net.relu(net.plus(net.back(a, -3), net.back(b, -6))), -4)
+    net.result(y)
+    net.result(net.round(net.back(y, -4), -1))
+    net.result(net.round(net.back(y, -4), -6))
+    check_one_graph(net, kinds="add scale scale")
+
+
+def test_bounds_in_a_row_are_taken_in_order() -> None:
+    net = Quantized()
+    x = net.back(net.input(1, 16, 2, 8), -4)
+    net.result(net.round(net.clip(net.clip(x, -5.0, 1.0), 2.0, 3.0), -4))
+    net.result(net.round(net.clip(net.clip(x, 1.5, 9.0), -2.0, 3.1), -4))
+    net.result(net.round(net.clip(x, 3.0, 1.0), -4))
+    check_one_graph(net, kinds="scale scale scale")
+
+
+def test_a_residual_block_is_one_graph() -> None:
+    net = Quantized()
+    first = net.input(1, 16, 6, 6)
+    a = net.round(net.relu(net.conv(net.back(first, -5), weights(0, 32, 16, 1, 1) / 64)), -4)
+    half = net.back(a, -4)
+    b = net.round(net.conv(half, weights(1, 32, 32, 3, 3) / 512, pads=(1, 1, 1, 1)), -3)
+    net.result(net.round(net.relu(net.plus(net.back(b, -3), half)), -3))
+    check_one_graph(net, kinds="conv conv add")
+
+
+@pytest.mark.parametrize(
+    ("why", "rounding", "scale", "factor"),
+    [
+        ("VTA rounds halves up", "half_even", 0.25, 1),
+        ("powers of two, and 0.3 is none", "half_up", 0.3, 1),
+        ("need steps of 2^", "half_up", 0.25, np.float32(0.3)),
+    ],
+)
+def test_refusals_name_the_rule(why: str, rounding: str, scale: float, factor: float) -> None:
+    net = Quantized()
+    x = net.back(net.input(1, 16, 4, 4), -4)
+    y = net.conv(x, weights(0, 16, 16, 1, 1) * factor)
+    net.result(net.quantize(y, scale, rounding))
+    regions, reasons = regions_of(net.function(), net.context)
+    assert not regions
+    assert any(why in reason for reason in reasons)
+
+
+def test_sums_beyond_32_bits_are_refused() -> None:
+    net = Quantized()
+    x = net.back(net.input(1, 16, 1, 1), 0)
+    bias = np.full(16, 2.0**31 - 128, np.float32)
+    net.result(net.round(net.conv(x, weights(0, 16, 16, 1, 1), bias), 8))
+    _, (reason,) = regions_of(net.function(), net.context)
+    assert "and VTA's have 32 bits" in reason
+
+
+def test_a_product_that_stays_float_says_so() -> None:
+    net = Quantized()
+    x = net.back(net.input(1, 16, 4, 4), 0)
+    net.result(net.relu(net.conv(x, weights(0, 16, 16, 1, 1))))
+    _, reasons = regions_of(net.function(), net.context)
+    assert reasons == [
+        "no layer of VTA reads what it gives back",
+        "no nn.quantize with a power of two rounds its result to int8",
+    ]
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 2, 5), (3, 32, 1, 1), (3, 20)])
+@pytest.mark.parametrize("config", [BLOCK_16, BATCH_2])
+def test_packing_is_vtas_and_comes_back(shape: tuple[int, ...], config: Config) -> None:
+    net = Quantized()
+    x = net.input(*shape)
+    tiles = net.add(*packed(x, config))
+    net.result(tiles)
+    net.result(net.add(*unpacked(tiles, shape, config)))
+    array = int8(0, *shape)
+    first, second = interpret(net.function(), [array], net.context.weights)
+    expected = pack_activations(array, config)
+    np.testing.assert_array_equal(first.reshape(expected.shape), expected)
+    np.testing.assert_array_equal(second, array)
