@@ -53,7 +53,7 @@ ACCELERATORS: dict[str, Row] = {
     "vta": Row(
         dialect=".dialects.vta:VTA",
         facts=".dialects.vta.facts:VTAFacts",
-        offers="",
+        offers=".passes.nn.vta.accelerator:VTA",
         commands=".backends.vta.commands:VTAKernels",
     ),
 }

@@ -28,6 +28,7 @@ from .attributes import (
     UopsAttr,
 )
 from .binary import BinaryOp, Code, StoredArray, TensorCounts
+from .call import CallOp
 from .computing import AluOp, FinishOp, GemmOp, NopOp, UopsOp
 from .config import BATCH_2, BLOCK_16, BLOCK_32, Config, ConfigAttr, VTAConfigError
 from .encoding import VTAStreamError, decode, decode_uops, encode, encode_uops
@@ -70,6 +71,7 @@ VTA = Dialect(
         AluOp,
         BinaryOp,
         BufferOp,
+        CallOp,
         ConstantOp,
         ConvOp,
         ConvTransposeOp,
@@ -111,6 +113,7 @@ __all__ = [
     "AluOpcode",
     "BinaryOp",
     "BufferOp",
+    "CallOp",
     "Code",
     "Config",
     "ConfigAttr",

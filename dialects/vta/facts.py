@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..facts import AcceleratorFacts
+from ..facts import AcceleratorFacts, require_positive
 from .config import BLOCK_16, Config, VTAConfigError
 
 
@@ -20,6 +20,9 @@ class VTAFacts(AcceleratorFacts):
     vta_config: str = BLOCK_16.name
     """The configuration of the core: batch x block, widths of inputs, weights and sums in bits, and
     log2 of the bytes of the scratchpads for micro-ops, inputs, weights and sums."""
+    vta_megahertz: float = 100.0
+    """The clock of the core, for the costs of `auto`: a product of two tiles in a cycle, 8 bytes of
+    memory. It is that of a core in hardware; ours on an OpenCL device is slower."""
     vta_core_lanes: int = 0
     """Work-items that are one core, where it is our OpenCL core; a power of two. One computes
     sixteen channels at a time, several have a channel each. 0 is one on a CPU, 256 on a GPU."""
@@ -31,6 +34,7 @@ class VTAFacts(AcceleratorFacts):
 
     def check(self, facts: Mapping[str, Any]) -> None:
         super().check(facts)
+        require_positive(facts, "vta_megahertz")
         try:
             Config.parse(facts["vta_config"])
         except VTAConfigError as error:

@@ -102,10 +102,6 @@ def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | N
         mode = target.fact(name)
         if mode == "off":
             continue
-        if not row.offers:
-            raise CloptError(
-                f"{name}={mode} asks for graphs that no pass writes yet; say {name}=off."
-            )
         accelerator: Accelerator = row.load("offers")()
         absence = accelerator.absence(target)
         if mode == "prefer":
@@ -167,6 +163,7 @@ class _Choice:
     def _both(self, accelerator: Accelerator) -> list[Kernels]:
         """The kernels that the cheapest writers and layouts leave us; the others become graphs."""
         minimum, weights = self.options.minimum, weights_of(self.ctx)
+        accelerator.prepare(self.function)
         model = Copied(self.function)
         matches = accelerator.find_matches(model.function, self.target, weights)
         forms = rewrite(self.function, self.target, self.ctx)

@@ -31,6 +31,10 @@ class Accelerator(ABC):
     def absence(self, target: cl.Target) -> str:
         """Why the target has no such accelerator, with the remedy; empty if it has one."""
 
+    def prepare(self, function: func.FuncOp) -> None:
+        """Bring a function into a form with more matches that our kernels compute as well."""
+        del function
+
     @abstractmethod
     def find_matches(self, function: func.FuncOp, target: cl.Target, weights: Weights) -> Matches:
         """What it can compute of a function; no operation is in two matches."""

@@ -65,6 +65,7 @@ def partition(
 
     Constants that it takes in another order are added to `weights`, the module's store.
     """
+    accelerator.prepare(function)
     matches = accelerator.find_matches(function, target, weights)
     reasons = dict(matches.reasons)
     regions = form_regions(function, matches.legal, minimum, reasons, accelerator.producer_reason)

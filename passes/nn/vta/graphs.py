@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import TensorType, i8
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir import Region as IRRegion
 
 from ....dialects import nn
 from ....dialects.nn import Array, shape_of
-from ....dialects.vta import Config, GraphOp, ReturnOp
+from ....dialects.vta import BinaryOp, CallOp, Config, GraphOp, ReturnOp
 from ....weights import Weights
+from ...vta.compiling import compile_graph
+from ..offload.calls import replace_region
 from ..offload.matches import inputs_of
 from ..offload.regions import Region
 from .matching import VTAMatch
@@ -74,14 +77,13 @@ def packed(value: SSAValue, config: Config) -> list[Operation]:
     return [*ops]
 
 
-def unpacked(value: SSAValue, shape: tuple[int, ...], config: Config) -> list[Operation]:
+def unpacked(tiles: SSAValue, shape: tuple[int, ...], config: Config) -> list[Operation]:
     """The operations that bring tiles back to activations of `shape`."""
     images, channels = _up(shape[0], config.batch), _up(shape[1], config.block_out)
-    n, batch, c, block, *space = _split(images, channels, shape[2:], config)
-    ops: list[nn.NNOp] = [nn.ReshapeOp(value, (n, c, *space, batch, block))]
+    space = shape[2:]
     rank = 4 + len(space)
     order = (0, rank - 2, 1, rank - 1, *range(2, rank - 2))
-    ops.append(nn.TransposeOp(ops[-1].results[0], order))
+    ops: list[nn.NNOp] = [nn.TransposeOp(tiles, order)]
     ops.append(nn.ReshapeOp(ops[-1].results[0], (images, channels, *space)))
     if (images, channels) != shape[:2]:
         whole = ops[-1].results[0]
@@ -97,3 +99,41 @@ def _split(images: int, channels: int, space: tuple[int, ...], config: Config) -
     """N/batch, batch, C/block, block, and the sizes in space."""
     batch, block = config.batch, config.block_in
     return (images // batch, batch, channels // block, block, *space)
+
+
+def outline(region: Region, name: str, config: Config, weights: Weights) -> tuple[BinaryOp, CallOp]:
+    """The binary of a region, and the call in the region's place, between kernels that pack its
+    inputs and unpack its outputs.
+    """
+    outlined = graph_of(region, name, config, weights)
+    binary = compile_graph(outlined.graph, weights)
+    last = region.matches[-1].ops[-1]
+    block = last.parent
+    assert block is not None
+    before: list[Operation] = []
+    operands: list[SSAValue] = []
+    for value in outlined.inputs:
+        ops = packed(value, config)
+        before += ops
+        operands.append(ops[-1].results[0])
+    types = [TensorType(i8, _tiles_shape(shape_of(v), config)) for v in outlined.outputs]
+    call = CallOp(name, operands, types)
+    after: list[Operation] = []
+    for value, result in zip(outlined.outputs, call.results, strict=True):
+        ops = unpacked(result, shape_of(value), config)
+        after += ops
+        ops[-1].results[0].name_hint = value.name_hint
+        value.replace_all_uses_with(ops[-1].results[0])
+    call.location = region.matches[0].model[0].location
+    for op in (*before, *after):
+        op.location = call.location
+    block.insert_ops_before(before, last)
+    block.insert_ops_after(after, last)
+    replace_region(region, call, ())
+    return binary, call
+
+
+def _tiles_shape(shape: tuple[int, ...], config: Config) -> tuple[int, ...]:
+    images, channels = _up(shape[0], config.batch), _up(shape[1], config.block_out)
+    n, batch, c, block, *space = _split(images, channels, shape[2:], config)
+    return (n, c, *space, batch, block)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import f32
@@ -32,17 +32,18 @@ _SATURATES = 16
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer of VTA, not built yet: `kind` on `inputs`, values of nn."""
+    """A layer of VTA, not built yet: `kind` on `inputs` gives `result`, values of nn."""
 
     kind: type[vta.LayerOp]
     inputs: tuple[SSAValue, ...]
+    result: SSAValue
     constants: tuple[Array, ...] = ()
     """The weight and the bias."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def build(self, inputs: Sequence[SSAValue], constant: Constant) -> vta.LayerOp:
         """The layer on values of a graph; VerifyException if VTA does not compute it."""
-        make: Callable[..., vta.LayerOp] = self.kind
+        make = cast("Callable[..., vta.LayerOp]", self.kind)
         return make(*inputs, *map(constant, self.constants), **self.options)
 
 
@@ -168,7 +169,9 @@ class Chain:
         is_transposed = kind is vta.ConvTransposeOp
         sums = _Sums(weight, added, step, exponent, 1 if is_transposed else 0)
         constants = sums.constants(options.get("groups", 1))
-        return Layer(kind, (x,), constants, {**options, "shift": sums.shift, **bounds})
+        return Layer(
+            kind, (x,), self.end.result, constants, {**options, "shift": sums.shift, **bounds}
+        )
 
     def _with_bias(self, op: nn.ConvolutionOp, added: Array | None) -> Array | None:
         if op.b is None:
@@ -186,12 +189,12 @@ class Chain:
         (a, first), (b, second) = self._activations(op.a), self._activations(op.b)
         finest = min(first, second, exponent)
         options = {"left_shifts": (first - finest, second - finest), "shift": exponent - finest}
-        return Layer(vta.AddOp, (a, b), (), {**options, **bounds})
+        return Layer(vta.AddOp, (a, b), self.end.result, (), {**options, **bounds})
 
     def _rescaled(self, value: SSAValue, exponent: int, bounds: Mapping[str, int]) -> Layer:
         x, step = self._activations(value)
         options = {"multiplier": 1 << max(0, step - exponent), "shift": max(0, exponent - step)}
-        return Layer(vta.ScaleOp, (x,), (), {**options, **bounds})
+        return Layer(vta.ScaleOp, (x,), self.end.result, (), {**options, **bounds})
 
 
 def _rounded(bound: float, exponent: int) -> int:

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ....dialects import nn
 from ....dialects.nn import Array
+from ....dialects.vta import Config
 from ....weights import Weights
 from ...locations import kind_of, op_name
 from ..offload.matches import Match, Matches, inputs_of
@@ -23,6 +24,8 @@ class VTAMatch(Match):
     """nn operations that one layer computes; legal, since that was verified."""
 
     layer: Layer
+    config: Config
+    """That of the core."""
 
 
 def split_dequantizes(function: func.FuncOp) -> None:
@@ -36,7 +39,7 @@ def split_dequantizes(function: func.FuncOp) -> None:
                 use.operation.operands[use.index] = copy.result
 
 
-def find_matches(function: func.FuncOp, weights: Weights) -> Matches:
+def find_matches(function: func.FuncOp, config: Config, weights: Weights) -> Matches:
     """The layers of a function: each ends with an `nn.quantize`."""
     legal: list[Match] = []
     reasons: dict[Operation, str] = {}
@@ -55,7 +58,12 @@ def find_matches(function: func.FuncOp, weights: Weights) -> Matches:
             continue
         found = tuple(sorted(chain.ops, key=order.__getitem__))
         note = layer.kind.name
-        legal.append(VTAMatch(ops=found, inputs=inputs_of(found), note=note, layer=layer))
+        inputs = inputs_of(found)
+        legal.append(
+            VTAMatch(
+                ops=found, inputs=inputs, note=note, is_opaque=True, layer=layer, config=config
+            )
+        )
         taken.update(found)
     for op in ops:
         if op not in taken and op not in reasons and not isinstance(op, func.ReturnOp):

@@ -28,9 +28,11 @@ def weights(seed: int, *shape: int) -> Array:
     return np.random.default_rng(seed).integers(-127, 128, shape).astype(np.float32)
 
 
-def regions_of(function: func.FuncOp, context: CloptContext) -> tuple[list[Region], list[str]]:
+def regions_of(
+    function: func.FuncOp, context: CloptContext, config: Config = BLOCK_16
+) -> tuple[list[Region], list[str]]:
     split_dequantizes(function)
-    matches = find_matches(function, context.weights)
+    matches = find_matches(function, config, context.weights)
     return form_regions(function, matches.legal), [*dict.fromkeys(matches.reasons.values())]
 
 
@@ -53,7 +55,7 @@ def check_one_graph(
     outputs = list(end.values)
     end.detach()
     end.erase()
-    program = network.program(*outputs)
+    program = network.stream(*outputs)
     results = [expected[net.results.index(value)] for value in region.outputs]
     check(network, program, inputs, results, seeds=())
 

@@ -1,0 +1,63 @@
+"""The cost of layers of VTA in microseconds, by the model of a machine.
+
+    max(products, transfers) + ALU
+
+A product of two tiles takes one cycle, an operation of the ALU on a tile two, and a bus moves eight
+bytes in a cycle, as in the published core; the fact `vta_megahertz` says how long a cycle takes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ....dialects import cl, nn
+from ....dialects.vta import Config, ConvTransposeOp
+from ....dialects.vta.facts import VTAFacts
+from .layers import Layer
+
+BYTES_PER_CYCLE = 8
+ALU_CYCLES = 2
+_STEPS = 4
+"""Operations of the ALU behind a sum: round, shift, and both bounds."""
+
+
+def layer_microseconds(layer: Layer, facts: VTAFacts) -> float:
+    """The time of one layer, whose activations come from DRAM and go back there."""
+    config = facts.config
+    sizes = [_bytes(nn.shape_of(value), config) for value in (*layer.inputs, layer.result)]
+    weights = sum(array.nbytes for array in layer.constants)
+    transfers = (sum(sizes) + weights) / BYTES_PER_CYCLE
+    results = sizes[-1] / (config.batch * config.block_out)
+    alu = ALU_CYCLES * (_STEPS + len(layer.inputs)) * results
+    return (max(_products(layer, config), transfers) + alu) / facts.vta_megahertz
+
+
+def copy_microseconds(size: int, target: cl.Target) -> float:
+    """The time of a kernel that packs or unpacks activations of `size` bytes."""
+    return target.launch_microseconds + 2 * size / (1e3 * target.bandwidth)
+
+
+def _bytes(shape: tuple[int, ...], config: Config) -> int:
+    """Those of activations in tiles."""
+    images, channels, *space = shape
+    padded = _up(images, config.batch) * _up(channels, config.block_in)
+    return padded * math.prod(space)
+
+
+def _products(layer: Layer, config: Config) -> float:
+    """The products of tiles: each weight with each position of the image where it counts."""
+    if not layer.constants:
+        return 0.0
+    weight = layer.constants[0]
+    outputs, inputs, *window = weight.shape
+    tiles = _up(outputs, config.block_out) * _up(inputs, config.block_in) * math.prod(window)
+    of_positions = layer.inputs[0] if layer.kind is ConvTransposeOp else layer.result
+    images, _, *space = nn.shape_of(of_positions)
+    positions = np.prod(space, dtype=np.int64) * -(-images // config.batch)
+    return float(tiles / (config.block_in * config.block_out) * positions)
+
+
+def _up(size: int, block: int) -> int:
+    return -(-size // block) * block

@@ -1,0 +1,108 @@
+"""Quantised networks on VTA's core, between kernels: bit by bit what nn says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+import clopt
+from clopt.backends.targets import load_target
+from clopt.dialects import nn
+from clopt.dialects.cl import set_target
+from clopt.dialects.nn.evaluation import interpret
+from clopt.dialects.vta import BinaryOp
+from clopt.passes.pipelines import run_pipeline
+from support.nn.quantized import Quantized
+
+DIGITS = Path(__file__).parents[3] / "examples" / "digits"
+
+
+def weights(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-90, 91, shape).astype(np.float32)
+
+
+def graphs_of(model: clopt.CompiledModel) -> int:
+    """The launches of an inference that are graphs of VTA."""
+    return sum("vta" in row.name for row in model.profile().rows)
+
+
+def test_digits_are_those_of_our_kernels(device: str) -> None:
+    with np.load(DIGITS / "held_out.npz") as data:
+        images = data["images"][:8, None].astype(np.float32) / 16
+    results: list[np.ndarray] = []
+    for mode, graphs in (("off", 0), ("prefer", 3)):
+        model = clopt.compile(
+            DIGITS / "digits.onnx",
+            dims={"batch": 2},
+            device=device,
+            quantize="int8",
+            calibration={"image": images},
+            calibration_method="max",
+            vta=mode,
+        )
+        results += [model.run([images[i : i + 2]])[0] for i in range(0, 8, 2)]
+        assert graphs_of(model) == graphs
+    np.testing.assert_array_equal(results[4:], results[:4])
+
+
+def unet() -> Quantized:
+    """An encoder with residuals, a decoder behind a concatenation, and a head with a sigmoid."""
+    net = Quantized()
+
+    def layer(x: SSAValue, w: np.ndarray, stride: int = 1) -> SSAValue:
+        pad = w.shape[2] // 2
+        y = net.conv(net.back(x, -4), w / 512, strides=(stride, stride), pads=(pad,) * 4)
+        return net.round(net.relu(y), -4)
+
+    x = net.input(1, 3, 8, 8)
+    skip = layer(x, weights(0, 20, 3, 3, 3))
+    down = layer(skip, weights(1, 32, 20, 3, 3), 2)
+    inner = layer(layer(down, weights(2, 32, 32, 3, 3)), weights(3, 32, 32, 1, 1))
+    down = net.round(net.relu(net.plus(net.back(inner, -4), net.back(down, -4))), -3)
+    wide = weights(4, 32, 20, 2, 2) / 256
+    up = net.transposed(net.back(down, -3), wide, strides=(2, 2), output_padding=(0, 0))
+    both = net.add(nn.ConcatOp([net.round(up, -4), skip], 1))
+    head = layer(layer(both, weights(5, 16, 40, 3, 3)), weights(6, 5, 16, 1, 1))
+    net.result(net.add(nn.UnaryOp(net.back(head, -4), "sigmoid")))
+    return net
+
+
+def test_a_decoder_between_graphs(device: str) -> None:
+    net = unet()
+    function = net.function()
+    x = np.random.default_rng(7).integers(-128, 128, (1, 3, 8, 8)).astype(np.int8)
+    (expected,) = interpret(function, [x], net.context.weights)
+    module, store = ModuleOp([function]), net.context.weights
+    model = clopt.compile(module, weights=store, device=device, vta="prefer")
+    assert graphs_of(model) == 2
+    np.testing.assert_allclose(model.run([x])[0], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("facts", "graphs"),
+    [
+        ({"vta": "prefer", "vta_config": "2x16_i8w8a32_15_15_18_17"}, 2),
+        ({"vta": "auto", "vta_megahertz": 1e9}, 2),
+        ({"vta": "auto", "vta_megahertz": 1e-3}, 0),
+        ({"vta": "off"}, 0),
+    ],
+)
+def test_costs_decide_who_computes(facts: dict[str, str | float], graphs: int) -> None:
+    net = unet()
+    module = ModuleOp([net.function()])
+    set_target(module, load_target("pocl").with_facts(facts))
+    run_pipeline(net.context, module, "fuse")
+    assert sum(isinstance(op, BinaryOp) for op in module.ops) == graphs
+
+
+def test_explain_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    net = unet()
+    module, store = ModuleOp([net.function()]), net.context.weights
+    clopt.compile(module, "pocl", weights=store, explain=True, vta="prefer")
+    text = capsys.readouterr().err
+    assert "VTA has no layer for nn.concat" in text
+    assert "no nn.quantize with a power of two rounds its result to int8" in text
