@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -26,6 +27,9 @@ SEGMENTATION = """
 net (float[1,3,224,224] camera) => (float[1,1,224,224] mask) {
   mask = ReduceMax <axes = [1], keepdims = 1> (camera)
 }
+"""
+PRODUCT = """
+net (float[1,4] x) => (float[1,2] y) <float[4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}> { y = MatMul(x, w) }
 """
 
 
@@ -57,7 +61,7 @@ def test_an_application_and_a_network_share_a_queue(device: str, tmp_path: Path)
 def test_python_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    code, _ = _python_of_the_readme()
+    code, *_ = _python_of_the_readme()
     exec(compile(code, "README.md", "exec"), {})
     assert (tmp_path / "digits" / "kernels.cl").exists()
 
@@ -75,13 +79,26 @@ def test_images_of_the_readme(
     flags: Any = pyopencl.mem_flags.READ_ONLY | pyopencl.mem_flags.COPY_HOST_PTR
     create = cast("Any", pyopencl).create_image
     image = create(context, flags, form, pixels.shape[1::-1], hostbuf=pixels)
-    _, code = _python_of_the_readme()
+    _, code, _ = _python_of_the_readme()
     names: dict[str, Any] = {"clopt": clopt, "queue": queue, "image": image}
     exec(compile(code, "README.md", "exec"), names)
     (extents,) = re.findall(r"width and height: (.*)", code)
     assert capsys.readouterr().out.strip() == extents
     expected = pixels[..., :3].max(axis=2) / 255
     np.testing.assert_allclose(names["mask"][0, 0], expected, rtol=1e-6)
+
+
+def test_quantising_of_the_readme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    text = f'<ir_version: 8, opset_import: ["" : 17]>{PRODUCT}'
+    onnx.save(onnx.parser.parse_model(text), "model.onnx")
+    np.savez("samples.npz", x=np.random.default_rng(0).standard_normal((8, 4), np.float32))
+    *_, code = _python_of_the_readme()
+    exec(compile(code, "README.md", "exec"), {"clopt": clopt})
+    values = json.loads(capsys.readouterr().out)
+    assert [value["name"] for value in values] == ["x", "y"]
 
 
 def _python_of_the_readme() -> list[str]:

@@ -56,6 +56,12 @@ CASES: list[tuple[Build, list[Attribute], list[Attribute]]] = [
     (lambda x: nn.UnaryOp(x, "selu", (1.5, 1 / 3)), [_t(3, type=f16)], [_t(3, type=f16)]),
     (lambda x: nn.UnaryOp(x, "isnan"), [_t(0, 4)], [_t(0, 4, type=i1)]),
     (lambda x: nn.ClipOp(x, 0, 6), [_t(3)], [_t(3)]),
+    (
+        lambda x, s, z: nn.QuantizeOp(x, s, z, nn.Rounding.HALF_UP),
+        [_t(2, 6, 5), _t(6, 1), _t(type=i8)],
+        [_t(2, 6, 5, type=i8)],
+    ),
+    (nn.DequantizeOp, [_t(2, 6, type=_UI8), _t(type=f16), _t(6, type=_UI8)], [_t(2, 6, type=f16)]),
     (lambda x: nn.ClipOp(x, 0, float("inf")), [_t(3, type=f16)], [_t(3, type=f16)]),
     (lambda x: nn.PadOp(x, (1,), (0,), value=float("-inf")), [_t(3)], [_t(4)]),
     (lambda x: nn.ClipOp(x, high=-0.1), [_t(3)], [_t(3)]),
