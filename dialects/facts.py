@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from .cl.target import Target
@@ -21,6 +21,10 @@ class AcceleratorFacts:
     The first is called like the accelerator; it is the mode, one of `MODES`, by default `off`. The
     names of the others begin with it. A string under each field says what it means.
     """
+
+    READS_QUANTIZED: ClassVar[bool] = False
+    """Whether it takes products between `nn.dequantize` and `nn.quantize`, which then wait for it
+    in this form."""
 
     def __post_init__(self) -> None:
         """Refuse values outside of their ranges by a ValueError."""

@@ -276,7 +276,13 @@ class Target:
 
     @property
     def multiplies_bytes(self) -> bool:
-        """Whether products of quantised values are products of integers."""
+        """Whether our kernels multiply the integers of quantised values.
+
+        Not where an accelerator may take such products: it finds them by their conversions.
+        """
+        modes = (self.fact(fields(f)[0].name) for f in _accelerator_facts() if f.READS_QUANTIZED)
+        if any(mode != "off" for mode in modes):
+            return False
         return self.dot_product != "off" and self.device_type == "cpu" and self.vector_width == 16
 
     @classmethod

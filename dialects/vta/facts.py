@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..facts import AcceleratorFacts, require_positive
 from .config import BLOCK_16, Config, VTAConfigError
@@ -13,6 +13,8 @@ from .config import BLOCK_16, Config, VTAConfigError
 @dataclass(frozen=True)
 class VTAFacts(AcceleratorFacts):
     """The facts of a target about VTA."""
+
+    READS_QUANTIZED: ClassVar[bool] = True
 
     vta: str = "off"
     """Whether int8 layers go to VTA, an accelerator that runs instructions: all that it can compute

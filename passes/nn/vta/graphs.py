@@ -35,20 +35,21 @@ def graph_of(region: Region, name: str, config: Config, weights: Weights) -> Out
     arguments: list[SSAValue] = []
     for match in region.matches:
         assert isinstance(match, VTAMatch)
-        now = dict(zip(inputs_of(match.model), match.inputs, strict=True))
-        for value in match.layer.inputs:
-            if now[value] not in inside:
+        outside = inputs_of(match.ops)
+        inputs = [outside[place] for place in match.places]
+        for value in inputs:
+            if value not in inside:
                 argument = block.insert_arg(value.type, len(block.args))
                 argument.name_hint = value.name_hint
-                inside[now[value]] = argument
-                arguments.append(now[value])
+                inside[value] = argument
+                arguments.append(value)
 
         def constant(array: Array) -> SSAValue:
             op = nn.ConstantOp.from_array(array, weights)
             block.add_op(op)
             return op.result
 
-        layer = match.layer.build([inside[now[v]] for v in match.layer.inputs], constant)
+        layer = match.layer.build([inside[value] for value in inputs], constant)
         layer.location = match.model[0].location
         layer.result.name_hint = match.model[-1].results[0].name_hint
         block.add_op(layer)

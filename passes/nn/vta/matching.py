@@ -24,6 +24,8 @@ class VTAMatch(Match):
     """nn operations that one layer computes; legal, since that was verified."""
 
     layer: Layer
+    places: tuple[int, ...]
+    """Where the layer's inputs stand among `inputs_of(ops)`, which follow the graphs before it."""
     config: Config
     """That of the core."""
 
@@ -57,11 +59,16 @@ def find_matches(function: func.FuncOp, config: Config, weights: Weights) -> Mat
             reasons |= dict.fromkeys(chain.ops, str(refusal).strip())
             continue
         found = tuple(sorted(chain.ops, key=order.__getitem__))
-        note = layer.kind.name
         inputs = inputs_of(found)
         legal.append(
             VTAMatch(
-                ops=found, inputs=inputs, note=note, is_opaque=True, layer=layer, config=config
+                ops=found,
+                inputs=inputs,
+                note=layer.kind.name,
+                is_opaque=True,
+                layer=layer,
+                places=tuple(map(inputs.index, layer.inputs)),
+                config=config,
             )
         )
         taken.update(found)

@@ -15,6 +15,7 @@ from clopt.dialects import nn
 from clopt.dialects.cl import set_target
 from clopt.dialects.nn.evaluation import interpret
 from clopt.dialects.vta import BinaryOp
+from clopt.passes.nn.integer_products import NNIntegerProductsPass
 from clopt.passes.pipelines import run_pipeline
 from support.nn.quantized import Quantized
 
@@ -82,9 +83,27 @@ def test_a_decoder_between_graphs(device: str) -> None:
     np.testing.assert_allclose(model.run([x])[0], expected, rtol=1e-6)
 
 
+def test_a_graph_reads_what_another_gives(device: str) -> None:
+    """A kernel between them, which the second reads, too, keeps them from being one."""
+    net = Quantized()
+    x = net.input(1, 16, 4, 4)
+    first = net.conv(net.back(x, -4), weights(8, 16, 16, 1, 1) / 256)
+    first = net.round(net.relu(first), -4)
+    gate = net.round(net.add(nn.UnaryOp(net.back(first, -4), "sigmoid")), -7)
+    net.result(net.round(net.plus(net.back(first, -4), net.back(gate, -7)), -4))
+    function = net.function()
+    data = np.random.default_rng(9).integers(-128, 128, (1, 16, 4, 4)).astype(np.int8)
+    (expected,) = interpret(function, [data], net.context.weights)
+    module, store = ModuleOp([function]), net.context.weights
+    model = clopt.compile(module, weights=store, device=device, vta="prefer")
+    assert graphs_of(model) == 2
+    np.testing.assert_array_equal(model.run([data])[0], expected)
+
+
 @pytest.mark.parametrize(
     ("facts", "graphs"),
     [
+        ({"vta": "prefer", "dot_product": "plain", "vector_width": 16}, 2),
         ({"vta": "prefer", "vta_config": "2x16_i8w8a32_15_15_18_17"}, 2),
         ({"vta": "auto", "vta_megahertz": 1e9}, 2),
         ({"vta": "auto", "vta_megahertz": 1e-3}, 0),
@@ -95,6 +114,7 @@ def test_costs_decide_who_computes(facts: dict[str, str | float], graphs: int) -
     net = unet()
     module = ModuleOp([net.function()])
     set_target(module, load_target("pocl").with_facts(facts))
+    NNIntegerProductsPass().apply(net.context, module)
     run_pipeline(net.context, module, "fuse")
     assert sum(isinstance(op, BinaryOp) for op in module.ops) == graphs
 
