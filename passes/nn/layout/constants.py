@@ -54,8 +54,10 @@ class ConstantLayouts:
         terms = shared_terms(op, self.lanes)
         term = next((term for term in terms if self._by_blocks(op, term)), None)
         if term is not None and self._packs_bytes(type_):
-            # Four terms of a channel lie side by side: the schedule packs them (`dot-tiles`).
-            return PLAIN
+            # Four terms of a channel lie side by side: the schedule packs them (`dot-tiles`), but
+            # only a layout fills up the last block of channels.
+            is_whole = type_.get_shape()[axis] % self.lanes == 0
+            return PLAIN if is_whole else Candidate(LayoutAttr(blocks))
         if term is not None:
             blocks = [(term.axes[1], self.lanes), *blocks]
         if not (self.target.uses_textures and self.target.weight_images):

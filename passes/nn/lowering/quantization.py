@@ -16,6 +16,9 @@ from .elementwise import read_broadcast
 from .kernel import Kernel
 from .scalar import Scalar, extremes
 
+_ROUNDS = 1.5 * 2**23
+"""A float whose neighbours are integers, as are those of its sums with less than 2**22."""
+
 
 def _round_half_up(x: Scalar) -> Scalar:
     # floor(x + 0.5) would round the sum, and take the float below 0.5 to 1.
@@ -44,6 +47,24 @@ def _quotient(body: Body, x: Scalar, scale: SSAValue, index: Sequence[Index]) ->
     return x / read_broadcast(body, scale, index).cast(x.element_type)
 
 
+def _is_narrow(op: nn.QuantizeOp) -> bool:
+    """Whether it rounds halves to even, to integers of at most 16 bits."""
+    size = nn.numpy_dtype(nn.tensor_type(op.result).element_type).itemsize
+    return op.rounding.data is Rounding.HALF_EVEN and size <= 2
+
+
+def _narrow(x: Scalar, zero: int, to: Attribute) -> Scalar:
+    """x rounded to even, and moved by a zero point, as an integer of 8 or 16 bits.
+
+    A sum with 1.5 * 2^23 has no bits for fractions, so the addition rounds. Its lower bits are the
+    integer: neither a rounding function nor a conversion, which some compilers do lane by lane.
+    Clamped before, the sum is exact, and the result is the same as if it were clamped after.
+    """
+    low, high = extremes(to)
+    bits = (x.max(float(low - zero)).min(float(high - zero)) + _ROUNDS).bits()
+    return (bits + zero if zero else bits).cast(to)
+
+
 def lower_quantize(kernel: Kernel, op: nn.QuantizeOp) -> None:
     """`clamp(round(x[i] / scale[i]) + zero_point[i])`, scale and zero point broadcast."""
     to = nn.tensor_type(op.result).element_type
@@ -53,6 +74,9 @@ def lower_quantize(kernel: Kernel, op: nn.QuantizeOp) -> None:
     def element(body: Body, index: Sequence[Index]) -> Scalar:
         x = body.read(op.x, index)
         quotient = _quotient(body, x.cast(_wide(x.element_type)), op.scale, index)
+        zero = splat_of(op.zero_point)
+        if quotient.element_type == f32 and zero is not None and _is_narrow(op):
+            return _narrow(quotient, int(zero), to)
         value = ROUNDING[op.rounding.data](quotient).cast(f32)
         if splat_of(op.zero_point) != 0:
             value = value + read_broadcast(body, op.zero_point, index).cast(f32)

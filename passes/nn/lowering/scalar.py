@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, f16, f32, i1
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, f16, f32, i1, i32
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -213,6 +213,10 @@ class Scalar:
     def cast(self, element_type: Attribute) -> Scalar:
         """This value in another element type, by the rules of `nn.cast`."""
         return cast_scalar(self, element_type)
+
+    def bits(self) -> Scalar:
+        """The bits of an f32 as an i32."""
+        return self._new(arith.BitcastOp(self.ssa, i32), i32)
 
     def _new(self, op: Operation, element_type: Attribute | None = None) -> Scalar:
         self.body.add(op)

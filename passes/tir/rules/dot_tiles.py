@@ -29,7 +29,7 @@ from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_si
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
-from .stages import lane_step
+from .stages import blocked_variable, lane_step
 
 LANES = 16
 """Sums of a vector."""
@@ -125,18 +125,27 @@ def _problem_of(kernel: NaiveKernel, target: cl.Target) -> _Problem | Misfit:
         return Misfit("it does not add products of unsigned bytes and signed ones")
     unsigned, signed = factors
     extents, shape = stage.block.iter_extents, memref_of(signed.op.memref).get_shape()
-    if signed.constant is None or None in signed.dims:
+    # Along an axis of one element the index is no variable, as in the window of a single point.
+    unknown = [i for i, dim in enumerate(signed.dims) if dim is None and shape[i] > 1]
+    blocked = blocked_variable(stage, signed.op)
+    # Channels with a tail lie in blocks already, which fill it up: [O / 16, ..., 16].
+    is_blocked = unknown == [0, len(shape) - 1] and blocked is not None and blocked[1] == LANES
+    blocks = blocked[0] if is_blocked and blocked is not None else None
+    if signed.constant is None or (unknown and not is_blocked):
         return Misfit("its signed bytes are no constants in the order of its variables")
-    lanes = [i for i in stage.spatial if signed.dims.count(i) == 1 and unsigned.steps[i] == 0]
+    lanes = [i for i in stage.spatial if i == blocks or signed.dims.count(i) == 1]
     terms = [
         i
         for i in stage.reduce
         if signed.dims.count(i) == 1 and lane_step(stage.block, unsigned.op, i, QUAD) == 1
     ]
     for lane in lanes:
+        if unsigned.steps[lane] != 0 or (blocks is not None and lane != blocks):
+            continue
         for term in terms:
             whole = extents[lane] % LANES == 0 and extents[term] % QUAD == 0
-            inside = all(shape[signed.dims.index(dim)] == extents[dim] for dim in (lane, term))
+            plain = {lane, term} - {blocks}
+            inside = all(shape[signed.dims.index(dim)] == extents[dim] for dim in plain)
             if whole and inside:
                 return _Problem(contraction, target, unsigned, signed, lane, term)
     return Misfit("no four terms lie side by side, or channels are no multiple of 16")
@@ -256,14 +265,17 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
 def _pack(schedule: Schedule, problem: _Problem) -> None:
     """Lay the constant out so that a step of the reduction reads a vector of four bytes each."""
     dims = problem.constant.dims
-    lane, term = (AffineExpr.dimension(dims.index(i)) for i in (problem.lane, problem.term))
-    rest = [
-        AffineExpr.dimension(i)
-        for i, dim in enumerate(dims)
-        if dim not in (problem.lane, problem.term)
-    ]
+    axes = [AffineExpr.dimension(i) for i in range(len(dims))]
+    term = axes[dims.index(problem.term)]
+    if problem.lane in dims:
+        lane = axes[dims.index(problem.lane)]
+        block, within, used = lane // LANES, lane % LANES, (lane, term)
+    else:
+        block, within = axes[0], axes[-1]
+        used = (block, within, term)
+    rest = [axis for axis in axes if axis not in used]
     assert problem.constant.constant is not None, "the rule fits"
-    layout = [lane // LANES, term // QUAD, *rest, lane % LANES, term % QUAD]
+    layout = [block, term // QUAD, *rest, within, term % QUAD]
     schedule.transform_layout(schedule.func.params[problem.constant.constant], layout)
 
 

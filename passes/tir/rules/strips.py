@@ -11,6 +11,7 @@ from __future__ import annotations
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from .channel_tiles import Tile, reduce_in_tiles
+from .contraction import element_bytes
 from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, local_size_parameter
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
@@ -23,7 +24,10 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[StripsProblem] | Misfi
     shape = StripsShape.of(kernel)
     if isinstance(shape, Misfit):
         return shape
-    block = shape.product.contraction.stage.block
+    contraction = shape.product.contraction
+    if target.multiplies_bytes and any(element_bytes(load) == 1 for load in contraction.loads):
+        return Misfit("the device multiplies four bytes at a time where a kernel has no strip")
+    block = contraction.stage.block
     problem = StripsProblem(shape, target, Streams.of(kernel.func, block, target))
     if not problem.most_rows:
         return Misfit("the second cache does not hold a row of what it multiplies")

@@ -88,6 +88,7 @@ CONVOLUTIONS = {
     "depthwise": ((1, 32, 6, 7, 32, 3), {"group": 32, "zero": np.uint8(9)}),
     "groups": ((1, 32, 6, 7, 32, 3), {"group": 2}),
     "stem": ((1, 3, 9, 9, 32, 3), {"stride": 2, "zero": np.uint8(5)}),
+    "points, padded": ((1, 24, 8, 8, 32, 1), {"pad": 1, "zero": np.uint8(3)}),
     "ragged": ((1, 20, 6, 7, 40, 3), {"stride": 2}),
 }
 
@@ -109,7 +110,53 @@ def test_convolutions(device: str, name: str) -> None:
     assert ("dot_bytes16(" in compiled.source) is (name in _IN_QUADS)
 
 
-_IN_QUADS = ("padded", "padded by a zero point", "signed")
+_IN_QUADS = ("padded", "padded by a zero point", "signed", "points, padded")
+
+
+_LAYERS = ((48, 16, 1), (48, 1, 3), (24, 48, 1), (48, 24, 1))
+"""An inverted residual, and what follows it: filters, the channels of each, and its window."""
+
+
+def _chain(rng: np.random.Generator) -> ModelProto:
+    """Quantised convolutions one after another; channels of 24 fill no whole number of blocks."""
+    constants: dict[str, Any] = {"s": np.float32(0.02), "z": np.uint8(5), "wz": np.int8(0)}
+    nodes = [helper.make_node("DequantizeLinear", ["x", "s", "z"], ["f0"])]
+    for i, (o, c, k) in enumerate(_LAYERS):
+        constants[f"w{i}"] = rng.integers(-128, 128, (o, c, k, k)).astype("i1")
+        constants[f"ws{i}"] = np.float32(0.02 / np.sqrt(c * k * k))
+        constants[f"b{i}"] = rng.uniform(0.5, 2, o).astype("f4")
+        nodes += [
+            helper.make_node("DequantizeLinear", [f"w{i}", f"ws{i}", "wz"], [f"v{i}"]),
+            helper.make_node(
+                "Conv",
+                [f"f{i}", f"v{i}", f"b{i}"],
+                [f"c{i}"],
+                kernel_shape=[k, k],
+                pads=[k // 2] * 4,
+                group=o if c == 1 else 1,
+            ),
+            helper.make_node("QuantizeLinear", [f"c{i}", "s", "z"], [f"q{i}"]),
+            helper.make_node("DequantizeLinear", [f"q{i}", "s", "z"], [f"f{i + 1}"]),
+        ]
+    given = helper.make_tensor_value_info("x", TensorProto.UINT8, [1, 16, 9, 10])
+    result = helper.make_tensor_value_info(f"q{len(_LAYERS) - 1}", TensorProto.UINT8, "nohw")
+    initializers = [arrays.from_array(np.asarray(v), name) for name, v in constants.items()]
+    graph = helper.make_graph(nodes, "chain", [given], [result], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def test_points_between_blocks(device: str) -> None:
+    """Those to and from channels that leave a tail multiply bytes; the first reads plain values."""
+    rng = np.random.default_rng(1)
+    model = _chain(rng).SerializeToString()
+    x = rng.integers(0, 256, (1, 16, 9, 10)).astype("u1")
+    expected = _onnxruntime(model, x)
+    compiled = clopt.compile(model, device=device, use_cache=False, **_WIDE)
+    (y,) = compiled.run([x])
+    assert len(np.unique(expected)) > 50, "the case has numbers of its own"
+    assert np.abs(y.astype("i4") - expected).max() <= 1
+    kernels = compiled.source.split("__kernel")[1:]
+    assert sum("dot_bytes16(" in kernel for kernel in kernels) == 2
 
 
 def _onnxruntime(model: bytes, x: Array) -> Array:
