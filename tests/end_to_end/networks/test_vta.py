@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyopencl as cl
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -83,14 +84,20 @@ def test_a_decoder_between_graphs(device: str) -> None:
     np.testing.assert_allclose(model.run([x])[0], expected, rtol=1e-6)
 
 
-def test_a_graph_reads_what_another_gives(device: str) -> None:
-    """A kernel between them, which the second reads, too, keeps them from being one."""
+def gated() -> Quantized:
+    """Two layers, the second of which reads the first and a kernel's function of it."""
     net = Quantized()
     x = net.input(1, 16, 4, 4)
     first = net.conv(net.back(x, -4), weights(8, 16, 16, 1, 1) / 256)
     first = net.round(net.relu(first), -4)
     gate = net.round(net.add(nn.UnaryOp(net.back(first, -4), "sigmoid")), -7)
     net.result(net.round(net.plus(net.back(first, -4), net.back(gate, -7)), -4))
+    return net
+
+
+def test_a_graph_reads_what_another_gives(device: str) -> None:
+    """The kernel between them keeps them from being one."""
+    net = gated()
     function = net.function()
     data = np.random.default_rng(9).integers(-128, 128, (1, 16, 4, 4)).astype(np.int8)
     (expected,) = interpret(function, [data], net.context.weights)
@@ -98,6 +105,27 @@ def test_a_graph_reads_what_another_gives(device: str) -> None:
     model = clopt.compile(module, weights=store, device=device, vta="prefer")
     assert graphs_of(model) == 2
     np.testing.assert_array_equal(model.run([data])[0], expected)
+
+
+def test_the_host_waits_for_no_graph(device: str) -> None:
+    """All commands are on the queue before the first may run."""
+    net = gated()
+    module, store = ModuleOp([net.function()]), net.context.weights
+    model = clopt.compile(module, weights=store, device=device, vta="prefer")
+    data = np.random.default_rng(10).integers(-128, 128, (1, 16, 4, 4)).astype(np.int8)
+    expected = model.run([data])[0]
+    context = model.executable.context
+    queue, begin = cl.CommandQueue(context), cl.UserEvent(context)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    names = [tensor.name for tensor in (*model.inputs, *model.outputs)]
+    found = np.zeros_like(expected)
+    arrays = dict(zip(names, (data, found), strict=True))
+    buffers = {name: cl.Buffer(context, flags, hostbuf=array) for name, array in arrays.items()}
+    cl.enqueue_barrier(queue, wait_for=[begin])
+    model.executable.enqueue(queue, buffers)
+    begin.set_status(cl.command_execution_status.COMPLETE)
+    cl.enqueue_copy(queue, found, buffers[names[-1]])
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(
