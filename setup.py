@@ -9,6 +9,7 @@ ROOMS = [
     "backends*",
     "frontends*",
     "reports*",
+    "tuning*",
     "tools*",
     "files*",
     "messages*",

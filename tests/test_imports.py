@@ -1,4 +1,4 @@
-"""Imports point down: tools, then reports and frontends, backends and passes, then dialects."""
+"""Imports point down: tools, tuning, reports and frontends, backends and passes, then dialects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # From the bottom to the top.
-ROOMS = ("messages", "files", "dialects", "passes", "backends", "frontends", "reports", "tools")
+ROOMS = (
+    *("messages", "files", "dialects", "passes", "backends"),
+    *("frontends", "reports", "tuning", "tools"),
+)
 
 # The rooms that a room may not import: those above it, and some beside it.
 FORBIDDEN_ROOMS = {room: set(ROOMS[i + 1 :]) for i, room in enumerate(ROOMS)}
@@ -29,6 +32,8 @@ OWNERS = {
     "onnx": ("frontends/onnx", "tools/reduce/onnx_model.py"),  # the latter writes models, too
     "onnxruntime": "tools",
     "rich": "tools",
+    "sklearn": "tuning",
+    "distributed": "tuning",
     "torch": "benchmarks",
 }
 

@@ -1,0 +1,1 @@
+"""Finds the fastest plans for a device by trying them: `clopt-tune`."""

@@ -1,0 +1,99 @@
+"""What a tuner tries: a plan for a kernel of a model, and what a device said of it.
+
+A task is picklable and complete, so that any process with the package `clopt` can try its plans,
+on this machine or on another one.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from ..dialects import cl, tir
+from ..weights import Weights
+
+
+class Fault(StrEnum):
+    """Why a plan has no time."""
+
+    REFUSED = "refused"
+    """Its schedule is illegal, or it exceeds a limit of the target; no device saw it."""
+    BUILD = "build"
+    """The device's compiler refused the kernel."""
+    WRONG = "wrong"
+    """The kernel wrote something else than the naive one."""
+    CRASHED = "crashed"
+    """The process that ran it ended, or the device's driver reset."""
+    HUNG = "hung"
+    """It took longer than the limit of a trial."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A distinct kernel of a model, as the model launches it."""
+
+    kernel: str
+    """The kernel's content: `plan_file.kernel_key` of the naive kernel."""
+    name: str
+    nodes: str
+    """The ONNX nodes that it computes, as the comment of its OpenCL C has them."""
+    launches: int
+    """Launches in one inference."""
+    target: cl.Target
+    program: str
+    """A module in text: a queue program that launches the naive kernel on memory like the model's,
+    and what it takes to make the caches as cold as they are there."""
+    weights: Weights
+    """The constants that the launch reads."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One plan of one task."""
+
+    task: Task
+    plan: tir.Plan
+    most_runs: int = 100
+    """The most timed launches; a measurement ends before if it is certain enough."""
+    rival: float | None = None
+    """Microseconds to compare with: a plan that is clearly slower needs few runs."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a trial on a device."""
+
+    kernel: str
+    plan: tir.Plan
+    device: str
+    """The device's name and platform."""
+    driver: str
+    seconds: float
+    """Wall time of the whole trial: building, checking, timing."""
+    microseconds: float | None = None
+    """The median of one launch by the device's clock; None after a fault."""
+    noise: float | None = None
+    """Half of the width of the median's 95 % interval, as a share of the median."""
+    runs: int = 0
+    fault: Fault | None = None
+    reason: str = ""
+    """A sentence about the fault."""
+
+
+class Machines(Protocol):
+    """Processes that try plans: in this process, in one that may crash, or on a fleet of boards."""
+
+    @property
+    def slots(self) -> int:
+        """How many trials run at once."""
+        ...
+
+    def submit(self, trial: Trial) -> Future[Result]:
+        """Try a plan; the future always gets a result, whatever the kernel does to the process."""
+        ...
+
+    def close(self) -> None:
+        """Stop all processes."""
+        ...
