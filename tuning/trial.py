@@ -91,7 +91,10 @@ class Machines(Protocol):
         ...
 
     def submit(self, trial: Trial) -> Future[Result]:
-        """Try a plan; the future always gets a result, whatever the kernel does to the process."""
+        """Try a plan; the future gets a result, whatever the kernel does to the process.
+
+        It gets a CloptError where nothing can try plans any more, and is cancelled by `close`.
+        """
         ...
 
     def close(self) -> None:

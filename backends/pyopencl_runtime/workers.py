@@ -1,26 +1,24 @@
 """Helper processes that share the work of compiling kernels with this process.
 
 A helper reads a message from stdin, says by an empty one on stdout that it is ready, then reads
-jobs and answers each. Every message is preceded by its length in eight bytes. An empty answer means
-failure. Jobs that no helper did are left to the caller, who gets the error message by trying again.
+jobs and answers each, all as frames. An empty answer means failure. Jobs that no helper did are
+left to the caller, who gets the error message by trying again.
 """
 
 from __future__ import annotations
 
 import os
-import struct
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import IO
+
+from ...files.frames import receive_frame, send_frame
 
 # Starting a helper takes half a second, which is the time to compile about this much source.
 _BYTES_PER_WORKER = 50_000
-
-_LENGTH = struct.Struct("<Q")
 
 
 def share_work(
@@ -51,13 +49,13 @@ def share_work(
             starting.add(process)
             assert process.stdin is not None
             assert process.stdout is not None
-            _send(process.stdin, start)
-            _receive(process.stdout)
+            send_frame(process.stdin, start)
+            receive_frame(process.stdout)
             starting.discard(process)
             while True:
                 key = waiting.get_nowait()
-                _send(process.stdin, job(key))
-                if answer := _receive(process.stdout):
+                send_frame(process.stdin, job(key))
+                if answer := receive_frame(process.stdout):
                     answers[key] = answer
 
     with ThreadPoolExecutor(count - 1) as threads:
@@ -79,17 +77,17 @@ def answer_jobs(prepare: Callable[[bytes], Callable[[bytes], bytes]]) -> None:
     """
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # compilers chat on stdout
-    answer = prepare(_receive(sys.stdin.buffer))
-    _send(answers, b"")
+    answer = prepare(receive_frame(sys.stdin.buffer))
+    send_frame(answers, b"")
     while True:
         try:
-            job = _receive(sys.stdin.buffer)
+            job = receive_frame(sys.stdin.buffer)
         except EOFError:
             return
         try:
-            _send(answers, answer(job))
+            send_frame(answers, answer(job))
         except RuntimeError:
-            _send(answers, b"")
+            send_frame(answers, b"")
 
 
 def _started(helper: str) -> subprocess.Popen[bytes]:
@@ -99,22 +97,6 @@ def _started(helper: str) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
-
-
-def _send(stream: IO[bytes], content: bytes) -> None:
-    stream.write(_LENGTH.pack(len(content)) + content)
-    stream.flush()
-
-
-def _receive(stream: IO[bytes]) -> bytes:
-    header = stream.read(_LENGTH.size)
-    if len(header) < _LENGTH.size:
-        raise EOFError
-    (length,) = _LENGTH.unpack(header)
-    content = stream.read(length)
-    if len(content) < length:
-        raise EOFError
-    return content
 
 
 def _cores() -> int:

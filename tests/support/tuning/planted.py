@@ -1,0 +1,134 @@
+"""A device that does what the plans say: tells a time, crashes, hangs."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from clopt.backends.targets import load_target
+from clopt.dialects import tir
+from clopt.dialects.tir.plan import PlanValue
+from clopt.errors import CloptError
+from clopt.tuning.instrument import Device
+from clopt.tuning.trial import Fault, Result, Task, Trial
+from clopt.tuning.turns import CPU, Turns
+from clopt.weights import Weights
+
+DEVICE = Device("Planted device (tests)", "1.0")
+
+
+def task(kernel: str = "0123456789abcdef") -> Task:
+    """A task that no real device can try."""
+    return Task(kernel, "kernel", "conv", 1, load_target("generic"), "builtin.module {}", Weights())
+
+
+def trial(what: str, of: Task, **parameters: PlanValue) -> Trial:
+    """A plan at which the planted device does `what`, a key of `_ACTIONS`."""
+    return Trial(of, tir.Plan(what, 1, parameters))
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Does what the rule of a plan says, and notes each trial in a file."""
+
+    journal: Path
+    device_error: str = ""
+
+    def device(self) -> Device:
+        if self.device_error == "crash":
+            os.abort()
+        if self.device_error:
+            raise CloptError(self.device_error)
+        return DEVICE
+
+    def measure(self, trial: Trial, turns: Turns) -> Result:
+        start = time.monotonic()
+        parameters = trial.plan.parameters
+        note(self.journal, f"{trial.plan.rule} {os.getpid()}")
+        _ACTIONS[trial.plan.rule](self.journal, parameters)
+        if "build" in parameters:
+            self._stay("build", parameters)
+        if "time" in parameters:
+            with turns.alone(str(parameters.get("on", CPU))):
+                self._stay("time", parameters)
+        fault = Fault.WRONG if trial.plan.rule == "wrong" else None
+        return Result(
+            trial.task.kernel,
+            trial.plan,
+            DEVICE.name,
+            DEVICE.driver,
+            time.monotonic() - start,
+            planted_time(trial),
+            0.01,
+            3,
+            fault,
+            "wrong by 1" if fault else "",
+        )
+
+    def _stay(self, what: str, parameters: Mapping[str, PlanValue]) -> None:
+        """Work for some milliseconds, and note when."""
+        start = time.monotonic()
+        time.sleep(float(str(parameters[what])) / 1000)
+        note(self.journal, f"{what} {start} {time.monotonic()}")
+
+
+def planted_time(trial: Trial) -> float:
+    """The microseconds that the planted device tells of a plan."""
+    digest = sha256(f"{trial.task.kernel} {sorted(trial.plan.parameters.items())}".encode())
+    return int.from_bytes(digest.digest()[:4], "big") / 1000
+
+
+def note(journal: Path, line: str) -> None:
+    """Append a line, whole, though several processes do."""
+    with journal.open("ab", buffering=0) as file:
+        file.write(line.encode() + b"\n")
+
+
+def _hang(journal: Path, parameters: Mapping[str, PlanValue]) -> None:
+    """Hang, with a child, as a compiler is one."""
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    with subprocess.Popen(command) as child:
+        note(journal, f"child {child.pid}")
+
+
+def _say_and_abort(journal: Path, parameters: Mapping[str, PlanValue]) -> None:
+    print("LLVM ERROR: cannot select", file=sys.stderr)
+    sys.stderr.flush()
+    os.abort()
+
+
+def _raise(journal: Path, parameters: Mapping[str, PlanValue]) -> None:
+    raise RuntimeError("planted")
+
+
+def _spoil(journal: Path, parameters: Mapping[str, PlanValue]) -> None:
+    """Let the process crash at the next trial: a kernel has written where it must not."""
+    _SPOILED.append(True)
+
+
+def _well(journal: Path, parameters: Mapping[str, PlanValue]) -> None:
+    if _SPOILED:
+        os.abort()
+
+
+_SPOILED: list[bool] = []
+
+_ACTIONS: Mapping[str, Callable[[Path, Mapping[str, PlanValue]], object]] = {
+    "well": _well,
+    "wrong": _well,
+    "spoil": _spoil,
+    "raise": _raise,
+    "abort": _say_and_abort,
+    "fault": lambda journal, parameters: ctypes.string_at(0),
+    "exit": lambda journal, parameters: os._exit(3),
+    "killed": lambda journal, parameters: os.kill(os.getpid(), signal.SIGKILL),
+    "hang": _hang,
+}

@@ -1,0 +1,228 @@
+"""Every trial gets one result, whatever becomes of the process that runs it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clopt.errors import CloptError
+from clopt.tuning.trial import Fault, Result, Trial
+from clopt.tuning.workers import LocalMachines
+from support import effort
+from support.tuning.planted import DEVICE, Planted, planted_time, task, trial
+
+FAULTS = {
+    "well": None,
+    "wrong": Fault.WRONG,
+    "raise": Fault.CRASHED,
+    "abort": Fault.CRASHED,
+    "fault": Fault.CRASHED,
+    "exit": Fault.CRASHED,
+    "killed": Fault.CRASHED,
+    "hang": Fault.HUNG,
+}
+
+
+@contextmanager
+def machines(journal: Path, slots: int = 1, seconds: float = 20.0) -> Iterator[LocalMachines]:
+    found = LocalMachines(Planted(journal), slots, seconds)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def results_of(on: LocalMachines, trials: list[Trial]) -> list[Result]:
+    return [future.result(timeout=100) for future in [on.submit(trial) for trial in trials]]
+
+
+def notes(journal: Path, what: str) -> list[list[str]]:
+    lines = [line.split() for line in journal.read_text().splitlines()]
+    return [line[1:] for line in lines if line[0] == what]
+
+
+def ends(pid: int) -> bool:
+    """Whether a process ends within some seconds."""
+    for _ in range(100):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@settings(max_examples=effort.examples(2))
+@given(st.lists(st.sampled_from(sorted(FAULTS)), min_size=3, max_size=6), st.integers(1, 3))
+def test_every_trial_gets_its_own_result(tmp_path_factory, whats: list[str], slots: int):
+    journal = tmp_path_factory.mktemp("trials") / "journal"
+    tasks = [task(f"{number:016x}") for number in range(2)]
+    trials = [trial(what, tasks[i % 2], number=i) for i, what in enumerate(whats)]
+    with machines(journal, slots, seconds=1.0) as found:
+        results = results_of(found, trials)
+    for what, tried, result in zip(whats, trials, results, strict=True):
+        assert (result.kernel, result.plan) == (tried.task.kernel, tried.plan)
+        assert (result.device, result.driver) == (DEVICE.name, DEVICE.driver)
+        assert result.fault == FAULTS[what]
+        if result.fault in (None, Fault.WRONG):
+            assert result.microseconds == planted_time(tried)
+        else:
+            assert result.microseconds is None
+            assert result.reason
+
+
+@pytest.mark.parametrize(
+    ("what", "reason"),
+    [
+        ("abort", "Its process ended by SIGABRT: LLVM ERROR: cannot select"),
+        ("fault", "Its process ended by SIGSEGV."),
+        ("exit", "Its process ended with status 3."),
+        ("raise", "RuntimeError('planted')"),
+    ],
+)
+def test_a_reason_says_how_the_process_ended(tmp_path: Path, what: str, reason: str):
+    with machines(tmp_path / "journal") as found:
+        (result,) = results_of(found, [trial(what, task())])
+    assert result.reason == reason
+
+
+def test_a_crash_is_the_fault_of_a_plan_only_in_a_process_of_its_own(tmp_path: Path):
+    with machines(tmp_path / "journal") as found:
+        results = results_of(found, [trial("spoil", task()), trial("well", task(), number=1)])
+    assert [result.fault for result in results] == [None, None]
+    assert len(notes(tmp_path / "journal", "well")) == 2
+
+
+def test_a_process_is_kept_for_the_next_trial(tmp_path: Path):
+    with machines(tmp_path / "journal") as found:
+        results_of(found, [trial(what, task()) for what in ("well", "wrong", "well")])
+    pids = notes(tmp_path / "journal", "well") + notes(tmp_path / "journal", "wrong")
+    assert len(pids) == 3
+    assert len(set(map(tuple, pids))) == 1
+
+
+def test_a_process_that_hangs_is_killed_with_its_children(tmp_path: Path):
+    with machines(tmp_path / "journal", seconds=0.5) as found:
+        (result,) = results_of(found, [trial("hang", task())])
+        assert result.reason == "It took longer than 0.5 s."
+        assert 0.5 <= result.seconds < 10
+        for what in ("hang", "child"):
+            ((pid,),) = notes(tmp_path / "journal", what)
+            assert ends(int(pid))
+
+
+def test_a_device_that_is_not_there_is_told_at_once(tmp_path: Path):
+    with pytest.raises(CloptError, match=r"^No device is planted\.$"):
+        LocalMachines(Planted(tmp_path / "journal", "No device is planted."))
+
+
+def test_a_driver_that_crashes_at_the_start_is_told(tmp_path: Path):
+    with pytest.raises(CloptError, match=r"No process .* starts .* by SIGABRT"):
+        LocalMachines(Planted(tmp_path / "journal", "crash"))
+
+
+def test_closing_ends_what_runs(tmp_path: Path):
+    found = LocalMachines(Planted(tmp_path / "journal"), 2, seconds=60)
+    futures = [found.submit(trial("hang", task(), number=number)) for number in range(3)]
+    while len(notes_if_any(tmp_path / "journal", "child")) < 2:
+        time.sleep(0.02)
+    found.close()
+    for future in futures:
+        with pytest.raises(CancelledError):
+            future.result(timeout=10)
+    for (pid,) in notes(tmp_path / "journal", "child"):
+        assert ends(int(pid))
+
+
+def notes_if_any(journal: Path, what: str) -> list[list[str]]:
+    return notes(journal, what) if journal.exists() else []
+
+
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path):
+    program = f"""
+from pathlib import Path
+from clopt.tuning.workers import LocalMachines
+from support.tuning.planted import Planted, task, trial
+LocalMachines(Planted(Path({str(tmp_path / "journal")!r})), 1, 600).submit(trial("hang", task()))
+"""
+    with subprocess.Popen([sys.executable, "-c", program]) as host:
+        while not notes_if_any(tmp_path / "journal", "child"):
+            time.sleep(0.02)
+        host.kill()
+    for what in ("hang", "child"):
+        ((pid,),) = notes(tmp_path / "journal", what)
+        assert ends(int(pid))
+
+
+@contextmanager
+def killing(victims: Callable[[], list[int]], pause: float, seed: int) -> Iterator[None]:
+    """Kill two of the processes at a time, again and again."""
+    draw, stop = random.Random(seed), Event()
+
+    def kill() -> None:
+        while not stop.wait(pause):
+            found = victims()
+            for pid in draw.sample(found, min(2, len(found))):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    thread = Thread(target=kill)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def workers_of_this_process() -> list[int]:
+    """The processes that threads of this process have started."""
+    found = []
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError):
+            found += map(int, (thread / "children").read_text().split())
+    return [pid for pid in found if b"worker_main" in command_line(pid)]
+
+
+def command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def database(results: list[Result]) -> Counter[tuple[str, str, float | None, Fault | None]]:
+    return Counter((r.kernel, str(r.plan), r.microseconds, r.fault) for r in results)
+
+
+@pytest.mark.parametrize(
+    ("count", "pause", "limit"),
+    [(40, 0.8, 2.0), pytest.param(20_000, 20, 10, marks=pytest.mark.long)],
+)
+def test_killed_workers_change_no_result(tmp_path: Path, count: int, pause: float, limit: float):
+    own = task()
+    whats = ["abort" if i % 23 == 5 else "hang" if i == 11 else "well" for i in range(count)]
+    trials = [trial(what, own, number=i, time=20) for i, what in enumerate(whats)]
+    with machines(tmp_path / "calm", 4, limit) as found:
+        expected = database(results_of(found, trials))
+    with machines(tmp_path / "killed", 4, limit) as found:
+        with killing(workers_of_this_process, pause, seed=1):
+            got = database(results_of(found, trials))
+    assert got == expected
+    assert len(expected) == count
+    assert len(notes(tmp_path / "killed", "well")) > len(notes(tmp_path / "calm", "well"))

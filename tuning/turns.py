@@ -1,0 +1,116 @@
+"""Turns of the processes of a machine: who builds and checks beside others, who times alone.
+
+Locks on files hold them, which the system gives back when a process ends, however it ends. On
+Windows there are no such locks: try plans there one at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from ..files.caches import cache_folder
+
+if sys.platform != "win32":
+    import fcntl
+
+CPU = "cpu"
+"""What all OpenCL runtimes for this machine's processors compute on."""
+
+_GATE = "gate"
+
+
+class Turns:
+    """The turns of one process.
+
+    Timing on the processors waits until no other process works there, and none begins meanwhile.
+    Timing on another device waits for those that time there alone: builds do not disturb it.
+    """
+
+    def __init__(
+        self, folder: Path | None = None, told: Callable[[bool], None] = lambda waits: None
+    ) -> None:
+        """`folder` has the locks, without it the user's cache.
+
+        `told` hears with True when the process begins to wait for a turn, with False at its end.
+        """
+        self._folder = cache_folder("turns") if folder is None else folder
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._told = told
+        self._gate = self._open(_GATE)
+        self._cpu = self._open(CPU)
+
+    @contextmanager
+    def beside_others(self) -> Generator[None]:
+        """A turn to build and check; inside of it, one can be `alone`."""
+        self._join()
+        try:
+            yield
+        finally:
+            _unlock(self._cpu)
+
+    @contextmanager
+    def alone(self, resource: str) -> Generator[None]:
+        """A turn to time: on the processors, `CPU`, or on a device, which its name names."""
+        if resource != CPU:
+            file = self._open(sha256(resource.encode()).hexdigest()[:16])
+            try:
+                self._lock(file)
+                yield
+            finally:
+                os.close(file)
+            return
+        _unlock(self._cpu)
+        try:
+            # Whoever waits for the processors holds the gate: nobody begins to work meanwhile.
+            self._lock(self._gate)
+            self._lock(self._cpu)
+            yield
+        finally:
+            _unlock(self._cpu)
+            _unlock(self._gate)
+            self._join()
+
+    def _join(self) -> None:
+        self._lock(self._gate, shared=True)
+        self._lock(self._cpu, shared=True)
+        _unlock(self._gate)
+
+    def _lock(self, file: int, shared: bool = False) -> None:
+        if _try_lock(file, shared):
+            return
+        self._told(True)
+        _wait_for_lock(file, shared)
+        self._told(False)
+
+    def _open(self, name: str) -> int:
+        return os.open(self._folder / f"{name}.lock", os.O_CREAT | os.O_RDWR, 0o600)
+
+
+if sys.platform == "win32":
+
+    def _try_lock(file: int, shared: bool) -> bool:
+        return True
+
+    def _wait_for_lock(file: int, shared: bool) -> None: ...
+
+    def _unlock(file: int) -> None: ...
+
+else:
+
+    def _try_lock(file: int, shared: bool) -> bool:
+        try:
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _wait_for_lock(file: int, shared: bool) -> None:
+        fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+
+    def _unlock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)

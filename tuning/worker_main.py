@@ -1,0 +1,105 @@
+"""The process of a worker: gets an instrument and then trials on stdin, answers on stdout.
+
+Frames hold pickled values. The first two are the instrument and the `Device` or the sentence of a
+CloptError. Then a `Job` is answered by its `Result`, after a `Waits` at the beginning and at the
+end of each wait for a turn.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Thread
+from typing import IO
+
+from ..dialects import tir
+from ..errors import CloptError
+from ..files.frames import receive_frame, send_frame
+from .instrument import Device, Instrument
+from .trial import Fault, Result, Task, Trial
+from .turns import Turns
+
+COMMAND = (sys.executable, "-c", f"from {__name__} import main; main()")
+"""Starts a worker."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A trial, without its task where that is the same as before."""
+
+    task: Task | None
+    plan: tir.Plan
+    most_runs: int
+    rival: float | None
+
+
+@dataclass(frozen=True)
+class Waits:
+    """The worker waits for others from now on, or no more: such time does not count."""
+
+    waits: bool
+
+
+def main() -> None:
+    """Answer trials until stdin ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # compilers chat on stdout
+    jobs: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_read, args=(sys.stdin.buffer, jobs), daemon=True).start()
+
+    def send(value: object) -> None:
+        send_frame(answers, pickle.dumps(value))
+
+    try:
+        instrument: Instrument = pickle.loads(jobs.get())
+        device = instrument.device()
+    except CloptError as error:
+        send(str(error))
+        return
+    send(device)
+    turns = Turns(told=lambda waits: send(Waits(waits)))
+    task: Task | None = None
+    while True:
+        job: Job = pickle.loads(jobs.get())
+        task = job.task or task
+        assert task is not None
+        trial = Trial(task, job.plan, job.most_runs, job.rival)
+        send(_answer(instrument, device, trial, turns))
+
+
+def _answer(instrument: Instrument, device: Device, trial: Trial, turns: Turns) -> Result:
+    start = time.monotonic()
+    try:
+        with turns.beside_others():
+            return instrument.measure(trial, turns)
+    except Exception as error:
+        return failed(trial, device, time.monotonic() - start, Fault.CRASHED, repr(error))
+
+
+def failed(trial: Trial, device: Device, seconds: float, fault: Fault, reason: str) -> Result:
+    """The result of a trial that has no time."""
+    return Result(
+        kernel=trial.task.kernel,
+        plan=trial.plan,
+        device=device.name,
+        driver=device.driver,
+        seconds=seconds,
+        fault=fault,
+        reason=reason,
+    )
+
+
+def _read(stream: IO[bytes], jobs: SimpleQueue[bytes]) -> None:
+    """Read ahead, so that the end of the process that started this one is noticed at any time."""
+    try:
+        while True:
+            jobs.put(receive_frame(stream))
+    except (EOFError, OSError):
+        if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+            os.killpg(0, signal.SIGKILL)  # compilers, too, that a kernel has kept busy
+        os._exit(0)

@@ -1,0 +1,172 @@
+"""A worker as the process sees it that started it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Timer
+
+from ..errors import CloptError
+from ..files.frames import receive_frame, send_frame
+from ..messages.printable import visible
+from .instrument import Device, Instrument
+from .trial import Result, Task, Trial
+from .worker_main import COMMAND, Job, Waits
+
+_START_SECONDS = 120.0
+"""Within which a worker finds its device; some drivers take most of a minute."""
+
+_FROM_OUTSIDE = frozenset(
+    -getattr(signal, name)
+    for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
+    if hasattr(signal, name)
+)
+"""How a process ends that somebody killed, or the system for want of memory."""
+
+_MOST_WORDS = 300
+"""Bytes of what a process wrote that a reason repeats."""
+
+
+class WorkerEndedError(Exception):
+    """The process ended before it answered."""
+
+    def __init__(self, reason: str, from_outside: bool) -> None:
+        super().__init__(reason)
+        self.from_outside = from_outside
+        """Whether a signal ended it that no kernel raises."""
+
+
+class WorkerHungError(Exception):
+    """The process was killed, as it took longer than it may."""
+
+
+class WorkerProcess:
+    """A process that tries plans, one at a time."""
+
+    def __init__(self, instrument: Instrument) -> None:
+        """Start a process and wait until it has its device.
+
+        Raises CloptError where there is no such device, WorkerEndedError or WorkerHungError where
+        the process does not get there.
+        """
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            # Its compilers are killed with it, and Ctrl-C reaches this process alone.
+            start_new_session=True,
+        )
+        self._task: Task | None = None
+        self.is_fresh = True
+        """Whether it has tried nothing yet."""
+        try:
+            device = self._ask(instrument, _START_SECONDS)
+        except BaseException:
+            self.kill()
+            raise
+        if isinstance(device, str):
+            self.kill()
+            raise CloptError(device)
+        assert isinstance(device, Device)
+        self.device = device
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def measure(self, trial: Trial, seconds: float) -> Result:
+        """Try a plan for at most so many seconds, without those in which it waits for a turn.
+
+        Raises WorkerEndedError or WorkerHungError; the process has ended then.
+        """
+        task = None if trial.task is self._task else trial.task
+        self._task, self.is_fresh = trial.task, False
+        result = self._ask(Job(task, trial.plan, trial.most_runs, trial.rival), seconds)
+        assert isinstance(result, Result)
+        return result
+
+    def kill(self) -> None:
+        """End the process and those that it started."""
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        with suppress(subprocess.TimeoutExpired):  # a driver may hold it for ever
+            self._process.wait(timeout=5)
+
+    def _ask(self, value: object, seconds: float) -> object:
+        """The answer to a message; the process is killed once it has worked for so long."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        limit = _Limit(seconds, self.kill)
+        try:
+            send_frame(self._process.stdin, pickle.dumps(value))
+            while isinstance(answer := pickle.loads(receive_frame(self._process.stdout)), Waits):
+                limit.stop() if answer.waits else limit.start()
+            return answer
+        except (EOFError, OSError) as error:
+            if limit.is_over:
+                self.kill()
+                raise WorkerHungError(f"It took longer than {seconds:g} s.") from error
+            raise self._ended() from error
+        finally:
+            limit.stop()
+
+    def _ended(self) -> WorkerEndedError:
+        with suppress(subprocess.TimeoutExpired):  # it closed its stdout just now
+            self._process.wait(timeout=1)
+        status = self._process.poll()
+        self.kill()
+        if status is None:
+            return WorkerEndedError("Its process closed its answers.", from_outside=False)
+        how = f"with status {status}" if status >= 0 else f"by {_signal_name(-status)}"
+        said = self._last_words()
+        return WorkerEndedError(
+            f"Its process ended {how}{': ' if said else '.'}{said}", status in _FROM_OUTSIDE
+        )
+
+    def _last_words(self) -> str:
+        """The last line that the process wrote for people."""
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, self._errors.tell() - _MOST_WORDS))
+        lines = self._errors.read().decode(errors="replace").split("\n")
+        return visible(next((line.strip() for line in reversed(lines) if line.strip()), ""))
+
+
+class _Limit:
+    """Calls a function after some seconds; those between `stop` and `start` do not count."""
+
+    def __init__(self, seconds: float, call: Callable[[], None]) -> None:
+        self.is_over = False
+        self._left = seconds
+        self._call = call
+        self.start()
+
+    def start(self) -> None:
+        self._since = time.monotonic()
+        self._timer = Timer(self._left, self._end)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def stop(self) -> None:
+        self._timer.cancel()
+        self._left = max(0.0, self._left - (time.monotonic() - self._since))
+
+    def _end(self) -> None:
+        self.is_over = True
+        self._call()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

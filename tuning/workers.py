@@ -1,0 +1,133 @@
+"""Worker processes of this machine, which may crash, hang, or be killed."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from threading import Lock
+
+from ..errors import CloptError
+from .instrument import Device, Instrument
+from .trial import Fault, Result, Trial
+from .worker_main import failed
+from .worker_process import WorkerEndedError, WorkerHungError, WorkerProcess
+
+_MOST_STARTS = 5
+"""Processes in a row that may end before they have their device."""
+
+_MOST_KILLS = 5
+"""Processes that may be killed from outside while they try one plan: the system kills the one that
+takes all memory, and does so each time."""
+
+
+class LocalMachines:
+    """Tries plans in processes of this machine.
+
+    A plan whose process ends by itself, without others before it in that process, has crashed. If
+    there were others, or if somebody killed the process, a new one tries it again.
+    """
+
+    def __init__(self, instrument: Instrument, slots: int = 1, seconds: float = 30.0) -> None:
+        """`slots` processes, each with at most so many seconds for a trial.
+
+        Raises CloptError where the instrument's device is not there.
+        """
+        self._instrument = instrument
+        self._seconds = seconds
+        self._slots = slots
+        self._threads = ThreadPoolExecutor(slots, thread_name_prefix="clopt-worker")
+        self._processes: set[WorkerProcess] = set()
+        self._idle: list[WorkerProcess] = []
+        self._change = Lock()
+        self._is_closed = False
+        first = self._started()
+        self.device: Device = first.device
+        self._idle.append(first)
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    def submit(self, trial: Trial) -> Future[Result]:
+        """Try a plan. The future gets a result, whatever becomes of processes.
+
+        It gets a CloptError where no process starts any more, and is cancelled by `close`.
+        """
+        return self._threads.submit(self._measured, trial)
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._change:
+            self._is_closed = True
+            for process in self._processes:
+                process.kill()
+        self._threads.shutdown(cancel_futures=True)
+
+    def _measured(self, trial: Trial) -> Result:
+        start = time.monotonic()
+        kills = 0
+
+        def fault(kind: Fault, reason: str) -> Result:
+            return failed(trial, self.device, time.monotonic() - start, kind, reason)
+
+        process = self._taken()
+        while True:
+            was_fresh = process.is_fresh
+            try:
+                result = process.measure(trial, self._seconds)
+            except WorkerHungError as error:
+                self._forget(process)
+                return fault(Fault.HUNG, str(error))
+            except WorkerEndedError as error:
+                self._forget(process)
+                kills += error.from_outside
+                if kills >= _MOST_KILLS or (was_fresh and not error.from_outside):
+                    return fault(Fault.CRASHED, str(error))
+                process = self._started()
+            else:
+                self._keep(process, result)
+                return result
+
+    def _taken(self) -> WorkerProcess:
+        """A process that is idle, or a new one."""
+        while True:
+            with self._change:
+                process = self._idle.pop() if self._idle else None
+            if process is None:
+                return self._started()
+            if process.is_alive:
+                return process
+            self._forget(process)
+
+    def _keep(self, process: WorkerProcess, result: Result) -> None:
+        """Keep a process for the next trial, unless its driver has gone."""
+        with self._change:
+            if result.fault is not Fault.CRASHED and not self._is_closed:
+                self._idle.append(process)
+                return
+        self._forget(process)
+
+    def _forget(self, process: WorkerProcess) -> None:
+        process.kill()
+        with self._change:
+            self._processes.discard(process)
+
+    def _started(self) -> WorkerProcess:
+        reason = ""
+        for _ in range(_MOST_STARTS):
+            if self._is_closed:
+                raise CancelledError
+            try:
+                process = WorkerProcess(self._instrument)
+            except (WorkerEndedError, WorkerHungError, OSError) as error:
+                reason = str(error)
+                continue
+            with self._change:
+                self._processes.add(process)
+                if self._is_closed:
+                    process.kill()
+            return process
+        raise CloptError(
+            f"No process that tries plans starts with {self._instrument}: {reason} "
+            "Run a model on this device first, with clopt-run."
+        )
