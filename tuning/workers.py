@@ -13,7 +13,10 @@ from .worker_main import failed
 from .worker_process import WorkerEndedError, WorkerHungError, WorkerProcess
 
 _MOST_STARTS = 5
-"""Processes in a row that may end before they have their device."""
+"""Processes in a row that may end by themselves before they have their device."""
+
+_MOST_KILLED_STARTS = 50
+"""Processes in a row that may be killed before they have their device."""
 
 _MOST_KILLS = 5
 """Processes that may be killed from outside while they try one plan: the system kills the one that
@@ -113,14 +116,16 @@ class LocalMachines:
             self._processes.discard(process)
 
     def _started(self) -> WorkerProcess:
-        reason = ""
-        for _ in range(_MOST_STARTS):
+        reason, kills, ends = "", 0, 0
+        while kills < _MOST_KILLED_STARTS and ends < _MOST_STARTS:
             if self._is_closed:
                 raise CancelledError
             try:
                 process = WorkerProcess(self._instrument)
-            except (WorkerEndedError, WorkerHungError, OSError) as error:
+            except (WorkerEndedError, WorkerHungError) as error:
                 reason = str(error)
+                from_outside = isinstance(error, WorkerEndedError) and error.from_outside
+                kills, ends = kills + from_outside, ends + (not from_outside)
                 continue
             with self._change:
                 self._processes.add(process)
