@@ -119,6 +119,10 @@ def _checked_shape(layer: type[LayerOp], index: int, value: SSAValue) -> Shape:
     )
     shape = cast("TensorType[Attribute]", type_).get_shape()
     require(DYNAMIC_INDEX not in shape, f"{type_} has a dynamic dimension")
+    require(
+        index >= layer.ACTIVATIONS or (len(shape) >= 2 and 0 not in shape),
+        f"activations have the dimensions N and C, and elements, which {type_} has not",
+    )
     return shape
 
 

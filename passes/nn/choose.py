@@ -174,7 +174,12 @@ class _Choice:
             reasons |= chooser.reasons()
             self._tell(chooser.costs_table())
         regions = form_regions(
-            self.function, chooser.matches, minimum, reasons, accelerator.producer_reason
+            self.function,
+            chooser.matches,
+            minimum,
+            reasons,
+            accelerator.producer_reason,
+            accelerator.most_tensors,
         )
         problem, solution = chooser.problem, chooser.solution
         # Before the graphs are written, since that erases what the accelerator computes.

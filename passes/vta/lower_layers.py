@@ -35,17 +35,15 @@ from .lowering.elementwise import write_elementwise
 from .lowering.emitter import Emitter
 from .lowering.packing import (
     activation_tiles,
-    block_groups,
-    blocks,
     merge_groups,
     pack_bias,
     pack_weight,
 )
+from .lowering.problems import merged_groups, problem_of
 from .lowering.products import ProductLayer
-from .lowering.steps import AddBias, AddTensor, Step, requantize
+from .lowering.steps import AddBias, requantize
 from .lowering.tasks import Task, tasks_of
-from .lowering.tiling import Problem, choose_tile
-from .lowering.windows import Window
+from .lowering.tiling import choose_tile
 
 
 @dataclass(frozen=True)
@@ -133,10 +131,10 @@ class _Lowering:
             )
 
     def _write_product(self, task: Task, layer: ConvolutionOp | DenseOp) -> None:
-        weight, groups = self._weight(layer)
+        weight = self._weight(layer)
         bias = self._bias(layer, shape_of(layer.result)[1])
         steps = [*bias, *requantize(layer, rounds=not bias), *task.steps]
-        problem = self._problem(layer, groups, steps)
+        problem = problem_of(layer, steps, self.config)
         try:
             tiling = choose_tile(problem, self.config, self.threads)
         except ValueError as error:
@@ -163,19 +161,18 @@ class _Lowering:
             )
         return array
 
-    def _weight(self, layer: ConvolutionOp | DenseOp) -> tuple[Array, int]:
-        """The packed weight, and the groups that it has then."""
+    def _weight(self, layer: ConvolutionOp | DenseOp) -> Array:
+        """The packed weight."""
         array = self._array(layer.weight)
         if isinstance(layer, DenseOp):
-            return pack_weight(array[:, :, None, None], self.config), 1
+            return pack_weight(array[:, :, None, None], self.config)
         groups = layer.groups
         if isinstance(layer, ConvTransposeOp):
             inputs, outputs, *window = array.shape
             split = array.reshape(groups, inputs // groups, outputs, *window)
             array = split.swapaxes(1, 2).reshape(groups * outputs, inputs // groups, *window)
-        channels = shape_of(layer.x)[1]
-        merged = block_groups(groups, channels, array.shape[0], self.config.block_in)
-        return pack_weight(merge_groups(array, groups, merged), self.config), merged
+        merged = merged_groups(layer, self.config)
+        return pack_weight(merge_groups(array, groups, merged), self.config)
 
     def _bias(self, layer: ConvolutionOp | DenseOp, channels: int) -> list[AddBias]:
         """The bias with what rounds the sum; nothing if an immediate can do that."""
@@ -187,27 +184,3 @@ class _Lowering:
         value = self._constant(pack_bias(bias, rounding, self.config), DramKind.ACC)
         self.buffers[value] = value
         return [AddBias(value)]
-
-    def _problem(self, layer: ConvolutionOp | DenseOp, groups: int, steps: list[Step]) -> Problem:
-        x, y = shape_of(layer.x), shape_of(layer.result)
-        block = self.config.block_in
-        images = blocks(x[0], self.config.batch)
-        inner, outer = blocks(x[1] // groups, block), blocks(y[1] // groups, block)
-        kinds = [isinstance(step, AddTensor) for step in steps]
-        alu_steps, residuals = len(steps) - sum(kinds), min(1, sum(kinds))
-        vectors = int(any(isinstance(step, AddBias) for step in steps))
-        if isinstance(layer, DenseOp):
-            rows, columns = Window(images, images, skips=True), Window(1, 1)
-            return Problem(1, 1, inner, outer, rows, columns, True, alu_steps, residuals, vectors)
-        window = shape_of(layer.weight)[2:]
-        is_transposed = isinstance(layer, ConvTransposeOp)
-        rows, columns = (
-            Window(
-                x[2 + i], y[2 + i], window[i], layer.strides[i], layer.dilations[i], layer.pads[i],
-                transposed=is_transposed, skips=i == 0,
-            )
-            for i in range(2)
-        )  # fmt: skip
-        return Problem(
-            images, groups, inner, outer, rows, columns, False, alu_steps, residuals, vectors
-        )

@@ -26,6 +26,8 @@ class Accelerator(ABC):
     """Its name for people, that of its graphs: `Toy`."""
     producer_reason: ClassVar[str] = "it reads what an operation of the same graph computed"
     """Why a match is in no graph that needs its producer there."""
+    most_tensors: ClassVar[int | None] = None
+    """The most tensors that a graph may take and return together; None for any number."""
 
     @abstractmethod
     def absence(self, target: cl.Target) -> str:

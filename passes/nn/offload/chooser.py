@@ -76,7 +76,7 @@ class Chooser:
         forced: dict[SSAValue, bool] = {}
         for _ in range(_ROUNDS):
             solution = self.problem.solve(forced, charges)
-            regions = form_regions(self.function, self._matches_of(solution), self.minimum)
+            regions = self._regions(self._matches_of(solution))
             cuts = dict(self._cuts(regions))
             lost = self._lost(solution, regions)
             # Charges only steer the search to other choices; they are not costs.
@@ -90,6 +90,10 @@ class Chooser:
             charges |= cuts
             forced |= dict.fromkeys(lost, False)
         return best, best_extra
+
+    def _regions(self, matches: Sequence[Match]) -> list[Region]:
+        most_tensors = self.accelerator.most_tensors
+        return form_regions(self.function, matches, self.minimum, most_tensors=most_tensors)
 
     def _lost(self, solution: Solution, regions: Sequence[Region]) -> list[SSAValue]:
         """The values that a choice gives to the accelerator, and that no region of it writes."""
@@ -165,7 +169,7 @@ class Chooser:
         region, in which layouts and other regions may differ, too.
         """
         rows: list[list[str]] = []
-        for region in form_regions(self.function, self.matches, self.minimum):
+        for region in self._regions(self.matches):
             time = self._time(region)
             without = self.problem.solve(dict.fromkeys(self._results_of(region.matches), False))
             ours = time + without.cost - self.solution.cost

@@ -68,7 +68,14 @@ def partition(
     accelerator.prepare(function)
     matches = accelerator.find_matches(function, target, weights)
     reasons = dict(matches.reasons)
-    regions = form_regions(function, matches.legal, minimum, reasons, accelerator.producer_reason)
+    regions = form_regions(
+        function,
+        matches.legal,
+        minimum,
+        reasons,
+        accelerator.producer_reason,
+        accelerator.most_tensors,
+    )
     return write_graphs(accelerator, module, function, regions, weights, function, reasons)
 
 

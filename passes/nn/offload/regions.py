@@ -52,7 +52,10 @@ class _Cluster:
 class _Clusters:
     """The function as a graph of units: each match is one, and each other operation."""
 
-    def __init__(self, function: func.FuncOp, matches: Sequence[Match]) -> None:
+    def __init__(
+        self, function: func.FuncOp, matches: Sequence[Match], most_tensors: int | None
+    ) -> None:
+        self.most_tensors = most_tensors
         self.unit_of: dict[Operation, int] = {}
         self.clusters: list[_Cluster] = []
         for i, match in enumerate(matches):
@@ -110,12 +113,15 @@ class _Clusters:
         first, second = self.clusters[a], self.clusters[b]
         if not first.may_join(second):
             return False
+        matches = first.matches + second.matches
+        if self.most_tensors is not None and _border(matches) > self.most_tensors:
+            return False
         bits = first.bits | second.bits
         joined = _Cluster(
             bits,
             (first.before | second.before) & ~bits,
             (first.after | second.after) & ~bits,
-            first.matches + second.matches,
+            matches,
         )
         for unit in _bits(second.bits):
             self.home[unit] = a
@@ -135,6 +141,7 @@ def form_regions(
     minimum: int = 1,
     reasons: dict[Operation, str] | None = None,
     producer_reason: str = "",
+    most_tensors: int | None = None,
 ) -> list[Region]:
     """The regions of `matches`, in program order of their first operations.
 
@@ -144,12 +151,13 @@ def form_regions(
 
     A region has at least `minimum` matches that are more than views. `reasons` get a sentence for
     each operation of a match that is in no region; `producer_reason` is that of matches that need
-    their producer there.
+    their producer there. No region takes and returns more than `most_tensors`, if that is given.
     """
     reasons = {} if reasons is None else reasons
     remaining = list(matches)
     while True:
-        groups = [_without_border_views(group, reasons) for group in _grow(function, remaining)]
+        grown = _grow(function, remaining, most_tensors)
+        groups = [_without_border_views(group, reasons) for group in grown]
         orphans = {id(m) for group in groups for m in group if _is_orphan(m, group)}
         if not orphans:
             break
@@ -174,9 +182,11 @@ def form_regions(
     return regions
 
 
-def _grow(function: func.FuncOp, matches: Sequence[Match]) -> list[list[Match]]:
+def _grow(
+    function: func.FuncOp, matches: Sequence[Match], most_tensors: int | None
+) -> list[list[Match]]:
     """Join matches that touch, in program order, until no more can be joined."""
-    clusters = _Clusters(function, matches)
+    clusters = _Clusters(function, matches, most_tensors)
     pairs = list(_touching(matches, clusters.unit_of))
     while True:
         before = len(set(clusters.home))
@@ -244,6 +254,12 @@ def _region(group: Sequence[Match]) -> Region:
         if any(use.operation not in inside for use in match.result.uses)
     ]
     return Region(tuple(group), tuple(inputs), tuple(outputs))
+
+
+def _border(group: Sequence[Match]) -> int:
+    """The tensors that a group takes and returns."""
+    region = _region(group)
+    return len(region.inputs) + len(region.outputs)
 
 
 def _unit(value: SSAValue, unit_of: dict[Operation, int]) -> int | None:

@@ -8,6 +8,7 @@ from xdsl.dialects import func
 
 from ....dialects import cl
 from ....dialects.vta import BinaryOp, CallOp
+from ....dialects.vta.binary import MOST_TENSORS
 from ....dialects.vta.facts import VTAFacts
 from ....weights import Weights
 from ..offload.accelerator import Accelerator
@@ -23,6 +24,7 @@ class VTA(Accelerator):
 
     name: ClassVar[str] = "vta"
     title: ClassVar[str] = BinaryOp.ACCELERATOR
+    most_tensors: ClassVar[int | None] = MOST_TENSORS - 1  # one is for what lies between layers
 
     def absence(self, target: cl.Target) -> str:
         return ""  # our core runs on every device

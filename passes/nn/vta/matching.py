@@ -11,10 +11,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from ....dialects import nn
+from ....dialects.inferred import require
 from ....dialects.nn import Array
 from ....dialects.vta import Config
 from ....weights import Weights
 from ...locations import kind_of, op_name
+from ...vta.lowering.problems import why_too_large
 from ..offload.matches import Match, Matches, inputs_of
 from .layers import Chain, Layer
 
@@ -54,7 +56,7 @@ def find_matches(function: func.FuncOp, config: Config, weights: Weights) -> Mat
         chain = Chain(op, weights)
         try:
             layer = chain.layer()
-            _verify(layer)
+            _verify(layer, config)
         except VerifyException as refusal:
             reasons |= dict.fromkeys(chain.ops, str(refusal).strip())
             continue
@@ -78,7 +80,7 @@ def find_matches(function: func.FuncOp, config: Config, weights: Weights) -> Mat
     return Matches(legal, {op: why for op, why in reasons.items() if op not in taken})
 
 
-def _verify(layer: Layer) -> None:
+def _verify(layer: Layer, config: Config) -> None:
     """Build the layer on made-up values; raises VerifyException where VTA does not compute it."""
     block = Block()
 
@@ -88,7 +90,10 @@ def _verify(layer: Layer) -> None:
     def constant(array: Array) -> SSAValue:
         return value(TensorType(nn.element_type(array.dtype), array.shape))
 
-    layer.build([value(nn.tensor_type(each)) for each in layer.inputs], constant)
+    built = layer.build([value(nn.tensor_type(each)) for each in layer.inputs], constant)
+    block.add_op(built)
+    too_large = why_too_large(built, config)
+    require(not too_large, too_large)
 
 
 def _why_not(op: Operation) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
+from math import prod
 
 from ....dialects.vta import Config, Memory
 from .windows import Window
@@ -89,8 +90,28 @@ class Slots:
 @lru_cache(maxsize=1024)
 def choose_tile(problem: Problem, config: Config, threads: int) -> tuple[Tile, Slots]:
     """The cheapest tile whose pieces fit `threads` times. Raises ValueError if none fits."""
+    # Long rows are cheapest; only small scratchpads need shorter ones.
+    best = _cheapest(problem, config, threads, 4) or _cheapest(problem, config, threads, MAX_PARTS)
+    if best is None:
+        raise ValueError("one piece of one block does not fit")
+    return best
+
+
+def fits(problem: Problem, config: Config, threads: int) -> bool:
+    """Whether the smallest tile fits `threads` times."""
+    inp = prod(_reach(window, 1) for window in (problem.rows, problem.columns))
+    if problem.taps > _weight_room(config, threads):
+        return False
+    smallest = Tile(1, 1, 1, 1, 1, spatial_first=False)
+    return _slots(problem, smallest, inp, config, threads) is not None
+
+
+def _cheapest(
+    problem: Problem, config: Config, threads: int, most: int
+) -> tuple[Tile, Slots] | None:
+    """The cheapest tile whose rows are cut into at most `most` parts, unless they are long."""
     best: tuple[float, Tile, Slots] | None = None
-    rows, columns = _lengths(problem.rows), _lengths(problem.columns, 4)
+    rows, columns = _lengths(problem.rows), _lengths(problem.columns, most)
     for groups, inner, outer in _channels(problem, config, threads):
         for (height, in_height), (width, in_width) in product(rows, columns):
             tile = Tile(groups, inner, outer, height, width, spatial_first=False)
@@ -103,9 +124,7 @@ def choose_tile(problem: Problem, config: Config, threads: int) -> tuple[Tile, S
                 cost = _cost(problem, tile, slots, config, threads)
                 if best is None or cost < best[0]:
                     best = cost, tile, slots
-    if best is None:
-        raise ValueError("one piece of one block does not fit")
-    return best[1], best[2]
+    return None if best is None else best[1:]
 
 
 def _parts(size: int, most: int) -> list[int]:
@@ -116,16 +135,15 @@ def _parts(size: int, most: int) -> list[int]:
 def _lengths(window: Window, most: int = MAX_PARTS) -> list[tuple[int, int]]:
     """Lengths of pieces of a result, each with that of the input that it reads at most."""
     parts = _parts(window.result, max(most, -(-window.result // LONGEST)))
-    return [
-        (
-            part,
-            max(
-                window.span(begin, min(begin + part, window.result)).count
-                for begin in range(0, window.result, part)
-            ),
-        )
-        for part in parts
-    ]
+    return [(part, _reach(window, part)) for part in parts]
+
+
+def _reach(window: Window, part: int) -> int:
+    """The most elements of the input that pieces of `part` results read."""
+    return max(
+        window.span(begin, min(begin + part, window.result)).count
+        for begin in range(0, window.result, part)
+    )
 
 
 def _channels(problem: Problem, config: Config, threads: int) -> list[tuple[int, int, int]]:
@@ -140,13 +158,18 @@ def _channels(problem: Problem, config: Config, threads: int) -> list[tuple[int,
         for groups in _parts(problem.groups, MAX_PARTS)
         if groups > 1
     ]
-    # A kernel has up to a micro-op for each tile of weights, and four kernels should fit.
-    room = min(config.depth(Memory.WGT) // threads, config.depth(Memory.UOP) // 4)
+    room = _weight_room(config, threads)
     return [
         (groups, inner, outer)
         for groups, inner, outer in choices
         if groups * inner * outer * problem.taps <= room
     ]
+
+
+def _weight_room(config: Config, threads: int) -> int:
+    """The most tiles of weights of a piece."""
+    # A kernel has up to a micro-op for each tile of weights, and four kernels should fit.
+    return min(config.depth(Memory.WGT) // threads, config.depth(Memory.UOP) // 4)
 
 
 def _slots(problem: Problem, tile: Tile, inp: int, config: Config, threads: int) -> Slots | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
@@ -154,3 +155,20 @@ def test_explain_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().err
     assert "VTA has no layer for nn.concat" in text
     assert "no nn.quantize with a power of two rounds its result to int8" in text
+
+
+def test_what_no_scratchpad_holds_is_a_kernel(
+    device: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A small core takes the windows of 1 by 1; the others run on the same queue."""
+    net = unet()
+    function = net.function()
+    x = np.random.default_rng(7).integers(-128, 128, (1, 3, 8, 8)).astype(np.int8)
+    (expected,) = interpret(function, [x], net.context.weights)
+    module, store = ModuleOp([function]), net.context.weights
+    tiny = "1x16_i8w8a32_7_7_10_10"
+    facts: dict[str, Any] = {"vta": "prefer", "vta_config": tiny}
+    model = clopt.compile(module, weights=store, device=device, explain=True, **facts)
+    assert graphs_of(model) == 2
+    np.testing.assert_allclose(model.run([x])[0], expected, rtol=1e-6)
+    assert f"fits 2 times the scratchpads of VTA {tiny}" in capsys.readouterr().err

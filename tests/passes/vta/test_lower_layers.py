@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import TensorType, i8
+from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
 
 from clopt.dialects import vta
 from clopt.dialects.vta import BATCH_2, BLOCK_16, BLOCK_32, Config, Memory
 from clopt.errors import CloptError
+from clopt.passes.vta.lowering.problems import why_too_large
 from support.vta.graphs import (
     Network,
     check,
@@ -82,6 +85,22 @@ def test_convolution(
     options: dict[str, Any],
 ):
     run_conv(config, x_shape, w_shape, threads=threads, **options)
+
+
+@pytest.mark.parametrize("bytes_", ["7_7_11_10", "9_8_13_9"])
+@pytest.mark.parametrize(("x_shape", "w_shape", "options"), CONVOLUTIONS)
+def test_small_scratchpads(
+    bytes_: str, x_shape: tuple[int, ...], w_shape: tuple[int, ...], options: dict[str, Any]
+):
+    """What `why_too_large` allows is lowered, what it refuses is not."""
+    config = Config.parse(f"1x16_i8w8a32_{bytes_}")
+    x, weight = (Block(arg_types=[TensorType(i8, shape)]).args[0] for shape in (x_shape, w_shape))
+    windows = {key: options[key] for key in ("pads", "strides", "dilations") if key in options}
+    if why_too_large(vta.ConvOp(x, weight, **windows), config):
+        with pytest.raises(CloptError, match="scratchpads"):
+            run_conv(config, x_shape, w_shape, **options)
+    else:
+        run_conv(config, x_shape, w_shape, **options)
 
 
 def test_a_distance_of_sums_is_kept_by_one_channel_block_at_one_place():

@@ -10,14 +10,20 @@ from clopt.context import CloptContext
 from clopt.dialects import nn, vta
 from clopt.dialects.nn.evaluation import interpret
 from clopt.dialects.vta import BATCH_2, BLOCK_16, Config
+from clopt.dialects.vta.binary import MOST_TENSORS
 from clopt.passes.nn.offload.regions import Region, form_regions
+from clopt.passes.nn.vta.accelerator import VTA
 from clopt.passes.nn.vta.graphs import graph_of, packed, unpacked
 from clopt.passes.nn.vta.matching import find_matches, split_dequantizes
+from clopt.passes.vta.compiling import compile_graph
 from clopt.passes.vta.lowering.packing import pack_activations
 from support.nn.quantized import Quantized
 from support.vta.graphs import Network, check
 
 Array = np.ndarray
+
+TINY = Config.parse("1x16_i8w8a32_7_7_10_10")
+"""32 micro-ops, 8 tiles of inputs, 4 of weights and 16 of sums."""
 
 
 def int8(seed: int, *shape: int) -> Array:
@@ -157,6 +163,43 @@ def test_a_product_that_stays_float_says_so() -> None:
         "no layer of VTA reads what it gives back",
         "no nn.quantize with a power of two rounds its result to int8",
     ]
+
+
+def test_layers_that_no_scratchpad_holds_are_refused() -> None:
+    """Four tiles of weights: room for a window of 1 by 1 twice, not for one of 3 by 3."""
+    net = Quantized()
+    x = net.input(1, 16, 4, 4)
+    y = net.round(net.conv(net.back(x, -4), weights(0, 16, 16, 3, 3), pads=(1, 1, 1, 1)), 8)
+    net.result(net.round(net.conv(net.back(y, 8), weights(1, 16, 16, 1, 1)), 18))
+    (region,), (reason,) = regions_of(net.function(), net.context, TINY)
+    assert len(region.matches) == 1
+    assert reason == f"not one tile of it fits 2 times the scratchpads of VTA {TINY.name}"
+
+
+def test_a_sum_of_vectors_is_refused() -> None:
+    net = Quantized()
+    a, b = net.input(5), net.input(5)
+    net.result(net.round(net.plus(net.back(a, -3), net.back(b, -3)), -2))
+    regions, (reason,) = regions_of(net.function(), net.context)
+    assert not regions
+    assert "have the dimensions N and C" in reason
+
+
+def test_graphs_of_more_tensors_than_instructions_name_are_split() -> None:
+    net = Quantized()
+    values = [net.input(1, 16, 2, 2) for _ in range(18)]
+    total = values[0]
+    for value in values[1:]:
+        total = net.round(net.plus(net.back(total, -4), net.back(value, -4)), -4)
+    net.result(total)
+    function = net.function()
+    split_dequantizes(function)
+    matches = find_matches(function, BLOCK_16, net.context.weights)
+    regions = form_regions(function, matches.legal, most_tensors=VTA.most_tensors)
+    assert [len(region.inputs) + len(region.outputs) for region in regions] == [15, 6]
+    for number, region in enumerate(regions):
+        graph = graph_of(region, f"g{number}", BLOCK_16, net.context.weights).graph
+        assert len(compile_graph(graph, net.context.weights).all_tensors) <= MOST_TENSORS
 
 
 @pytest.mark.parametrize("shape", [(1, 3, 2, 5), (3, 32, 1, 1), (3, 20)])

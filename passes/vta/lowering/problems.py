@@ -1,0 +1,68 @@
+"""Layers of products as problems of tiling, and which layers the scratchpads hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....dialects.vta import Config, ConvolutionOp, ConvTransposeOp, DenseOp, LayerOp, Memory
+from ....dialects.vta.layers import shape_of
+from .packing import block_groups, blocks
+from .steps import AddBias, AddTensor, Step
+from .tiling import Problem, fits
+from .windows import Window
+
+_MOST_OPERANDS = 2
+"""Tensors of an elementwise layer that lie in the accumulator at once."""
+
+
+def merged_groups(layer: ConvolutionOp | DenseOp, config: Config) -> int:
+    """The groups of a layer that are whole blocks."""
+    if isinstance(layer, DenseOp):
+        return 1
+    channels = shape_of(layer.x)[1], shape_of(layer.result)[1]
+    return block_groups(layer.groups, *channels, config.block_in)
+
+
+def problem_of(layer: ConvolutionOp | DenseOp, steps: Sequence[Step], config: Config) -> Problem:
+    """The tiling problem of a layer whose sums go through `steps`."""
+    kinds = [isinstance(step, AddTensor) for step in steps]
+    alu_steps, residuals = len(steps) - sum(kinds), min(1, sum(kinds))
+    vectors = int(any(isinstance(step, AddBias) for step in steps))
+    return _problem(layer, config, alu_steps, residuals, vectors)
+
+
+def _problem(
+    layer: ConvolutionOp | DenseOp, config: Config, alu_steps: int, residuals: int, vectors: int
+) -> Problem:
+    x, y = shape_of(layer.x), shape_of(layer.result)
+    block, groups = config.block_in, merged_groups(layer, config)
+    images = blocks(x[0], config.batch)
+    inner, outer = blocks(x[1] // groups, block), blocks(y[1] // groups, block)
+    if isinstance(layer, DenseOp):
+        rows, columns = Window(images, images, skips=True), Window(1, 1)
+        return Problem(1, 1, inner, outer, rows, columns, True, alu_steps, residuals, vectors)
+    window = shape_of(layer.weight)[2:]
+    is_transposed = isinstance(layer, ConvTransposeOp)
+    rows, columns = (
+        Window(
+            x[2 + i], y[2 + i], window[i], layer.strides[i], layer.dilations[i], layer.pads[i],
+            transposed=is_transposed, skips=i == 0,
+        )
+        for i in range(2)
+    )  # fmt: skip
+    return Problem(
+        images, groups, inner, outer, rows, columns, False, alu_steps, residuals, vectors
+    )
+
+
+def why_too_large(layer: LayerOp, config: Config, threads: int = 2) -> str:
+    """One sentence if no tile of a layer fits the scratchpads, with all that may follow its sum;
+    empty if one does.
+    """
+    if isinstance(layer, ConvolutionOp | DenseOp):
+        has_room = fits(_problem(layer, config, 0, 1, 1), config, threads)
+    else:
+        has_room = threads * _MOST_OPERANDS <= config.depth(Memory.ACC)
+    if has_room:
+        return ""
+    return f"not one tile of it fits {threads} times the scratchpads of VTA {config.name}"
