@@ -80,13 +80,16 @@ PRECISION: tuple[ModulePass, ...] = (
 )
 """Does nothing unless it is given a precision."""
 
-FUSE: tuple[ModulePass, ...] = (
+CHOOSE: tuple[ModulePass, ...] = (
     # Who computes each value, our kernels or an accelerator, and its layout: one choice, over the
     # forms that our kernels really have. After `nn-mixed-precision`, since a graph has one element
     # type. Forms kernels with values in texels on devices with textures; the passes below see only
     # operations that stay plain.
     NNChoosePass(),
     NNFoldRelayoutsPass(),
+)
+
+REGIONS: tuple[ModulePass, ...] = (
     # A 1x1 convolution is a matrix product and gets the schedules of one.
     NNConvToMatmulPass(),
     # Before the passes that form kernels one product at a time.
@@ -102,6 +105,8 @@ FUSE: tuple[ModulePass, ...] = (
     NNFusePass(),
     VerifyPass(),
 )
+
+FUSE = CHOOSE + REGIONS
 
 LOWER: tuple[ModulePass, ...] = (
     # The program decides which regions need a kernel: equal ones share one, and slices and

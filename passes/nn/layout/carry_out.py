@@ -86,10 +86,15 @@ def _kernels(problem: LayoutProblem, group: Group, works: Iterable[Work], held: 
 def _kernel(problem: LayoutProblem, work: Work, held: _Held) -> Kernel:
     _, result = held[work.result]
     reads = {value: _read(problem, work, held, value) for value in work.inputs if value in held}
-    is_packed = result.layout is not None or any(reads.values())
+    operands = [reads.get(value) for value in work.inputs]
+    return Kernel(result, operands, is_packed(problem.target, work, [*operands, result.layout]))
+
+
+def is_packed(target: cl.Target, work: Work, layouts: Layouts) -> bool:
+    """Whether a kernel reads or writes texels, if these are the layouts of its values."""
     # A contraction between plain tensors still has weights, which may be texels.
-    has_texels = problem.target.texture == "prefer" and work_lane(work) is not None
-    return Kernel(result, [reads.get(value) for value in work.inputs], is_packed or has_texels)
+    has_texels = target.texture == "prefer" and work_lane(work) is not None
+    return has_texels or any(layout is not None for layout in layouts)
 
 
 def _read(problem: LayoutProblem, work: Work, held: _Held, operand: SSAValue) -> LayoutAttr | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,9 +18,13 @@ from .candidates import PLAIN, Candidate
 from .cost import CostModel
 from .images import argument_layouts, result_layouts
 from .kernels import Work, work_lane, works_of_group
+from .measured import MeasuredTimes, Variant, main_operand
 from .savings import node_of, smallest
 from .solver import FORBIDDEN, Problem, Solution, Table, solve
 from .tables import CostTables
+
+_LEAST = 1e-3
+"""Microseconds; a kernel that the model says to be free has no ratio."""
 
 
 @dataclass
@@ -51,6 +55,8 @@ class LayoutProblem:
     groups: Sequence[Group]
     target: cl.Target
     thrift: Thrift | None = None
+    measured: MeasuredTimes | None = None
+    """Times that replace those of the model."""
     variables: dict[SSAValue, Variable] = field(default_factory=dict[SSAValue, Variable])
     works: dict[SSAValue, Work] = field(default_factory=dict[SSAValue, Work])
     problem: Problem = field(default_factory=Problem)
@@ -152,10 +158,55 @@ class LayoutProblem:
         type_ = nn.plain_type(source.value.type)
         transforms = self.tables.transform(type_, source.candidates, readable)
         reads = self.tables.read(work, source.value, readable, results)
+        if self.measured and source.value is main_operand(work, self.variables):
+            reads = reads + self._corrections(work, self.measured)
         if self._must(Means.COPY, work):
             held = [[a.layout != b.layout for b in readable] for a in source.candidates]
             transforms = transforms + FORBIDDEN * np.array(held)
         return transforms[:, :, None] + reads[None, :, :]
+
+    def variants(self, work: Work) -> Iterator[tuple[Variant, float]]:
+        """The kernel in each layout of its main operand and of its result, with the model's cost.
+
+        The operand's layout varies slowest. All other operands lie as the model likes them best.
+        """
+        main = main_operand(work, self.variables)
+        assert main is not None
+        type_, results = nn.tensor_type(work.result), self.variables[work.result].candidates
+        others = [v for v in dict.fromkeys(work.inputs) if v in self.variables and v is not main]
+        costs = {value: self._reads(work, value) for value in (main, *others)}
+        writes = np.zeros(len(results)) if work.is_view else self.tables.write(type_, results)
+        for i in range(len(readable_by(work, self.variables[main]))):
+            for j, result in enumerate(results):
+                places = {main: i} | {value: int(costs[value][:, j].argmin()) for value in others}
+                layouts = {
+                    value: readable_by(work, self.variables[value])[place].layout
+                    for value, place in places.items()
+                }
+                operands = tuple(layouts.get(value) for value in work.inputs)
+                cost = writes[j] + sum(costs[value][place, j] for value, place in places.items())
+                yield Variant(work, operands, result.layout), float(cost)
+
+    def _reads(self, work: Work, value: SSAValue) -> Table:
+        """What the model says of reading an operand [layout of it, layout of the result]."""
+        readable = readable_by(work, self.variables[value])
+        return self.tables.read(work, value, readable, self.variables[work.result].candidates)
+
+    def _corrections(self, work: Work, measured: MeasuredTimes) -> Table:
+        """What measured times add to the model [layout of the main operand, of the result].
+
+        Where nobody measured, the model is as wrong as it is where somebody did.
+        """
+        found = list(self.variants(work))
+        model = np.array([cost for _, cost in found])
+        times = np.array([measured.get(variant.key, np.nan) for variant, _ in found])
+        known = ~np.isnan(times)
+        if not known.any():
+            times = model
+        else:
+            wrong = np.median(times[known] / np.maximum(model[known], _LEAST))
+            times = np.where(known, times, wrong * model)
+        return (times - model).reshape(-1, len(self.variables[work.result].candidates))
 
     def _must(self, means: Means, work: Work) -> bool:
         return self.thrift is not None and self.thrift.must(means, node_of(work))

@@ -1,0 +1,66 @@
+"""A network of one kernel in given layouts, to measure it apart from its neighbours."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, NameLoc, StringAttr, UnknownLoc
+from xdsl.ir import Block, Region, SSAValue
+
+from ....dialects import cl, nn, tir
+from ..fuse import Group, is_literal
+from .candidates import Candidate
+from .carry_out import Kernel, Kernels, carry_out, is_packed
+from .measured import Variant
+
+_BORDER = "the border of a kernel alone"
+"""The node of the kernels that bring plain inputs into their layouts, and results back."""
+
+
+def network_of(variant: Variant, target: cl.Target) -> ModuleOp:
+    """A module with a network that computes a kernel in its layouts, between plain values.
+
+    The passes after `nn-choose` and `nn-fold-relayouts` keep the layouts. What is no constant for
+    the kernel is an argument. Constants are those of the kernel's own network.
+    """
+    work = variant.work
+    function = _function(variant)
+    block = function.body.block
+    ops = [op for op in block.ops if not isinstance(op, nn.ConstantOp | func.ReturnOp)]
+    kernel = Kernel(
+        Candidate(variant.result),
+        list(variant.operands),
+        is_packed(target, work, [*variant.operands, variant.result]),
+    )
+    module = ModuleOp([function])
+    cl.set_target(module, target)
+    carry_out(function, [Kernels(Group(ops), [kernel])], target)
+    for op in block.ops:
+        if isinstance(op, nn.RelayoutOp) and not isinstance(op.x.owner, nn.ConstantOp):
+            op.location = NameLoc(StringAttr(_BORDER), UnknownLoc())
+    nn.name_parameters(function)
+    return module
+
+
+def is_border(kernel: tir.FuncOp) -> bool:
+    """Whether a kernel of such a network only brings a value into its layout, or back."""
+    return kernel.comment is not None and kernel.comment.data.endswith(_BORDER)
+
+
+def _function(variant: Variant) -> func.FuncOp:
+    """The operations of a kernel as a function of plain values."""
+    work, result = variant.work, variant.work.result
+    block = Block()
+    mapping: dict[SSAValue, SSAValue] = {}
+    read = dict.fromkeys(value for op in work.ops for value in op.operands)
+    for value in (*work.inputs, *(value for value in read if is_literal(value))):
+        constant = nn.constant_of(value)
+        if constant is None:
+            mapping[value] = block.insert_arg(nn.plain_type(value.type), len(block.args))
+        else:
+            block.add_op(clone := constant.clone())
+            mapping[value] = clone.result
+    for op in work.ops:
+        block.add_op(op.clone(mapping))
+    block.add_op(func.ReturnOp(mapping[result]))
+    types = [arg.type for arg in block.args], [mapping[result].type]
+    return func.FuncOp("main", types, Region(block))
