@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -181,12 +182,14 @@ def run_pipeline(
     explain: bool = False,
     plans: str | None = None,
     memory_limit: int | None = None,
+    until: type[ModulePass] | None = None,
 ) -> None:
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
 
     `precision` is passed to `nn-mixed-precision`, if the pipeline has it. With
     `explain` passes add the choices of graphs and of layouts to the context's `explanations`.
     `plans` is the file of plans for `tir-choose-plan`. `memory_limit` is that of `apply_within`.
+    `until` is the first pass that is not applied, with all that follow.
     """
 
     def configured(pass_: ModulePass) -> ModulePass:
@@ -200,7 +203,10 @@ def run_pipeline(
             case _:
                 return pass_
 
-    passes = tuple(configured(pass_) for pass_ in PIPELINES[name])
+    def is_wanted(pass_: ModulePass) -> bool:
+        return until is None or not isinstance(pass_, until)
+
+    passes = tuple(map(configured, takewhile(is_wanted, PIPELINES[name])))
     apply_within(ctx, module, passes, memory_limit, callback)
 
 

@@ -43,10 +43,14 @@ class Task:
     """Launches in one inference."""
     target: cl.Target
     program: str
-    """A module in text: a queue program that launches the naive kernel on memory like the model's,
-    and what it takes to make the caches as cold as they are there."""
+    """A module in text: the naive kernel, and a queue program that launches it once. The program's
+    parameters are the values of the model that the launch reads and writes, with their storage."""
     weights: Weights
     """The constants that the launch reads."""
+    traffic: int = 0
+    """Bytes that the other launches of an inference read and write: how cold the caches are."""
+    in_place: bool = False
+    """Whether the model's plan of memory may let the result lie over an operand."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,108 @@
+"""Plans are checked and timed on real devices as they run in their model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clopt.backends.targets import load_target
+from clopt.passes.tir.rules.plans import plan_of
+from clopt.tuning.measure import FaultyPlanError, OpenCLInstrument, Times, check
+from clopt.tuning.programs import Programs
+from clopt.tuning.trial import Fault, Result, Task, Trial
+from clopt.tuning.turns import Turns
+from support.tir.plans import every_space
+from support.tuning.networks import default_trial, noise, residual_tasks
+
+POCL = load_target("pocl")
+
+
+def measured(instrument: OpenCLInstrument, trial: Trial) -> Result:
+    turns = Turns()
+    with turns.beside_others():
+        return instrument.measure(trial, turns)
+
+
+def first_plans(task: Task) -> list[Trial]:
+    """The first point of each rule."""
+    kernel = Programs(task).kernel
+    return [
+        Trial(task, plan_of(rule, next(space.points())).data, most_runs=6)
+        for rule, space in every_space(kernel, task.target)
+    ]
+
+
+@pytest.mark.parametrize("name", ["pocl", "intel-cpu"])
+def test_plans_of_each_rule_compute_what_the_naive_kernel_does(name: str):
+    instrument = OpenCLInstrument(name.removesuffix("-cpu"))
+    task = next(task for task in residual_tasks(load_target(name)) if "conv" in task.nodes)
+    rules: set[str] = set()
+    for trial in first_plans(task):
+        result = measured(instrument, trial)
+        assert (result.fault, result.reason) == (None, "")
+        assert result.kernel == task.kernel
+        assert result.plan == trial.plan
+        assert result.microseconds is not None
+        assert 0 < result.microseconds < 1e6 * result.seconds
+        assert result.runs == 6
+        rules.add(trial.plan.rule)
+    assert {"register-tile", "split-reduction", "fallback"} <= rules
+
+
+def test_kernels_of_images_are_compared_with_buffers():
+    """Intel's runtime has images; a texel rule reads and writes them."""
+    target = replace(load_target("adreno-740"), texture="prefer")
+    tasks = [task for task in residual_tasks(target, channels=4) if "texture" in task.program]
+    result = measured(OpenCLInstrument("intel"), replace(default_trial(tasks[0]), most_runs=6))
+    assert (result.fault, result.reason) == (None, "")
+
+
+def test_a_plan_that_is_no_point_of_its_rule_reaches_no_device():
+    task = residual_tasks(POCL)[0]
+    trial = default_trial(task)
+    plan = replace(trial.plan, parameters={**trial.plan.parameters, "unknown": 1})
+    result = measured(OpenCLInstrument("pocl"), replace(trial, plan=plan))
+    assert result.fault is Fault.REFUSED
+    assert "its parameters are" in result.reason
+    assert result.microseconds is None
+
+
+def test_a_kernel_that_the_device_cannot_run_is_a_fault_of_its_build():
+    """PoCL has no arithmetic in half."""
+    tasks = residual_tasks(replace(POCL, fp16=True), precision="f16")
+    task = next(task for task in tasks if "conv" in task.nodes)
+    result = measured(OpenCLInstrument("pocl"), default_trial(task))
+    assert result.fault is Fault.BUILD, result
+    assert "half precision" in result.reason
+
+
+def test_wrong_results_are_told():
+    good = noise((4, 5))
+    check(good * (1 + 1e-6), good)
+    wrong = good.copy()
+    wrong[1, 2] += 1
+    with pytest.raises(FaultyPlanError, match="1 of 20 results are up to 1 from") as error:
+        check(wrong, good)
+    assert error.value.fault is Fault.WRONG
+    wrong[1, 2] = float("nan")
+    with pytest.raises(FaultyPlanError, match="1 of 20 results"):
+        check(wrong, good)
+    with pytest.raises(FaultyPlanError):
+        check((good * 100).astype("i4") + 1, (good * 100).astype("i4"))
+
+
+def test_the_noise_is_that_of_the_median():
+    assert Times([5.0] * 9).noise == 0
+    assert Times([5.0] * 9).median == 5
+    steady, jumpy = Times([10.0, 10.1, 9.9] * 20), Times([float(i) for i in range(5, 65)])
+    assert steady.noise < 0.02 < jumpy.noise
+    # One outlier moves neither.
+    assert Times([*[10.0] * 30, 1e6]).noise == 0
+
+
+def test_a_plan_that_is_clearly_slower_gets_few_runs():
+    task = residual_tasks(POCL)[0]
+    result = measured(OpenCLInstrument("pocl"), replace(default_trial(task), rival=1e-3))
+    assert result.runs == 6
+    assert result.noise is not None

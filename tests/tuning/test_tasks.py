@@ -1,0 +1,74 @@
+"""Tasks are the distinct kernels of a model, and their programs the memory of its launches."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+from clopt.backends.targets import load_target
+from clopt.dialects import cl, tir
+from clopt.passes.tir.plan_file import PlanFile, entry_of, kernel_key, plan_text
+from clopt.tuning.programs import Programs
+from support.tuning.networks import default_trial, residual_network, residual_tasks
+
+POCL = load_target("pocl")
+ADRENO = replace(load_target("adreno-740"), texture="prefer")
+
+
+def test_equal_kernels_are_one_task_with_all_its_launches():
+    module, _ = residual_network(POCL)
+    (program,) = (op for op in module.ops if isinstance(op, cl.ProgramOp))
+    launches = [op for op in cl.commands(program) if isinstance(op, cl.EnqueueKernelOp)]
+    tasks = residual_tasks(POCL)
+    assert len({task.kernel for task in tasks}) == len(tasks) < len(launches)
+    assert sum(task.launches for task in tasks) == len(launches)
+
+
+def test_a_task_has_the_key_under_which_the_compiler_looks_for_plans(tmp_path):
+    module, _ = residual_network(POCL)
+    kernels = {kernel_key(op): op for op in module.ops if isinstance(op, tir.FuncOp)}
+    tasks = residual_tasks(POCL)
+    assert {task.kernel for task in tasks} == set(kernels)
+    for task in tasks:
+        func = kernels[task.kernel]
+        func.plan = tir.PlanAttr(default_trial(task).plan)
+        file = tmp_path / "plans"
+        file.write_text(plan_text([entry_of(func, POCL)]))
+        found = PlanFile.read(file).find(Programs(task).kernel, POCL)
+        assert found is not None
+        assert found.plan == func.plan.data
+
+
+def test_a_task_survives_the_way_to_another_process():
+    for task in residual_tasks(ADRENO):
+        copy = pickle.loads(pickle.dumps(task))
+        trial = default_trial(copy)
+        assert str(Programs(copy).of(trial.plan).module) == str(
+            Programs(task).of(trial.plan).module
+        )
+
+
+def test_values_lie_where_they_lie_in_the_model():
+    module, _ = residual_network(ADRENO)
+    (program,) = (op for op in module.ops if isinstance(op, cl.ProgramOp))
+    types: dict[str, list[object]] = {}
+    for op in cl.commands(program):
+        if isinstance(op, cl.EnqueueKernelOp):
+            types.setdefault(op.kernel_name, [value.type for value in op.args])
+    images = 0
+    for task in residual_tasks(ADRENO):
+        made = Programs(task).of(default_trial(task).plan)
+        (trial,) = (op for op in made.module.ops if isinstance(op, cl.ProgramOp))
+        launch = cl.commands(trial)[made.timed.start]
+        assert isinstance(launch, cl.EnqueueKernelOp)
+        assert len(made.timed) == 1
+        assert [value.type for value in launch.args] == types[task.name]
+        images += sum(tir.is_texture(value.type) for value in launch.args)
+    assert images > 3
+
+
+def test_a_result_lies_over_an_operand_only_where_it_does_in_the_model():
+    """The sum of a residual block may overwrite a convolution's result, and not the input."""
+    tasks = residual_tasks(replace(POCL, blocks="off", winograd="off"))
+    assert [task.in_place for task in tasks if "nn.binary" in task.nodes] == [False]
+    assert any(task.traffic for task in tasks)

@@ -1,0 +1,206 @@
+"""Tries plans on an OpenCL device of this machine, in this process."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from xdsl.utils.exceptions import VerifyException
+
+from ..api import compile as compile_module
+from ..backends.pyopencl_runtime import find_device
+from ..compiled_model import CompiledModel
+from ..dialects import tir
+from ..errors import CloptError
+from ..passes.tir.rules import RULES
+from ..passes.tir.rules.naive_kernel import NaiveKernel
+from ..passes.tir.rules.plans import plan_of
+from ..passes.tir.rules.space import Space
+from .instrument import Device
+from .programs import Programs, TrialProgram
+from .trial import Fault, Result, Task, Trial
+from .turns import CPU, Turns
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-9}
+"""By the type of a result, of its largest value: sums in another order. Integers are exact."""
+
+_BATCH = 6
+"""Launches between two looks at the noise."""
+_CERTAIN = 0.01
+"""The noise at which a measurement ends."""
+_SLOWER = 1.1
+"""How often a plan takes the time of its rival, noise taken off, if no more runs are needed."""
+
+_TEXTURES = re.compile(r", #tir\.scope<texture, \[[^]]*\]>")
+
+
+@dataclass
+class _Prepared:
+    """A task on the device: operands, and what the kernel makes of them."""
+
+    programs: Programs
+    operands: list[Array]
+    expected: list[Array]
+
+
+class FaultyPlanError(Exception):
+    """A plan that has no time."""
+
+    def __init__(self, fault: Fault, reason: str) -> None:
+        super().__init__(reason)
+        self.fault = fault
+
+
+@dataclass
+class OpenCLInstrument:
+    """Tries plans on the device that `words` name, as for `clopt.compile`."""
+
+    words: str
+    _tasks: dict[str, _Prepared] = field(default_factory=dict[str, _Prepared], repr=False)
+
+    def device(self) -> Device:
+        """What results say of the device. Raises CloptError where there is none."""
+        found = find_device(self.words)
+        return Device(f"{found.name} ({found.platform})", found.driver)
+
+    def measure(self, trial: Trial, turns: Turns) -> Result:
+        """Build, compare with the plainest plan on the same operands, and time."""
+        start, device = time.monotonic(), self.device()
+        result = Result(trial.task.kernel, trial.plan, device.name, device.driver, 0.0)
+        try:
+            model, program, operands = self._checked(trial)
+            with turns.alone(CPU if trial.task.target.device_type == "cpu" else device.name):
+                timed = _time(model, program, operands, trial)
+            result = replace(result, microseconds=timed.median, noise=timed.noise, runs=timed.runs)
+        except FaultyPlanError as error:
+            result = replace(result, fault=error.fault, reason=str(error))
+        return replace(result, seconds=time.monotonic() - start)
+
+    def _checked(self, trial: Trial) -> tuple[CompiledModel, TrialProgram, list[Array]]:
+        """The program of a trial, whose results are right."""
+        try:
+            prepared = self._prepare(trial.task)
+        except CloptError as error:
+            reason = f"Its naive kernel does not run: {error}"
+            raise FaultyPlanError(Fault.BUILD, reason) from error
+        try:
+            program = prepared.programs.of(trial.plan)
+        except (CloptError, VerifyException) as error:
+            raise FaultyPlanError(Fault.REFUSED, str(error)) from error
+        try:
+            model = self._compiled(program, trial.task)
+        except CloptError as error:
+            raise FaultyPlanError(Fault.BUILD, str(error)) from error
+        for found, expected in zip(model.run(prepared.operands), prepared.expected, strict=True):
+            check(found, expected)
+        return model, program, prepared.operands
+
+    def _prepare(self, task: Task) -> _Prepared:
+        if task.kernel not in self._tasks:
+            plain = Programs(replace(task, program=_TEXTURES.sub("", task.program)))
+            program = plain.of(_plainest(plain.kernel, task))
+            model = self._compiled(program, task)
+            operands = _operands(model)
+            self._tasks = {task.kernel: _Prepared(Programs(task), operands, model.run(operands))}
+        return self._tasks[task.kernel]
+
+    def _compiled(self, program: TrialProgram, task: Task) -> CompiledModel:
+        return compile_module(
+            program.module,
+            task.target,
+            device=self.words,
+            weights=program.context.weights,
+            use_cache=False,
+        )
+
+
+def _plainest(kernel: tir.FuncOp, task: Task) -> tir.Plan:
+    """The default of the last rule that fits, the one for any kernel."""
+    naive = NaiveKernel(kernel)
+    for rule in reversed(RULES):
+        space = rule.space(naive, task.target)
+        if isinstance(space, Space):
+            return plan_of(rule, rule.default(space)).data
+    raise CloptError(f"No rule fits @{task.name}.")
+
+
+def _operands(model: CompiledModel) -> list[Array]:
+    """Values for each operand: noise, or zeros where numbers may be positions."""
+    rng = np.random.default_rng(0)
+    found: list[Array] = []
+    for port in model.inputs:
+        if port.dtype.kind == "f":
+            found.append(rng.standard_normal(port.shape, np.float32).astype(port.dtype))
+        elif port.dtype.itemsize == 1:
+            low, high = (0, 2) if port.dtype.kind == "b" else (-127, 128)
+            found.append(rng.integers(low, high, port.shape).astype(port.dtype))
+        else:
+            found.append(np.zeros(port.shape, port.dtype))
+    return found
+
+
+def check(found: Array, expected: Array) -> None:
+    """Raise FaultyPlanError for a result that is not the expected one."""
+    tolerance = _TOLERANCES.get(expected.dtype.name, 0.0)
+    if np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f"):
+        return
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+        most = np.abs(expected[np.isfinite(expected)].astype(np.float64)).max(initial=0.0)
+        wrong = (apart > tolerance * most) | (np.isnan(found) != np.isnan(expected))
+    if wrong.any():
+        raise FaultyPlanError(
+            Fault.WRONG,
+            f"{np.count_nonzero(wrong)} of {wrong.size} results are up to {apart.max():.3g} from "
+            f"those of the naive kernel, whose largest is {most:.3g}.",
+        )
+
+
+@dataclass(frozen=True)
+class Times:
+    """The times of some runs."""
+
+    microseconds: Sequence[float]
+
+    @property
+    def runs(self) -> int:
+        return len(self.microseconds)
+
+    @property
+    def median(self) -> float:
+        return float(np.median(self.microseconds))
+
+    @property
+    def noise(self) -> float:
+        """Half of the width of the median's 95 % interval, as a share of the median.
+
+        By the binomial distribution of ranks (Conover, "Practical nonparametric statistics", 3.2).
+        """
+        ordered, count = sorted(self.microseconds), self.runs
+        reach = 0.98 * sqrt(count)
+        low = max(0, round(count / 2 - reach) - 1)
+        high = min(count - 1, round(count / 2 + reach))
+        return (ordered[high] - ordered[low]) / 2 / max(self.median, 1e-3)
+
+
+def _time(
+    model: CompiledModel, program: TrialProgram, operands: list[Array], trial: Trial
+) -> Times:
+    """Time launches until the median is certain, or certainly slower than the rival's."""
+    found: list[float] = []
+    while True:
+        batch = model.executable.profile(operands, min(_BATCH, trial.most_runs - len(found)))
+        found += [sum(run[i].nanoseconds for i in program.timed) / 1e3 for run in batch]
+        times = Times(found)
+        is_slower = (
+            trial.rival is not None and times.median * (1 - times.noise) > _SLOWER * trial.rival
+        )
+        if times.noise < _CERTAIN or is_slower or times.runs >= trial.most_runs:
+            return times

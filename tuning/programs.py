@@ -1,0 +1,190 @@
+"""The program of a trial: a kernel with a plan, launched on memory in the state of its model.
+
+Before the launch that is timed, other memory streams through the caches, as much as the rest of the
+model moves, and then the operands are written anew, as their producers do. Constants are as cold as
+this leaves them. Values lie where they lie in the model: images in images, the rest in an arena.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import MemRefType, ModuleOp, f32
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import PassPipeline
+
+from ..context import CloptContext
+from ..dialects import cl, tir
+from ..messages.source import Source, SourceModule
+from ..passes.cl.plan_memory import CLPlanMemoryPass
+from ..passes.pipelines import SCHEDULE
+from ..passes.tir.join_kernels import TIRJoinKernelsPass
+from ..passes.tir.join_strips import TIRJoinStripsPass
+from ..passes.tir.mark_in_place import TIRMarkInPlacePass
+from ..passes.verify import VerifyPass
+from .trial import Task
+
+MOST_STREAMED = 256 << 20
+"""Bytes; no cache is larger."""
+
+# The kernel is the model's after `tir-join-strips`, and it is timed alone.
+_OTHERS = (TIRJoinStripsPass, TIRJoinKernelsPass, VerifyPass)
+_PASSES = tuple(each for each in SCHEDULE if not isinstance(each, _OTHERS))
+
+_ELEMENT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class TrialProgram:
+    """A program that is ready to run."""
+
+    module: ModuleOp
+    context: CloptContext
+    """Its weights, arranged as the plan asks for."""
+    timed: range
+    """The commands that make up the launch of the task."""
+
+
+class Programs:
+    """The programs for plans of one task."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._module = _parsed(task.program)
+        self._around = _scheduled_copies(task, _buffers(self._module))
+
+    @property
+    def kernel(self) -> tir.FuncOp:
+        """The naive kernel."""
+        return _kernel(self._module)
+
+    def of(self, plan: tir.Plan) -> TrialProgram:
+        """The program with a plan.
+
+        Raises CloptError or VerifyException for a plan that is illegal for the kernel.
+        """
+        module, ctx = self._module.clone(), CloptContext()
+        for key in self.task.weights.keys():
+            ctx.weights.add(self.task.weights.get(key))
+        _kernel(module).plan = tir.PlanAttr(plan)
+        PassPipeline(_PASSES).apply(ctx, module)
+        before, timed = _surround(module, self._around.clone(), _streamed(self.task))
+        places = (TIRMarkInPlacePass(),) if self.task.in_place else ()
+        PassPipeline((*places, CLPlanMemoryPass())).apply(ctx, module)
+        module.verify()
+        return TrialProgram(module, ctx, range(before, before + timed))
+
+
+def _parsed(text: str) -> ModuleOp:
+    return SourceModule.parse(CloptContext(), Source("<task>", text)).module
+
+
+def _kernel(module: ModuleOp) -> tir.FuncOp:
+    (func,) = (op for op in module.ops if isinstance(op, tir.FuncOp))
+    return func
+
+
+def _program(module: ModuleOp) -> cl.ProgramOp:
+    (program,) = (op for op in module.ops if isinstance(op, cl.ProgramOp))
+    return program
+
+
+def _buffers(module: ModuleOp) -> list[MemRefType[Attribute]]:
+    """The storage of the values that the launch reads and writes, operands first."""
+    return [cast("MemRefType[Attribute]", arg.type) for arg in _program(module).body.block.args]
+
+
+def _flat(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
+    return MemRefType(type_.element_type, [type_.element_count()])
+
+
+def _copy_name(type_: MemRefType[Attribute]) -> str:
+    return f"refresh_{type_.element_type}_{type_.element_count()}"
+
+
+def _streamed(task: Task) -> MemRefType[Attribute]:
+    """What streams through the caches: read as one buffer, written as another one."""
+    count = min(task.traffic, MOST_STREAMED) // (2 * _ELEMENT_BYTES)
+    # Whole vectors, so that any plan of the copy is a fast one.
+    return MemRefType(f32, [max(1024, count // 1024 * 1024)])
+
+
+def _scheduled_copies(task: Task, buffers: Sequence[MemRefType[Attribute]]) -> ModuleOp:
+    """The kernels that stream and that write operands, with the plans that the target prefers."""
+    flat = [_flat(each) for each in (*buffers, _streamed(task)) if not tir.is_texture(each)]
+    types = {_copy_name(each): each for each in flat}
+    kernels = "\n".join(_copy_text(name, each) for name, each in types.items())
+    module = _parsed(f"builtin.module {{\n{kernels}\n}}")
+    cl.set_target(module, task.target)
+    PassPipeline(_PASSES).apply(CloptContext(), module)
+    return module
+
+
+def _copy_text(name: str, type_: MemRefType[Attribute]) -> str:
+    """A kernel that copies a buffer."""
+    (count,) = type_.get_shape()
+    return f"""
+tir.func @{name}(%from: {type_}, %to: {type_}) attributes {{outputs = array<i64: 1>}} {{
+  tir.for parallel %i = 0 to {count} {{
+    tir.block "copy" (%j: spatial {count}) = affine_map<(d0) -> (d0)> (%i) {{
+      %value = memref.load %from[%j] : {type_}
+      memref.store %value, %to[%j] : {type_}
+    }}
+  }}
+}}"""
+
+
+def _surround(
+    module: ModuleOp, around: ModuleOp, streamed: MemRefType[Attribute]
+) -> tuple[int, int]:
+    """Put a scheduled kernel's commands between those that prepare memory and read the results.
+
+    Returns the commands before, and those of the kernel.
+    """
+    inner = _program(module)
+    for func in list(around.ops):
+        func.detach()
+        module.body.block.insert_op_before(func, inner)
+    buffers, count = _buffers(module), inner.input_count
+    types = [_plain(each) for each in (*buffers[:count], streamed, *buffers[count:])]
+    ports = [
+        cl.Port(f"port{i}", each.element_type, each.get_shape()) for i, each in enumerate(types)
+    ]
+    program = cl.ProgramOp("main", ports, count + 1)
+    block, allocs = program.body.block, [cl.AllocOp(each) for each in buffers]
+    stream = cl.AllocOp(streamed)
+    block.add_ops([*allocs, stream])
+    block.add_ops(_copy(block.args[count], stream.result))
+    for port, alloc in zip(block.args[:count], allocs, strict=False):
+        block.add_ops(_copy(port, alloc.result))
+    before = len(cl.commands(program))
+    for arg, alloc in zip(inner.body.block.args, allocs, strict=True):
+        arg.replace_all_uses_with(alloc.result)
+    for op in list(inner.body.block.ops):
+        if not isinstance(op, cl.ReturnOp):
+            op.detach()
+            block.add_op(op)
+    timed = len(cl.commands(program)) - before
+    for alloc, port in zip(allocs[count:], block.args[count + 1 :], strict=True):
+        block.add_op(cl.EnqueueCopyOp(alloc.result, port))
+    block.add_op(cl.ReturnOp())
+    inner.detach()
+    inner.erase()
+    module.body.block.add_op(program)
+    return before, timed
+
+
+def _copy(source: SSAValue, target: SSAValue) -> list[Operation]:
+    """The commands that write a value anew: a kernel like its producer, for images a copy."""
+    type_ = cast("MemRefType[Attribute]", target.type)
+    if tir.is_texture(type_):
+        return [cl.EnqueueCopyOp(source, target)]
+    views = [cl.ViewOp(value, _flat(type_)) for value in (source, target)]
+    launch = cl.EnqueueKernelOp(_copy_name(_flat(type_)), [view.result for view in views])
+    return [*views, launch]
+
+
+def _plain(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
+    return MemRefType(type_.element_type, type_.get_shape())
