@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import random
-import signal
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +18,7 @@ from clopt.errors import CloptError
 from clopt.tuning.trial import Fault, Result, Trial
 from clopt.tuning.workers import LocalMachines
 from support import effort
+from support.tuning.kills import database, killing
 from support.tuning.planted import DEVICE, Planted, planted_time, task, trial
 
 FAULTS = {
@@ -157,6 +153,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path):
     program = f"""
 from pathlib import Path
 from clopt.tuning.workers import LocalMachines
+from support.tuning.kills import database, killing
 from support.tuning.planted import Planted, task, trial
 LocalMachines(Planted(Path({str(tmp_path / "journal")!r})), 1, 600).submit(trial("hang", task()))
 """
@@ -167,28 +164,6 @@ LocalMachines(Planted(Path({str(tmp_path / "journal")!r})), 1, 600).submit(trial
     for what in ("hang", "child"):
         ((pid,),) = notes(tmp_path / "journal", what)
         assert ends(int(pid))
-
-
-@contextmanager
-def killing(victims: Callable[[], list[int]], pause: float, seed: int) -> Iterator[list[int]]:
-    """Kill two of the processes at a time, again and again; gives those that were killed."""
-    draw, stop, killed = random.Random(seed), Event(), list[int]()
-
-    def kill() -> None:
-        while not stop.wait(pause * draw.uniform(0.5, 1.5)):
-            found = victims()
-            for pid in draw.sample(found, min(2, len(found))):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-                    killed.append(pid)
-
-    thread = Thread(target=kill)
-    thread.start()
-    try:
-        yield killed
-    finally:
-        stop.set()
-        thread.join()
 
 
 def workers_of_this_process() -> list[int]:
@@ -207,22 +182,20 @@ def command_line(pid: int) -> bytes:
         return b""
 
 
-def database(results: list[Result]) -> Counter[tuple[str, str, float | None, Fault | None]]:
-    return Counter((r.kernel, str(r.plan), r.microseconds, r.fault) for r in results)
-
-
 @pytest.mark.parametrize(
-    ("count", "pause", "limit"),
-    [(40, 2.0, 1.0), pytest.param(4_000, 20, 10, marks=pytest.mark.long)],
+    ("count", "pause", "rounds", "limit"),
+    [(40, 1.5, 3, 0.7), pytest.param(4_000, 20, 1_000, 10, marks=pytest.mark.long)],
 )
-def test_killed_workers_change_no_result(tmp_path: Path, count: int, pause: float, limit: float):
+def test_killed_workers_change_no_result(
+    tmp_path: Path, count: int, pause: float, rounds: int, limit: float
+):
     own = task()
     whats = ["abort" if i % 23 == 5 else "hang" if i == 11 else "well" for i in range(count)]
     trials = [trial(what, own, number=i, time=100) for i, what in enumerate(whats)]
     with machines(tmp_path / "calm", 4, limit) as found:
         expected = database(results_of(found, trials))
     with machines(tmp_path / "killed", 4, limit) as found:
-        with killing(workers_of_this_process, pause, seed=1) as killed:
+        with killing(workers_of_this_process, pause, rounds, seed=1) as killed:
             got = database(results_of(found, trials))
     assert got == expected
     assert len(expected) == count
