@@ -35,6 +35,8 @@ class Feature(Enum):
     )
     FP64 = r"cl_khr_fp64\s*:\s*enable|\bdouble(2|3|4|8|16)?\b|\b(as|convert)_double"
     ROUNDING = rf"//.*{ROUNDING_OPTION}"
+    DOTS = r"\bdot_4x8packed_us_int\b"
+    PTX_DOTS = r"\bdp4a\."
     IMAGES = r"\bimage[123]d_(buffer_|array_)?t\s+\w"
 
 
@@ -44,6 +46,8 @@ _WORDS = {
     Feature.FP16: ("fp16", "half", "imageh"),
     Feature.FP64: ("fp64", "double"),
     Feature.ROUNDING: (ROUNDING_OPTION,),
+    Feature.DOTS: ("dot_4x8packed_us_int",),
+    Feature.PTX_DOTS: ("dp4a.",),
     Feature.IMAGES: ("image",),
 }
 

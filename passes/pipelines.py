@@ -141,10 +141,11 @@ SCHEDULE: tuple[ModulePass, ...] = (
     TIRExpandErfPass(),
     # Loops are final now, so a long f16 sum can be cut where that costs least.
     TIRWidenF16AccumulatorsPass(),
+    # Loops are final here, too, and so is what lies side by side in memory. Before the accesses of
+    # single bytes become texels.
+    TIRFormDotsPass(),
     # Last, since it needs final layouts and indices: accesses to packed values become texels.
     TIRLowerTexturesPass(),
-    # Loops are final here, too, and so is what lies side by side in memory.
-    TIRFormDotsPass(),
     # The work of each kernel is final, and so are its loops, which joint kernels put together.
     TIRJoinKernelsPass(),
     VerifyPass(),

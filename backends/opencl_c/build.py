@@ -82,6 +82,7 @@ class Builder:
             memref.StoreOp: self._store,
             tir.TexelReadOp: self._read_texel,
             tir.TexelWriteOp: self._write_texel,
+            tir.LoadQuadOp: self._load_quad,
             tir.DotOp: self._dot,
             tir.BarrierOp: self._barrier,
             affine.ApplyOp: self._apply,
@@ -219,16 +220,16 @@ class Builder:
         else:
             self.values[op.result] = node
 
-    def _dot(self, op: tir.DotOp) -> None:
-        quads = [
-            self.memory.load_quads(buffer, [self.form(i) for i in indices])
-            for buffer, indices in ((op.a, op.a_indices), (op.b, op.b_indices))
-        ]
-        a, b = quads
-        if a is None or b is None:
+    def _load_quad(self, op: tir.LoadQuadOp) -> None:
+        node = self.memory.load_quads(op.memref, [self.form(at) for at in op.indices])
+        if node is None:
             self._execute_lanes(op)
         else:
-            self.values[op.result] = self.operations.dot(self.node(op.sum), a, b)
+            self.values[op.result] = node
+
+    def _dot(self, op: tir.DotOp) -> None:
+        operands = [self.node(value) for value in op.operands]
+        self.values[op.result] = self.operations.dot(*operands)
 
     def _write_texel(self, op: tir.TexelWriteOp) -> None:
         coords = [self.form(at) for at in op.coords]

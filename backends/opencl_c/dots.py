@@ -2,35 +2,105 @@
 
 from __future__ import annotations
 
-PLAIN = "dot_bytes"
-WIDTH = 16
-"""The lanes of AVX-512's instruction."""
+from collections.abc import Container
+from dataclasses import dataclass
 
-OF_TARGET = {"plain": PLAIN, "asm": "vpdpbusd", "intrinsic": "llvm_vpdpbusd"}
-"""The function for each value of the fact `dot_product`."""
+KHR_DOT = "khr_dot"
+WIDEST = 16
+"""The lanes of a call at the most."""
 
-FUNCTIONS = {
-    PLAIN: """\
-// To each sum four products of bytes, unsigned ones in a and signed ones in b.
-static {itype} {name}(const {itype} sum, const {itype} a, const {itype} b) {{
+
+@dataclass(frozen=True)
+class Way:
+    """How kernels reach an instruction."""
+
+    fact: str
+    """The value of the fact `dot_product`."""
+    name: str
+    """Of the function."""
+    widths: Container[int]
+    """The vectors that it takes."""
+    text: str
+    """The definition, with places for its name, the type of its arguments, and statements and sums
+    of single lanes."""
+    lane: str = ""
+    """The statement of a lane."""
+
+
+_COMMENT = "// To each sum four products of bytes, unsigned ones in a and signed ones in b.\n"
+
+_BY_LANES = f"""\
+{_COMMENT}static {{itype}} {{name}}(const {{itype}} sum, const {{itype}} a, const {{itype}} b) {{{{
+{{lanes}}    return ({{itype}})({{sums}});
+}}}}
+"""
+
+PLAIN = Way(
+    "plain",
+    "dot_bytes",
+    range(1, 17),
+    f"""\
+{_COMMENT}static {{itype}} {{name}}(const {{itype}} sum, const {{itype}} a, const {{itype}} b) {{{{
     return sum + (a & 255) * ((b << 24) >> 24) + ((a >> 8) & 255) * ((b << 16) >> 24)
         + ((a >> 16) & 255) * ((b << 8) >> 24) + ((a >> 24) & 255) * (b >> 24);
-}}
+}}}}
 """,
-    OF_TARGET["asm"]: """\
-// To each sum four products of bytes, unsigned ones in a and signed ones in b.
-static {itype} {name}({itype} sum, const {itype} a, const {itype} b) {{
+)
+
+WAYS = (
+    PLAIN,
+    Way(
+        "asm",
+        "vpdpbusd",
+        (16,),
+        f"""\
+{_COMMENT}static {{itype}} {{name}}({{itype}} sum, const {{itype}} a, const {{itype}} b) {{{{
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
     return sum;
-}}
+}}}}
 """,
-    OF_TARGET["intrinsic"]: """\
-// To each sum four products of bytes, unsigned ones in a and signed ones in b.
-typedef char bytes64 __attribute__((ext_vector_type(64)));
-{itype} llvm_dot(const {itype} sum, const bytes64 a, const bytes64 b)
+    ),
+    Way(
+        "intrinsic",
+        "llvm_vpdpbusd",
+        (16,),
+        f"""\
+{_COMMENT}typedef char bytes64 __attribute__((ext_vector_type(64)));
+{{itype}} llvm_dot(const {{itype}} sum, const bytes64 a, const bytes64 b)
     __asm("llvm.x86.avx512.vpdpbusd.512");
-static {itype} {name}(const {itype} sum, const {itype} a, const {itype} b) {{
+static {{itype}} {{name}}(const {{itype}} sum, const {{itype}} a, const {{itype}} b) {{{{
     return llvm_dot(sum, __builtin_astype(a, bytes64), __builtin_astype(b, bytes64));
-}}
+}}}}
 """,
-}
+    ),
+    # PTX ISA, "Integer Arithmetic Instructions: dp4a", from compute capability 6.1 on.
+    Way(
+        "ptx",
+        "dp4a",
+        (1, 2, 4, 8, 16),
+        _BY_LANES,
+        """\
+    int s{i} = sum{at};
+    asm volatile("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(s{i}) : "r"(a{at}), "r"(b{at}));
+""",
+    ),
+    # The extension has it for packed bytes of either sign.
+    Way(
+        "khr",
+        KHR_DOT,
+        (1, 2, 4, 8, 16),
+        _BY_LANES,
+        """\
+    const int s{i} = sum{at} + dot_4x8packed_us_int(as_uint(a{at}), as_uint(b{at}));
+""",
+    ),
+)
+"""A row for each value of the fact."""
+
+_OF_FACT = {way.fact: way for way in WAYS}
+
+
+def function_of(fact: str, width: int) -> str:
+    """The name of the function for vectors of a width on a target with this fact."""
+    way = _OF_FACT.get(fact, PLAIN)
+    return way.name if width in way.widths else PLAIN.name

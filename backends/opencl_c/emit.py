@@ -7,10 +7,16 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects import nn, tir
 from ...dialects.cl.target import Target
 from ...errors import CloptError
+from .dots import KHR_DOT
 from .functions import definition
 from .printer import FETCH, KernelPrinter
 
-_EXTENSIONS = {"double": "cl_khr_fp64", "half": "cl_khr_fp16"}
+_EXTENSIONS = {
+    "double": "cl_khr_fp64",
+    "half": "cl_khr_fp16",
+    KHR_DOT: "cl_khr_integer_dot_product",
+}
+"""The extension of a type or of a function of ours."""
 
 
 _FETCH = f"""\
@@ -44,10 +50,11 @@ def emit(module: ModuleOp, target: Target | None = None) -> str:
     parts += [definition(*function) for function in sorted(functions)]
     text = "\n".join([*parts, *texts])
     types = frozenset[str]().union(*(kernel.types() for kernel in kernels))
+    needed = types | {name for name, _ in functions}
     pragmas = [
         f"#pragma OPENCL EXTENSION {name} : enable\n"
-        for ctype, name in _EXTENSIONS.items()
-        if ctype in types
+        for what, name in _EXTENSIONS.items()
+        if what in needed
     ]
     return "".join(pragmas) + ("\n" if pragmas else "") + text
 

@@ -14,15 +14,16 @@ class _Function:
     """The definition, with places for the name and the types of the arguments."""
     widest: int
     """The widest vector that it takes."""
+    lane: str = ""
+    """A statement that `text` repeats for each lane, with its number i and what follows a vector's
+    name to give the lane."""
 
 
 _FUNCTIONS = {
     name: _Function(text, WIDEST_CALL)
     for name, text in (rounding.FUNCTIONS | exponential.FUNCTIONS).items()
 }
-_FUNCTIONS.update(
-    {name: _Function(text, dots.WIDTH) for name, text in dots.FUNCTIONS.items()},
-)
+_FUNCTIONS.update({way.name: _Function(way.text, dots.WIDEST, way.lane) for way in dots.WAYS})
 # It alone calls no builtin.
 _FUNCTIONS[exponential.EXP] = replace(_FUNCTIONS[exponential.EXP], widest=16)
 NAMES = frozenset(name + width for name in _FUNCTIONS for width in ("", "2", "3", "4", "8", "16"))
@@ -47,6 +48,12 @@ def function_name(name: str, width: int) -> str:
 def definition(name: str, width: int) -> str:
     """The text of a function for vectors of this width."""
     suffix = "" if width == 1 else str(width)
-    return _FUNCTIONS[name].text.format(
-        type=f"float{suffix}", itype=f"int{suffix}", name=function_name(name, width)
+    function, digits = _FUNCTIONS[name], "0123456789abcdef"[:width]
+    lanes = (function.lane.format(i=i, at=f".s{i}" if suffix else "") for i in digits)
+    return function.text.format(
+        type=f"float{suffix}",
+        itype=f"int{suffix}",
+        name=function_name(name, width),
+        lanes="".join(lanes),
+        sums=", ".join(f"s{i}" for i in digits),
     )

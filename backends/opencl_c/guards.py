@@ -12,6 +12,8 @@ from .index import constant
 from .memory import form_key
 from .values import Array, Block, Node
 
+_LOADS = ("load", "quads")
+
 
 class Guards:
     """Makes the loads of one kernel unconditional."""
@@ -25,7 +27,7 @@ class Guards:
         its branch, from a buffer that the kernel only reads, and `other` a constant.
         """
         load = value.operands[0] if value.kind == "convert" else value
-        if load.kind != "load" or other.kind != "constant" or set(branch.items) - {load, value}:
+        if load.kind not in _LOADS or other.kind != "constant" or set(branch.items) - {load, value}:
             return None
         array, form, width = load.payload
         assert isinstance(array, Array)
@@ -39,7 +41,7 @@ class Guards:
         )
         form = self.ex.to_form(at)
         anywhere = self.ex.graph.node(
-            "load", load.ctype, self.ex.address(form), (array, form, width),
+            load.kind, load.ctype, self.ex.address(form), (array, form, width),
             key=form_key(form), hint=load.hint, reads=array,
         )  # fmt: skip
         anywhere.is_variable = True

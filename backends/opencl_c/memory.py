@@ -191,7 +191,7 @@ class Memory:
     def load_quads(self, value: SSAValue, indices: Sequence[Linear]) -> Node | None:
         """Four bytes as an int, in each lane its own; None if each lane must load separately."""
         array = self._addressed(value)
-        assert isinstance(array, Array), "tir.dot reads global memory"
+        assert isinstance(array, Array), "quads lie in global or local memory"
         form, width = self._flat(value, indices), 1
         if self.ex.space.is_varying(form):
             if self.ex.space.lane_stride(form) != tir.QUAD:

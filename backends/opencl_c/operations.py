@@ -173,8 +173,7 @@ class Operations:
     def dot(self, total: Node, a: Node, b: Node) -> Node:
         """A sum and four products of the bytes of a and b."""
         widest = self._widest((total, a, b))
-        fits = widest.width == dots.WIDTH
-        name = dots.OF_TARGET.get(self.target.dot_product, dots.PLAIN) if fits else dots.PLAIN
+        name = dots.function_of(self.target.dot_product, widest.width)
         return self.ex.call(name, widest, (total, a, b))
 
     def _quotient(self, op: Operation, operands: Sequence[Node]) -> Node:

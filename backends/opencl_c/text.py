@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
+from ...dialects.tir import QUAD
 from ...dialects.tir.affine import Linear
 from .builtins import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY, WIDEST_CALL
 from .functions import function_name, is_function, widest_call
@@ -293,8 +294,11 @@ class Texts:
     def _quads(self, node: Node) -> Text:
         """Four bytes as an int, or a vector of such."""
         array, form, width = node.payload
-        pointer = f"(__{array.space} const int *)({self.pointer(array, form, node.operands)})"
-        return (f"*{pointer}", UNARY) if width == 1 else (f"vload{width}(0, {pointer})", PRIMARY)
+        address, size = self.pointer(array, form, node.operands), WIDE_BYTES // QUAD
+        is_wide = array.space in self.wide and width == size and _is_multiple(form, WIDE_BYTES)
+        if width == 1 or is_wide:
+            return f"*(__{array.space} const {node.ctype.text} *)({address})", UNARY
+        return f"vload{width}(0, (__{array.space} const int *)({address}))", PRIMARY
 
     def _load_half(self, array: Array, form: Linear, node: Node, width: int) -> str:
         if width == 1:
@@ -361,8 +365,7 @@ class Texts:
             array.space in self.wide
             and array.storage == array.ctype.base
             and width * array.ctype.bits == 8 * WIDE_BYTES
-            and form.constant % width == 0
-            and all(factor % width == 0 for factor in form.terms.values())
+            and _is_multiple(form, width)
         )
 
     def wide_element(self, array: Array, form: Linear, nodes: Sequence[Node], width: int) -> str:
@@ -381,6 +384,10 @@ class Texts:
             return array.name
         text = atom(self.linear(form, nodes), PRECEDENCE["+"])
         return f"{array.name} - {text[1:]}" if text.startswith("-") else f"{array.name} + {text}"
+
+
+def _is_multiple(form: Linear, size: int) -> bool:
+    return all(factor % size == 0 for factor in (form.constant, *form.terms.values()))
 
 
 def _is_product(node: Node, ctype: CType) -> bool:

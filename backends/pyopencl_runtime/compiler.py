@@ -16,8 +16,11 @@ from .devices import Device
 
 def build_options(device: Device, source: str) -> str:
     """The options for building `source`, or any of its kernels."""
-    rounded = Feature.ROUNDING in features_of(source) and device.has_rounding_option
-    return f"-cl-std=CL1.2 {ROUNDING_OPTION}" if rounded else "-cl-std=CL1.2"
+    features = features_of(source)
+    # OpenCL C 1.2 has no functions of the extension.
+    standard = "-cl-std=CL3.0" if Feature.DOTS in features else "-cl-std=CL1.2"
+    rounded = Feature.ROUNDING in features and device.has_rounding_option
+    return f"{standard} {ROUNDING_OPTION}" if rounded else standard
 
 
 def from_source(context: cl.Context, device: Device, source: str, options: str) -> cl.Program:

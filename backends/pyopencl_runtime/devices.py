@@ -146,6 +146,7 @@ def target_for(device: Device, family: Target | None = None) -> Target:
         max_alloc_bytes=handle.max_mem_alloc_size,
         max_work_group_size=max(1, handle.max_work_group_size),
         local_memory_bytes=max(1, handle.local_mem_size),
+        dot_product=_dot_product(device, family),
         fp16="cl_khr_fp16" in extensions,
         fp64="cl_khr_fp64" in extensions,
         correctly_rounded_division=device.rounds_correctly,
@@ -168,6 +169,28 @@ def target_for(device: Device, family: Target | None = None) -> Target:
         if row.runtime:
             target = target.with_facts(row.load("runtime")().facts(device))
     return target
+
+
+def has_dots(device: Device, way: str) -> bool:
+    """Whether kernels of a GPU can multiply bytes in a way: a value of the fact `dot_product`."""
+    handle = device.handle
+    extensions = handle.extensions.split()
+    if way == "khr":
+        return "cl_khr_integer_dot_product" in extensions
+    if way == "ptx" and "cl_nv_device_attribute_query" in extensions:
+        capability = handle.compute_capability_major_nv, handle.compute_capability_minor_nv
+        return capability >= _DP4A
+    return False
+
+
+_DP4A = 6, 1
+"""The compute capability from which on NVIDIA's devices have the instruction (PTX ISA)."""
+
+
+def _dot_product(device: Device, family: Target) -> str:
+    """The family's value of the fact, or `off` where the device lacks what that needs."""
+    is_there = family.dot_product not in ("ptx", "khr") or has_dots(device, family.dot_product)
+    return family.dot_product if is_there else "off"
 
 
 def pitch_alignment(device: Device, texel_bytes: int) -> int:

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from ...errors import CloptError
 from ..kernel_source import Feature, features_of
-from .devices import Device
+from .devices import Device, has_dots
 
 _NAMES = {
     Feature.FP16: "arithmetic in half precision",
     Feature.FP64: "arithmetic in double precision",
     Feature.ROUNDING: "correctly rounded division",
+    Feature.DOTS: "products of four bytes (cl_khr_integer_dot_product)",
+    Feature.PTX_DOTS: "NVIDIA's instruction dp4a",
     Feature.IMAGES: "images",
 }
 _REMEDIES = {
     Feature.FP16: "with the fact fp16=false of its target",
     Feature.FP64: "with its f64 tensors cast to f32",
     Feature.ROUNDING: "with the fact correctly_rounded_division=false of its target",
+    Feature.DOTS: "with the fact dot_product=off of its target",
+    Feature.PTX_DOTS: "with the fact dot_product=off of its target",
     Feature.IMAGES: "with the fact texture=off of its target",
 }
 
@@ -30,6 +34,8 @@ def check_requirements(device: Device, source: str) -> None:
         Feature.FP16: "cl_khr_fp16" in extensions,
         Feature.FP64: "cl_khr_fp64" in extensions,
         Feature.ROUNDING: device.rounds_correctly,
+        Feature.DOTS: has_dots(device, "khr"),
+        Feature.PTX_DOTS: has_dots(device, "ptx"),
         Feature.IMAGES: bool(device.handle.image_support),
     }
     needed = features_of(source)

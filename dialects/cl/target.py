@@ -12,7 +12,7 @@ from ...accelerators import accelerators
 from ...messages.printable import printable
 from ..facts import AcceleratorFacts
 from ..tir import TEXEL
-from .target_ranges import check_ranges
+from .target_ranges import CPU_DOTS, GPU_DOTS, check_ranges
 
 Fact: TypeAlias = str | bool | int | float
 
@@ -151,10 +151,11 @@ class Target:
     """Whether `/` and `sqrt` of floats are rounded correctly, by nature as on CPUs or by a build
     option of OpenCL. Elsewhere kernels correct the last bits where a result depends on them."""
     dot_product: str = "off"
-    """How kernels of a CPU multiply bytes: 16 sums of four products each by AVX-512's `vpdpbusd`,
-    as inline assembly (`asm`) or a function of LLVM's that the compiler knows by name
-    (`intrinsic`), or by plain arithmetic (`plain`), which is slower than floats. With `off` floats
-    are multiplied."""
+    """How kernels add four products of bytes to each sum. A CPU has AVX-512's `vpdpbusd` for 16 of
+    them, as inline assembly (`asm`) or a function of LLVM's that the compiler knows by name
+    (`intrinsic`); a GPU NVIDIA's `dp4a` as inline PTX (`ptx`), or the functions of
+    cl_khr_integer_dot_product (`khr`). Plain arithmetic (`plain`), for tests, is slower than
+    floats. With `off` floats are multiplied."""
     mad: bool = False
     """Whether kernels write `mad(a, b, c)` and do not leave `a * b + c` to the compiler."""
     select: bool = False
@@ -283,7 +284,10 @@ class Target:
         modes = (self.fact(fields(f)[0].name) for f in _accelerator_facts() if f.READS_QUANTIZED)
         if any(mode != "off" for mode in modes):
             return False
-        return self.dot_product != "off" and self.device_type == "cpu" and self.vector_width == 16
+        if self.device_type == "gpu":
+            # Texels of bytes are words for its instruction.
+            return self.dot_product in GPU_DOTS and self.uses_textures
+        return self.dot_product in CPU_DOTS and self.vector_width == 16
 
     @classmethod
     def from_facts(cls, name: str, facts: Mapping[str, Any]) -> Target:

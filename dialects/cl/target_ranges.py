@@ -10,7 +10,9 @@ from ..facts import require_choice, require_from_zero, require_positive
 TEXTURE_CHOICES = ("off", "auto", "prefer")
 WINOGRAD_CHOICES = ("off", "auto", "prefer")
 BLOCK_CHOICES = ("off", "auto", "prefer")
-DOT_CHOICES = ("off", "plain", "asm", "intrinsic")
+CPU_DOTS = ("plain", "asm", "intrinsic")
+GPU_DOTS = ("plain", "ptx", "khr")
+DOT_CHOICES = tuple(dict.fromkeys(("off", *CPU_DOTS, *GPU_DOTS)))
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "device_type": ("cpu", "gpu"),

@@ -17,7 +17,7 @@ from .attributes import (
     ScopeAttr,
 )
 from .block import BlockOp, enclosing_block
-from .dot import QUAD, DotOp
+from .dot import QUAD, DotOp, LoadQuadOp
 from .func import FuncOp, rolled_bounds, rolled_loops
 from .in_place import in_place_attribute, in_place_pairs, verify_in_place
 from .kernel import verify_ndrange
@@ -53,6 +53,7 @@ __all__ = [
     "Image",
     "ImageKind",
     "IterKind",
+    "LoadQuadOp",
     "LoopKind",
     "LoopKindAttr",
     "Part",
@@ -85,6 +86,6 @@ __all__ = [
 
 TIR = Dialect(
     "tir",
-    [FuncOp, ForOp, BlockOp, CallOp, BarrierOp, TexelReadOp, TexelWriteOp, DotOp],
+    [FuncOp, ForOp, BlockOp, CallOp, BarrierOp, TexelReadOp, TexelWriteOp, LoadQuadOp, DotOp],
     [ScopeAttr, LoopKindAttr, PlanAttr],
 )

@@ -7,12 +7,13 @@ have the four bytes side by side, an instruction multiplies and adds them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ApplyOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, i32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.passes import ModulePass
@@ -22,6 +23,7 @@ from ...dialects import cl, tir
 from ...dialects.tir.affine import Linear, linear
 from ...dialects.walking import operations_in
 from .schedule.analysis import memref_of
+from .texture.fill import fill_of
 from .texture.indices import Indices
 
 
@@ -29,8 +31,8 @@ class TIRFormDotsPass(ModulePass):
     """Writes `tir.dot` for loops of four terms, on devices that multiply bytes.
 
     Runs on kernels without blocks, on sums in i32 of products of an unsigned byte and a signed one.
-    The loop must be unrolled, and either operand four neighbours that start at a multiple of four.
-    Other loops stay.
+    The loop must be unrolled, and either operand four neighbours that start at a multiple of four,
+    all inside of a border or all outside. Other loops stay.
     """
 
     name: ClassVar[str] = "tir-form-dots"
@@ -45,25 +47,39 @@ class TIRFormDotsPass(ModulePass):
                         _form(loop)
 
 
+@dataclass(frozen=True)
+class _Factor:
+    """A byte of a product: a load, or one behind a test that gives zero instead."""
+
+    load: memref.LoadOp
+    guard: scf.IfOp | None
+
+
 def _form(loop: tir.ForOp) -> None:
     """Replace a loop of four terms by `tir.dot`, if it is one."""
     ops = list(loop.body.block.ops)
     stores = [op for op in ops if isinstance(op, memref.StoreOp)]
     if loop.kind.data is not tir.LoopKind.Unrolled or len(stores) != 1:
         return
-    if not all(isinstance(op, _PLAIN) for op in ops):
+    if not all(isinstance(op, (*_PLAIN, scf.IfOp)) for op in ops):
         return
     (store,) = stores
     parts = _parts(store)
     if parts is None:
         return
-    before, a, b = parts
-    if not all(_is_quad(load, loop) for load in (a, b)) or _depends(store, loop):
+    before, *factors = parts
+    guards = [factor.guard for factor in factors if factor.guard is not None]
+    if any(isinstance(op, scf.IfOp) and op not in guards for op in ops):
+        return
+    if not all(_is_quad(factor.load, loop) for factor in factors):
+        return
+    if _depends([*store.indices, *(guard.cond for guard in guards)], loop):
         return
     first = arith.ConstantOp(IntegerAttr(0, IndexType()))
     Rewriter.insert_op(first, InsertPoint.before(loop))
     loop.var.replace_all_uses_with(first.result)
-    dot = tir.DotOp(before.res, (a.memref, list(a.indices)), (b.memref, list(b.indices)))
+    a, b = (_quad(factor) for factor in factors)
+    dot = tir.DotOp(before.res, a, b)
     Rewriter.insert_op(dot, InsertPoint.before(store))
     store.operands[0] = dot.result
     for op in list(loop.body.block.ops):
@@ -82,13 +98,13 @@ _PLAIN = (
     arith.ExtSIOp,
     arith.MuliOp,
     arith.AddiOp,
+    arith.AndIOp,
+    arith.CmpiOp,
 )
 
 
-def _parts(
-    store: memref.StoreOp,
-) -> tuple[memref.LoadOp, memref.LoadOp, memref.LoadOp] | None:
-    """The loads of the sum, of its unsigned and of its signed factor."""
+def _parts(store: memref.StoreOp) -> tuple[memref.LoadOp, _Factor, _Factor] | None:
+    """The load of the sum, its unsigned and its signed factor."""
     added = store.value.owner
     if not isinstance(added, arith.AddiOp):
         return None
@@ -100,17 +116,51 @@ def _parts(
         a, b = factors.get(arith.ExtUIOp), factors.get(arith.ExtSIOp)
         if not same or not isinstance(a, arith.ExtUIOp) or not isinstance(b, arith.ExtSIOp):
             continue
-        x, w = a.input.owner, b.input.owner
-        if isinstance(x, memref.LoadOp) and isinstance(w, memref.LoadOp):
+        x, w = _factor(a.input), _factor(b.input)
+        if x is not None and w is not None:
             return before, x, w
     return None
+
+
+def _factor(byte: SSAValue) -> _Factor | None:
+    match byte.owner:
+        case memref.LoadOp() as load:
+            return _Factor(load, None)
+        case scf.IfOp() as guard:
+            fill = fill_of(guard)
+            is_alone = fill is not None and fill.is_zero and fill.widening is None
+            return _Factor(fill.load, guard) if fill is not None and is_alone else None
+        case _:
+            return None
+
+
+def _quad(factor: _Factor) -> SSAValue:
+    """Load the four bytes that begin with a factor's, or zeros."""
+    load = tir.LoadQuadOp(factor.load.memref, list(factor.load.indices))
+    load.result.name_hint = factor.load.res.name_hint
+    if factor.guard is None:
+        Rewriter.insert_op(load, InsertPoint.before(factor.load))
+        return load.result
+    fill = fill_of(factor.guard)
+    assert fill is not None, "it is a factor"
+    fill.hoist()
+    zero = arith.ConstantOp(IntegerAttr(0, i32))
+    guarded = scf.IfOp(
+        factor.guard.cond,
+        [i32],
+        [load, scf.YieldOp(load.result)],
+        [zero, scf.YieldOp(zero.result)],
+    )
+    Rewriter.insert_op(guarded, InsertPoint.before(factor.guard))
+    return guarded.results[0]
 
 
 def _is_quad(load: memref.LoadOp, loop: tir.ForOp) -> bool:
     """Whether iterations of a loop read neighbours, the first of them at a multiple of four."""
     shape = memref_of(load.memref).get_shape()
     address = _address(load, loop)
-    if address is None or not shape or shape[-1] % tir.QUAD:
+    is_buffer = not tir.is_texture(load.memref.type)
+    if address is None or not is_buffer or not shape or shape[-1] % tir.QUAD:
         return False
     indices, form = address
     position = indices.dim(loop.var)
@@ -144,9 +194,9 @@ def _extent(leaf: SSAValue) -> int | None:
     return around.size if isinstance(around, tir.ForOp) else None
 
 
-def _depends(store: memref.StoreOp, loop: tir.ForOp) -> bool:
-    """Whether the iterations of a loop store to different places."""
-    pending: Sequence[SSAValue] = list(store.indices)
+def _depends(values: Sequence[SSAValue], loop: tir.ForOp) -> bool:
+    """Whether values differ from iteration to iteration of a loop."""
+    pending = list(values)
     while pending:
         if loop.var in pending:
             return True
@@ -160,6 +210,6 @@ def _erase_unused(dot: tir.DotOp) -> None:
     block = dot.parent_block()
     assert block is not None, "it was inserted"
     for op in reversed(list(block.ops)):
-        is_plain = isinstance(op, _PLAIN) and not isinstance(op, memref.StoreOp)
-        if is_plain and not any(result.uses for result in op.results):
+        is_plain = isinstance(op, (*_PLAIN, scf.IfOp)) and not isinstance(op, memref.StoreOp)
+        if is_plain and op.results and not any(result.uses for result in op.results):
             Rewriter.erase_op(op)

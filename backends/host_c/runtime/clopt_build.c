@@ -9,9 +9,14 @@
 
 /* The division of a device without the second option is right as it is, or it was refused. */
 static const char *build_options(clopt_model *model) {
-    return model->program->needs & CLOPT_NEEDS_ROUNDING && clopt_has_rounding_option(model->device)
-               ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-               : "-cl-std=CL1.2";
+    static const char *const options[2][2] = {
+        {"-cl-std=CL1.2", "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"},
+        {"-cl-std=CL3.0", "-cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt"},
+    };
+    unsigned needs = model->program->needs;
+    int rounds = needs & CLOPT_NEEDS_ROUNDING && clopt_has_rounding_option(model->device);
+    /* OpenCL C 1.2 has no functions of the extension for products. */
+    return options[(needs & CLOPT_NEEDS_DOTS) != 0][rounds];
 }
 
 enum { LENGTH_BYTES = 8 };

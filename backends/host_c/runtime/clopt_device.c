@@ -98,6 +98,18 @@ static int rounds_correctly(cl_device_id device) {
     return (type & CL_DEVICE_TYPE_CPU) != 0 || clopt_has_rounding_option(device);
 }
 
+/* NVIDIA's devices have the instruction from compute capability 6.1 on. */
+static int has_dp4a(cl_device_id device, const char *extensions) {
+    enum { MAJOR = 0x4000, MINOR = 0x4001 }; /* cl_nv_device_attribute_query */
+    cl_uint major = 0, minor = 0;
+    if (!clopt_has_extension(extensions, "cl_nv_device_attribute_query")) {
+        return 0;
+    }
+    clGetDeviceInfo(device, MAJOR, sizeof major, &major, NULL);
+    clGetDeviceInfo(device, MINOR, sizeof minor, &minor, NULL);
+    return major > 6 || (major == 6 && minor >= 1);
+}
+
 static clopt_status check_features(clopt_model *model, const char *extensions) {
     unsigned needs = model->program->needs;
     cl_bool images = CL_FALSE;
@@ -116,6 +128,15 @@ static clopt_status check_features(clopt_model *model, const char *extensions) {
     }
     if (needs & CLOPT_NEEDS_IMAGES && !images) {
         return fail_feature(model, "images", "the fact texture=off of its target");
+    }
+    if (needs & CLOPT_NEEDS_DOTS &&
+        !clopt_has_extension(extensions, "cl_khr_integer_dot_product")) {
+        return fail_feature(model, "products of four bytes (cl_khr_integer_dot_product)",
+                            "the fact dot_product=off of its target");
+    }
+    if (needs & CLOPT_NEEDS_PTX_DOTS && !has_dp4a(model->device, extensions)) {
+        return fail_feature(model, "NVIDIA's instruction dp4a",
+                            "the fact dot_product=off of its target");
     }
     return CLOPT_OK;
 }

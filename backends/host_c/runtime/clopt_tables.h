@@ -87,7 +87,9 @@ enum {
     CLOPT_NEEDS_FP16 = 1,
     CLOPT_NEEDS_FP64 = 2,
     CLOPT_NEEDS_IMAGES = 4,
-    CLOPT_NEEDS_ROUNDING = 8 /* of divisions and square roots of floats: correctly */
+    CLOPT_NEEDS_ROUNDING = 8, /* of divisions and square roots of floats: correctly */
+    CLOPT_NEEDS_DOTS = 16, /* products of four bytes: cl_khr_integer_dot_product */
+    CLOPT_NEEDS_PTX_DOTS = 32 /* the same by NVIDIA's instruction dp4a */
 };
 
 struct clopt_program {

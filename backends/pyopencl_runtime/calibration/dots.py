@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pyopencl as cl
 
-from ...opencl_c.dots import OF_TARGET, WIDTH
+from ...opencl_c.dots import function_of
 from ...opencl_c.functions import definition, function_name
 from ..devices import Device
 from ..system import has_byte_products
 from .try_dots import works
 
 _FORMS = ("asm", "intrinsic")
+_WIDTH = 16
+"""The lanes of AVX-512's instruction."""
 _SECONDS = 60
 """After which a process that does not answer has failed."""
 
@@ -39,8 +41,8 @@ def _works(device: Device, form: str) -> bool:
     A compiler refuses assembly that it does not know, but ends the process for a function that it
     knows with other types. So that is tried in a process of its own.
     """
-    name = OF_TARGET[form]
-    source = definition(name, WIDTH) + _KERNEL.format(name=function_name(name, WIDTH))
+    name = function_of(form, _WIDTH)
+    source = definition(name, _WIDTH) + _KERNEL.format(name=function_name(name, _WIDTH))
     if form == "asm":
         try:
             return works(device.handle, source)

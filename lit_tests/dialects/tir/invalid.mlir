@@ -147,18 +147,16 @@ tir.func @kinds() attributes {outputs = array<i64>} {
 
 // -----
 
-tir.func @dot_of_floats(%x: memref<4xf32>, %w: memref<4xi8>, %y: memref<1xi32>) attributes {outputs = array<i64: 2>} {
+tir.func @quad_of_floats(%x: memref<4xf32>, %y: memref<1xi32>) attributes {outputs = array<i64: 1>} {
   %0 = arith.constant 0 : index
-  %1 = arith.constant 0 : i32
   // expected-error@+1 {{memref<4xf32> does not consist of rows of 4 bytes}}
-  %2 = tir.dot %1, %x[%0], %w[%0] : memref<4xf32>, memref<4xi8>
+  %1 = tir.load_quad %x[%0] : memref<4xf32>
 }
 
 // -----
 
-tir.func @dot_of_rows(%x: memref<2x4xi8>, %w: memref<4xi8>, %y: memref<1xi32>) attributes {outputs = array<i64: 2>} {
+tir.func @quad_of_rows(%x: memref<2x4xi8>, %y: memref<1xi32>) attributes {outputs = array<i64: 1>} {
   %0 = arith.constant 0 : index
-  %1 = arith.constant 0 : i32
   // expected-error@+1 {{memref<2x4xi8> has 2 indices, not 1}}
-  %2 = tir.dot %1, %x[%0], %w[%0] : memref<2x4xi8>, memref<4xi8>
+  %1 = tir.load_quad %x[%0] : memref<2x4xi8>
 }

@@ -63,9 +63,17 @@ def candidates(
         buffers.append(Candidate(LayoutAttr(blocks), "" if found.is_texture else found.remark))
         if found.is_texture:
             textures.append(found)
+    if target.multiplies_bytes and _is_byte(type_):
+        # Texels of bytes are the words of products; samplers would take their bytes apart.
+        return [*buffers, PLAIN]
     if target.texture == "prefer" and textures:
         return textures
     return [*textures, *buffers, PLAIN]
+
+
+def _is_byte(type_: nn.Tensor) -> bool:
+    element = type_.element_type
+    return nn.is_integer(element) and nn.numpy_dtype(element).itemsize == 1
 
 
 def _of_blocks(shape: Sequence[int], target: cl.Target) -> list[Candidate]:

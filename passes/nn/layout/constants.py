@@ -53,14 +53,17 @@ class ConstantLayouts:
         blocks = [(axis, self.lanes)]
         terms = shared_terms(op, self.lanes)
         term = next((term for term in terms if self._by_blocks(op, term)), None)
-        if term is not None and self._packs_bytes(type_):
-            # Four terms of a channel lie side by side: the schedule packs them (`dot-tiles`), but
-            # only a layout fills up the last block of channels.
+        is_packed = term is not None and self._packs_bytes(type_)
+        # Texels of terms have a tail only in a layout, too.
+        is_filled = self.target.device_type == "cpu" or (term and term.extent % tir.QUAD == 0)
+        if is_packed and is_filled:
+            # Four terms of a channel lie side by side: the schedule packs them (`dot-tiles`,
+            # `dot-texels`), but only a layout fills up the last block of channels.
             is_whole = type_.get_shape()[axis] % self.lanes == 0
             return PLAIN if is_whole else Candidate(LayoutAttr(blocks))
         if term is not None:
             blocks = [(term.axes[1], self.lanes), *blocks]
-        if not (self.target.uses_textures and self.target.weight_images):
+        if is_packed or not (self.target.uses_textures and self.target.weight_images):
             return Candidate(LayoutAttr(blocks))
         row = min(axis + 1, len(type_.get_shape()) - 1)
         return texture_for(type_, blocks, row, self.target)

@@ -11,6 +11,8 @@ from typing import Any
 from .attention import ATTENTION
 from .channel_blocks import CHANNEL_BLOCKS
 from .columns import COLUMNS
+from .dot_parts import DOT_PARTS
+from .dot_texels import DOT_TEXELS
 from .dot_tiles import DOT_TILES
 from .elementwise import CPU_ELEMENTWISE, GPU_ELEMENTWISE
 from .fallback import FALLBACK
@@ -36,6 +38,10 @@ RULES: tuple[Rule[Any], ...] = (
     # Before single elements, where rows are long enough.
     ROW_TEXELS,
     GPU_ELEMENTWISE,
+    # Four products at a time, where the device has that: all others take one. Sums of few results
+    # are shared in a group, which takes no second launch.
+    DOT_PARTS,
+    DOT_TEXELS,
     # Before all that computes a sum in one group: parts of it are kernels for these rules.
     SPLIT_REDUCTION,
     # A large product profits most from local memory. It reads each operand many times, so that

@@ -13,23 +13,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import i8
-from xdsl.ir import Operation, OpResult
-from xdsl.ir.affine import AffineExpr
-
 from ....dialects import cl, tir
 from ....dialects.tir import QUAD
 from ..schedule import Schedule
-from ..schedule.analysis import memref_of
+from .byte_products import ByteProducts
 from .channel_tiles import Tile
-from .contraction import NO_CONTRACTION, Contraction, Load
+from .contraction import Contraction
 from .cpu import accumulators, divisors
 from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
-from .stages import blocked_variable, lane_step
 
 LANES = 16
 """Sums of a vector."""
@@ -42,16 +36,22 @@ _MOST_COPIES = 256
 class _Problem:
     """A sum of products of bytes, and the choice of its tile."""
 
-    contraction: Contraction
+    products: ByteProducts
     target: cl.Target
-    bytes: Load
-    """The operand of which four bytes are broadcast, unsigned."""
-    constant: Load
-    """The signed operand, of 16 times four bytes."""
-    lane: int
-    """The variable of its channels."""
-    term: int
-    """The variable of the reduction along which four terms lie side by side."""
+
+    @property
+    def contraction(self) -> Contraction:
+        return self.products.contraction
+
+    @property
+    def lane(self) -> int:
+        """The variable of the channels."""
+        return self.products.lane
+
+    @property
+    def term(self) -> int:
+        """The variable of the reduction along which four terms lie side by side."""
+        return self.products.term
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -116,65 +116,8 @@ class _Problem:
 
 
 def _problem_of(kernel: NaiveKernel, target: cl.Target) -> _Problem | Misfit:
-    contraction = kernel.contraction
-    if contraction is None:
-        return Misfit(NO_CONTRACTION)
-    stage = contraction.stage
-    factors = _factors(contraction)
-    if factors is None:
-        return Misfit("it does not add products of unsigned bytes and signed ones")
-    unsigned, signed = factors
-    extents, shape = stage.block.iter_extents, memref_of(signed.op.memref).get_shape()
-    # Along an axis of one element the index is no variable, as in the window of a single point.
-    unknown = [i for i, dim in enumerate(signed.dims) if dim is None and shape[i] > 1]
-    blocked = blocked_variable(stage, signed.op)
-    # Channels with a tail lie in blocks already, which fill it up: [O / 16, ..., 16].
-    is_blocked = unknown == [0, len(shape) - 1] and blocked is not None and blocked[1] == LANES
-    blocks = blocked[0] if is_blocked and blocked is not None else None
-    if signed.constant is None or (unknown and not is_blocked):
-        return Misfit("its signed bytes are no constants in the order of its variables")
-    lanes = [i for i in stage.spatial if i == blocks or signed.dims.count(i) == 1]
-    terms = [
-        i
-        for i in stage.reduce
-        if signed.dims.count(i) == 1 and lane_step(stage.block, unsigned.op, i, QUAD) == 1
-    ]
-    for lane in lanes:
-        if unsigned.steps[lane] != 0 or (blocks is not None and lane != blocks):
-            continue
-        for term in terms:
-            whole = extents[lane] % LANES == 0 and extents[term] % QUAD == 0
-            plain = {lane, term} - {blocks}
-            inside = all(shape[signed.dims.index(dim)] == extents[dim] for dim in plain)
-            if whole and inside:
-                return _Problem(contraction, target, unsigned, signed, lane, term)
-    return Misfit("no four terms lie side by side, or channels are no multiple of 16")
-
-
-def _factors(contraction: Contraction) -> tuple[Load, Load] | None:
-    """The loads of unsigned and of signed bytes."""
-    if len(contraction.loads) != 2:
-        return None
-    found: dict[type[Operation], Load] = {}
-    for load in contraction.loads:
-        uses = [use.operation for use in _behind_guards(load.op).uses]
-        if memref_of(load.op.memref).element_type != i8 or len(uses) != 1:
-            return None
-        found[type(uses[0])] = load
-    if set(found) != {arith.ExtUIOp, arith.ExtSIOp}:
-        return None
-    return found[arith.ExtUIOp], found[arith.ExtSIOp]
-
-
-def _behind_guards(load: Operation) -> OpResult:
-    """The value of a load, behind a test that gives zero instead."""
-    value = load.results[0]
-    for use in value.uses:
-        if isinstance(use.operation, scf.YieldOp) and isinstance(
-            guard := use.operation.parent_op(), scf.IfOp
-        ):
-            return guard.results[0]
-    return value
+    products = ByteProducts.of(kernel, LANES)
+    return products if isinstance(products, Misfit) else _Problem(products, target)
 
 
 def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
@@ -238,7 +181,7 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     problem, tile = _problem_of(kernel, cl.Target()), _tile(params)
     assert isinstance(problem, _Problem), "the rule fits"
     schedule.local_size(*params.numbers(LOCAL_SIZE))
-    _pack(schedule, problem)
+    problem.products.pack(schedule, LANES)
     loops = dict(enumerate(problem.contraction.output.loops))
     loops[problem.lane], lanes = schedule.split(loops[problem.lane], LANES)
     loops[problem.lane], blocks = schedule.split(loops[problem.lane], tile.blocks, overlap=True)
@@ -260,23 +203,6 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     schedule.vectorize(lanes)
     schedule.keep_private(block)
     join_grid(schedule, kernel.borders, problem.contraction.output)
-
-
-def _pack(schedule: Schedule, problem: _Problem) -> None:
-    """Lay the constant out so that a step of the reduction reads a vector of four bytes each."""
-    dims = problem.constant.dims
-    axes = [AffineExpr.dimension(i) for i in range(len(dims))]
-    term = axes[dims.index(problem.term)]
-    if problem.lane in dims:
-        lane = axes[dims.index(problem.lane)]
-        block, within, used = lane // LANES, lane % LANES, (lane, term)
-    else:
-        block, within = axes[0], axes[-1]
-        used = (block, within, term)
-    rest = [axis for axis in axes if axis not in used]
-    assert problem.constant.constant is not None, "the rule fits"
-    layout = [block, term // QUAD, *rest, within, term % QUAD]
-    schedule.transform_layout(schedule.func.params[problem.constant.constant], layout)
 
 
 def _reduce(schedule: Schedule, problem: _Problem, loops: Sequence[tir.ForOp], window: int) -> None:

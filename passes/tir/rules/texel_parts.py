@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from xdsl.ir.affine import AffineExpr
-
 from ....dialects import cl, tir
 from ....dialects.tir import TEXEL
 from ..schedule import Schedule
-from ..schedule.analysis import written
 from ..schedule.combine import can_combine
 from .grid import bind_axes, join_grid_of_texels
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
+from .shared_sums import add_up, arrange, order_tiles, put_local
 from .space import Choice, Misfit, Parameter, Params, Range, Space
 from .stages import split_channels
 from .texel_shape import TexelShape, TexelTile, candidates, cost_of
@@ -200,21 +198,17 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     shape = TexelShape.of(kernel)
     assert shape is not None, "the rule fits"
     fold, write, last = _share(schedule, shape, params.number("parts"))
-    nest = _arrange(schedule, kernel, shape, params)
-    _add_up(schedule, shape, schedule.compute_at(last, nest.item))
+    nest = arrange(schedule, kernel.main, shape, params)
+    add_up(schedule, shape, schedule.compute_at(last, nest.item))
     schedule.keep_private(last)
-    tiles, part = _tiles(schedule, shape, schedule.compute_at(write, nest.place), params)
+    tiles, part = order_tiles(schedule, shape, schedule.compute_at(write, nest.place), params)
     inner = schedule.compute_at(fold, part)
     rank = len(shape.extents)
     *window, channels, lanes_of_channels = inner[rank + 1 :]
     reduction = Reduction(inner[: rank + 1], [channels, *window], [lanes_of_channels])
     reduction.tile(schedule, shape, params)
     schedule.vectorize(nest.lanes)
-    for buffer in written(write):
-        schedule.set_scope(buffer, tir.Scope.Local)
-        # The four elements of a texel lie side by side.
-        order = [0, *(1 + i for i in range(rank) if i != shape.lane), 1 + shape.lane]
-        schedule.transform_layout(buffer, [AffineExpr.dimension(i) for i in order])
+    put_local(schedule, write, shape)
     bind_axes(schedule, nest.grid, _GROUPS)
     for loop in (tiles, nest.tile):
         schedule.bind(loop, tir.LoopKind.LocalY)
@@ -238,72 +232,6 @@ def _share(
     _, part = schedule.split(reduce[stage.reduce.index(lane)], parts, ("step", "part"))
     fold, last = schedule.rfactor_tree(part, parts, 0)
     return fold, schedule.cache_write(fold, tir.Scope.Private), last
-
-
-@dataclass(frozen=True)
-class _Nest:
-    """The output's loops that have a meaning."""
-
-    grid: list[tir.ForOp]
-    place: tir.ForOp
-    """The innermost one over groups."""
-    tile: tir.ForOp
-    """Over the tiles of a group."""
-    item: tir.ForOp
-    """Over the work-items of a tile."""
-    lanes: tir.ForOp
-
-
-def _arrange(schedule: Schedule, kernel: NaiveKernel, shape: TexelShape, params: Params) -> _Nest:
-    """Order the output's loops: groups, tiles, what a work-item writes of one, lanes."""
-    tile, along = tile_of(params), params.number("along")
-    loops, inside = list(kernel.main.loops), list[tir.ForOp]()
-    loops[shape.lane], lanes = schedule.split(loops[shape.lane], TEXEL)
-    if shape.column is not None:
-        column = loops[shape.column]
-        loops[shape.column], columns = schedule.split(column, tile.columns, overlap=True)
-        inside.append(columns)
-    # Inside, since their number is a power of two: a device divides by others in many steps.
-    loops[shape.lane], blocks = schedule.split(loops[shape.lane], tile.blocks)
-    inside.append(blocks)
-    names = ("group", "tile")
-    loops[along], member = schedule.split(
-        loops[along], params.number("members"), names, overlap=True
-    )
-    single = [loop for loop in loops if loop.size == 1]
-    grid = [loop for loop in loops if loop.size > 1] or [single.pop()]
-    schedule.reorder(*single, *grid, member, *inside, lanes)
-    texels = schedule.fuse(*inside, name="texel")
-    # The last texels are written twice rather than guarded.
-    _, item = schedule.split(texels, params.number("parts"), ("step", "part"), overlap=True)
-    return _Nest(grid, grid[-1], member, item, lanes)
-
-
-def _tiles(
-    schedule: Schedule, shape: TexelShape, loops: list[tir.ForOp], params: Params
-) -> tuple[tir.ForOp, tir.ForOp]:
-    """Order the loops over the sums of a group; returns those over its tiles and over parts."""
-    *spatial, part = loops
-    along, lane = params.number("along"), shape.lane
-    spatial[lane], texel = schedule.split(spatial[lane], TEXEL)
-    tiles = spatial[along]
-    if along == lane:
-        tiles, spatial[lane] = schedule.split(tiles, params.number("blocks"))
-    inside = [loop for loop in spatial if loop is not tiles]
-    schedule.reorder(tiles, part, *inside, texel)
-    for loop in inside:
-        schedule.unroll(loop)
-    schedule.vectorize(texel)
-    return tiles, part
-
-
-def _add_up(schedule: Schedule, shape: TexelShape, loops: list[tir.ForOp]) -> None:
-    """Add up the parts of a texel."""
-    *spatial, parts = loops
-    texel = spatial.pop(shape.lane)
-    schedule.reorder(*spatial, parts, texel)
-    schedule.unroll(parts)
-    schedule.vectorize(texel)
 
 
 def _cost_at(space: Space[_Facts], params: Params) -> float:

@@ -85,6 +85,8 @@ def bare_device() -> Device:
         ("#pragma OPENCL EXTENSION cl_khr_fp16 : enable", "arithmetic in half precision"),
         ("#pragma OPENCL EXTENSION cl_khr_fp64 : enable", "arithmetic in double precision"),
         ("__kernel void f(__global const double2 *x) {}", "arithmetic in double precision"),
+        ("s0 = sum + dot_4x8packed_us_int(a, b);", "products of four bytes"),
+        ('asm volatile("dp4a.u32.s32 %0, %1, %2, %0;");', "NVIDIA's instruction dp4a"),
         (
             f"    // Build with {ROUNDING_OPTION} where the device takes it.",
             "correctly rounded division",
@@ -92,7 +94,9 @@ def bare_device() -> Device:
     ],
 )
 def test_what_a_device_lacks_is_named(source: str, feature: str) -> None:
-    with pytest.raises(CloptError, match=f"to use {feature}, which .*Bare device.* does not have"):
+    with pytest.raises(
+        CloptError, match=f"to use {feature}.*, which .*Bare device.* does not have"
+    ):
         check_requirements(bare_device(), source)
 
 

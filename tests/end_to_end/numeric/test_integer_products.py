@@ -24,6 +24,9 @@ _WIDE: dict[str, Any] = {
 }
 """The schedules of processors with products of bytes, in arithmetic that all devices have."""
 
+_TEXELS = "nvidia dot_product=plain compute_units=4 launch_microseconds=0"
+"""The same of a GPU that keeps four bytes of channels in a word."""
+
 _PRODUCT = """
 func.func @main(%x: tensor<{m}x{k}xui8>) -> tensor<{m}x{n}xi32> {{
   %w = nn.constant dense<{w}> : tensor<{k}x{n}xi8>
@@ -44,6 +47,21 @@ def test_products_are_exact(device: str, tmp_path: Path, shape: tuple[int, int, 
     path = tmp_path / "module.mlir"
     path.write_text(_PRODUCT.format(m=m, k=k, n=n, w=w.tolist()))
     (y,) = clopt.compile(path, device=device, use_cache=False, **_WIDE).run([x])
+    np.testing.assert_array_equal(y, x.astype("i4") @ w.astype("i4"))
+
+
+@pytest.mark.parametrize("shape", [(7, 64, 32), (1, 32, 48), (3, 20, 8), (3, 8, 21), (2, 7, 8)])
+def test_products_of_words_are_exact(
+    device: str, tmp_path: Path, shape: tuple[int, int, int]
+) -> None:
+    m, k, n = shape
+    rng = np.random.default_rng(k)
+    x = rng.integers(0, 256, (m, k)).astype("u1")
+    w = rng.integers(-128, 128, (k, n)).astype("i1")
+    x[0], w[:, 0], w[:, 1] = 255, -128, 127
+    path = tmp_path / "module.mlir"
+    path.write_text(_PRODUCT.format(m=m, k=k, n=n, w=w.tolist()))
+    (y,) = clopt.compile(path, target=_TEXELS, device=device, use_cache=False).run([x])
     np.testing.assert_array_equal(y, x.astype("i4") @ w.astype("i4"))
 
 
@@ -113,6 +131,22 @@ def test_convolutions(device: str, name: str) -> None:
 _IN_QUADS = ("padded", "padded by a zero point", "signed", "points, padded")
 
 
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_of_words(device: str, name: str) -> None:
+    """The same on a GPU; a depthwise one and groups multiply single bytes."""
+    shape, form = CONVOLUTIONS[name]
+    form = {"pad": 1, "stride": 1, "group": 1, "zero": np.uint8(0), **form}
+    rng = np.random.default_rng(len(name))
+    model = _network(rng, shape, **form).SerializeToString()
+    limits = np.iinfo(form["zero"].dtype)
+    x = rng.integers(limits.min, limits.max + 1, shape[:4]).astype(form["zero"].dtype)
+    expected = _onnxruntime(model, x)
+    compiled = clopt.compile(model, target=_TEXELS, device=device, use_cache=False)
+    (y,) = compiled.run([x])
+    assert np.abs(y.astype("i4") - expected).max() <= 1
+    assert ("dot_bytes4(" in compiled.source) is (form["group"] == 1)
+
+
 _LAYERS = ((48, 16, 1), (48, 1, 3), (24, 48, 1), (48, 24, 1))
 """An inverted residual, and what follows it: filters, the channels of each, and its window."""
 
@@ -157,6 +191,20 @@ def test_points_between_blocks(device: str) -> None:
     assert np.abs(y.astype("i4") - expected).max() <= 1
     kernels = compiled.source.split("__kernel")[1:]
     assert sum("dot_bytes16(" in kernel for kernel in kernels) == 2
+
+
+def test_words_between_kernels(device: str) -> None:
+    """All but the depthwise convolution read four channels at once, and write them so."""
+    rng = np.random.default_rng(1)
+    model = _chain(rng).SerializeToString()
+    x = rng.integers(0, 256, (1, 16, 9, 10)).astype("u1")
+    expected = _onnxruntime(model, x)
+    compiled = clopt.compile(model, target=_TEXELS, device=device, use_cache=False)
+    (y,) = compiled.run([x])
+    assert np.abs(y.astype("i4") - expected).max() <= 1
+    kernels = compiled.source.split("__kernel")[1:]
+    assert sum("dot_bytes4(" in kernel for kernel in kernels) == 3
+    assert "image2d" not in compiled.source
 
 
 def _onnxruntime(model: bytes, x: Array) -> Array:

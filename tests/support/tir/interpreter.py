@@ -46,6 +46,20 @@ def _load(buffer: np.ndarray, index: tuple[int, ...]) -> Any:
     return buffer[index]
 
 
+def _load_quad(buffer: np.ndarray, index: tuple[int, ...]) -> Any:
+    """Four bytes, the first of them lowest; they start at a multiple of four."""
+    *outer, first = index
+    assert first % tir.QUAD == 0, "words are aligned"
+    parts = [int(_load(buffer, (*outer, first + i))) & 255 for i in range(tir.QUAD)]
+    return np.array(sum(part << 8 * i for i, part in enumerate(parts)), "u4").view("i4")[()]
+
+
+def _dot(total: Any, a: Any, b: Any) -> Any:
+    """The sum and four products of unsigned bytes and signed ones."""
+    unsigned, signed = np.array(a).view(("u1", 4)), np.array(b).view(("i1", 4))
+    return (total + unsigned.astype("i4") @ signed.astype("i4")).astype("i4")
+
+
 def _store(buffer: np.ndarray, index: tuple[int, ...], value: Any) -> None:
     _check(buffer, index)
     same = isinstance(value, (bool, buffer.dtype.type)) or np.asarray(value).dtype == buffer.dtype
@@ -125,6 +139,8 @@ def run(
         "np": np,
         "BUILTINS": BUILTINS,
         "load": _load,
+        "load_quad": _load_quad,
+        "dot": _dot,
         "store": _store,
         "texel_read": texel_read,
         "texel_write": texel_write,

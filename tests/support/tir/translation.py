@@ -40,6 +40,7 @@ _CMPF = (
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 _FUNCTIONS = {
+    "tir.dot": "dot",
     **{
         f"math.{name}": f"np.{function}"
         for name, function in (
@@ -218,6 +219,8 @@ class Translator:
                 return _affine(op.map.data.results[0], operands)
             case memref.LoadOp():
                 return f"load({operands[0]}, ({''.join(f'{i}, ' for i in operands[1:])}))"
+            case tir.LoadQuadOp():
+                return f"load_quad({operands[0]}, ({''.join(f'{i}, ' for i in operands[1:])}))"
             case tir.TexelReadOp():
                 texel = self.texel(op.source, op.coords, op.lane)
                 return f"texel_read({texel}, {op.border is not None})"
