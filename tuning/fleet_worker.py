@@ -51,7 +51,8 @@ def device_of(label: str) -> Device | None:
 
 def key_of(task: Task) -> str:
     """The same for equal tasks."""
-    return sha256(f"{task.kernel} {task.target} {task.program}".encode()).hexdigest()
+    content = (task.kernel, task.target, task.traffic, task.in_place, task.program)
+    return sha256(repr(content).encode()).hexdigest()
 
 
 def serve(scheduler: str, instrument: Instrument, slots: int = 1, seconds: float = 30.0) -> None:

@@ -8,17 +8,21 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clopt.backends.targets import load_target
 from clopt.errors import CloptError
+from clopt.tuning.measure import OpenCLInstrument
 from clopt.tuning.trial import Fault, Result, Trial
 from clopt.tuning.workers import LocalMachines
 from support import effort
 from support.tuning.kills import database, killing
+from support.tuning.networks import default_trial, residual_tasks
 from support.tuning.planted import DEVICE, Planted, planted_time, task, trial
 
 FAULTS = {
@@ -151,9 +155,11 @@ def notes_if_any(journal: Path, what: str) -> list[list[str]]:
 
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path):
     program = f"""
+from dataclasses import replace
 from pathlib import Path
 from clopt.tuning.workers import LocalMachines
 from support.tuning.kills import database, killing
+from support.tuning.networks import default_trial, residual_tasks
 from support.tuning.planted import Planted, task, trial
 LocalMachines(Planted(Path({str(tmp_path / "journal")!r})), 1, 600).submit(trial("hang", task()))
 """
@@ -200,3 +206,17 @@ def test_killed_workers_change_no_result(
     assert got == expected
     assert len(expected) == count
     assert len(killed) >= 2
+
+
+def test_plans_are_measured_in_processes_on_a_real_device():
+    tasks = residual_tasks(load_target("pocl"))
+    trials = [replace(default_trial(task), most_runs=6) for task in tasks[:3]]
+    found = LocalMachines(OpenCLInstrument("pocl"), slots=2, seconds=60)
+    try:
+        results = results_of(found, trials)
+    finally:
+        found.close()
+    for tried, result in zip(trials, results, strict=True):
+        assert (result.fault, result.reason) == (None, "")
+        assert (result.kernel, result.plan) == (tried.task.kernel, tried.plan)
+        assert result.microseconds is not None

@@ -1,0 +1,76 @@
+"""`clopt-tune worker`: a device of this machine in a fleet."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from clopt.backends.targets import load_target
+from clopt.errors import CloptError
+from clopt.tools.tune.__main__ import main
+from clopt.tuning.fleet import Fleet
+from support.tuning.networks import default_trial, residual_tasks
+
+SCHEDULER = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
+WORKER = [sys.executable, "-m", "clopt.tools.tune", "worker"]
+
+
+def connected(address: str) -> Fleet:
+    """A fleet, once it has a worker."""
+    for _ in range(100):
+        try:
+            return Fleet(address, "Portable Computing Language")
+        except CloptError:
+            time.sleep(0.2)
+    raise AssertionError("no worker came")
+
+
+def test_a_worker_measures_on_its_device():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = str(found.getsockname()[1])
+    address = f"tcp://127.0.0.1:{port}"
+    worker = [*WORKER, "--scheduler", address, "--device", "pocl"]
+    with (
+        subprocess.Popen([*SCHEDULER, "--host", "127.0.0.1", "--port", port]) as scheduler,
+        subprocess.Popen(worker) as trying,
+    ):
+        try:
+            fleet = connected(address)
+            try:
+                trial = default_trial(residual_tasks(load_target("pocl"))[0])
+                result = fleet.submit(replace(trial, most_runs=6)).result(timeout=120)
+            finally:
+                fleet.close()
+        finally:
+            trying.kill()
+            scheduler.kill()
+    assert (result.fault, result.reason) == (None, "")
+    assert result.plan == trial.plan
+    assert result.device == fleet.device.name
+    assert result.microseconds is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["guess"], '"guess" is no subcommand; there are: worker.'),
+        (
+            ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "no such"],
+            'No OpenCL device answers to "no such"',
+        ),
+        (
+            ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "pocl", "--slots", "0"],
+            "--slots and --seconds are positive numbers.",
+        ),
+    ],
+)
+def test_mistakes_are_told(capsys: pytest.CaptureFixture[str], words: list[str], sentence: str):
+    with pytest.raises(SystemExit):
+        main(words)
+    assert f"clopt-tune: {sentence}" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""`clopt-tune` and its subcommands."""
