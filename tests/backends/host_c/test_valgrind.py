@@ -26,8 +26,8 @@ def test_faults_are_found(tmp_path: Path) -> None:
     subprocess.run(command, check=True)
     log = tmp_path / "log"
     checks = ["valgrind", "--leak-check=full", "--num-callers=8", f"--log-file={log}"]
+    environment = os.environ | for_valgrind(tmp_path)
     for before in ([], checks):
-        environment = os.environ | for_valgrind(tmp_path)
         subprocess.run([*before, program, POCL], check=True, env=environment, capture_output=True)
     found = "\n".join(faults(log, r"\(planted_faults\.c:"))
     kinds = re.findall("Invalid write|uninitialised|free'd|definitely lost|_pocl_kernel_put", found)
