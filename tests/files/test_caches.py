@@ -8,20 +8,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import onnx
 import pytest
 
 from clopt.files import caches
+from support.onnx import models
 
-ROOT = Path(__file__).parents[2]
-DIGITS = ROOT / "examples" / "digits" / "digits.onnx"
 RUN = """
 import json, sys
 import numpy as np
 import clopt
 found = []
 for device in clopt.list_devices():
-    model = clopt.compile(sys.argv[1], dims={"batch": 1}, device=device)
-    (y,) = model.run([np.ones((1, 1, 8, 8), np.float32)])
+    (y,) = clopt.compile(sys.argv[1], device=device).run([np.ones((2, 8), np.float32)])
     found.append([device.platform, y.ravel().tolist()])
 print(json.dumps(found))
 """
@@ -36,7 +35,17 @@ UNWRITABLE = {
 }
 
 
-def run(code: str, changes: dict[str, str | None], cwd: Path) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One small kernel: all that these tests need."""
+    path = tmp_path_factory.mktemp("network") / "network.onnx"
+    onnx.save(models.model("float[2,8] x", "y = Softmax(x)"), path)
+    return path
+
+
+def run(
+    code: str, network: Path, changes: dict[str, str | None], cwd: Path
+) -> subprocess.CompletedProcess[str]:
     # What this process has set for its own runtimes is not inherited.
     ours = ("OCL_ICD_VENDORS", "POCL_CACHE_DIR", "PYOPENCL_NO_CACHE", "XDG_CACHE_HOME")
     environment = {k: v for k, v in os.environ.items() if k not in ours}
@@ -44,15 +53,15 @@ def run(code: str, changes: dict[str, str | None], cwd: Path) -> subprocess.Comp
     for name in (name for name, value in changes.items() if value is None):
         environment.pop(name, None)
     return subprocess.run(
-        [sys.executable, "-c", code, str(DIGITS)],
+        [sys.executable, "-c", code, str(network)],
         env=environment, cwd=cwd, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+def usual(network: Path, tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     folder = tmp_path_factory.mktemp("usual")
-    done = run(RUN, {"XDG_CACHE_HOME": str(folder)}, folder)
+    done = run(RUN, network, {"XDG_CACHE_HOME": str(folder)}, folder)
     assert "clopt cannot keep" not in done.stderr
     return json.loads(done.stdout)
 
@@ -60,18 +69,18 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="uses Linux' /proc as a read-only folder")
 @pytest.mark.parametrize("place", UNWRITABLE)
 def test_every_device_runs_where_nothing_can_be_kept(
-    place: str, usual: list[object], tmp_path: Path
+    place: str, usual: list[object], network: Path, tmp_path: Path
 ) -> None:
-    done = run(RUN, UNWRITABLE[place], tmp_path)
+    done = run(RUN, network, UNWRITABLE[place], tmp_path)
     assert json.loads(done.stdout) == usual
     assert done.stderr.count("clopt cannot keep files in /proc") == 1
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir()), "nothing is left in the current folder"
 
 
-def test_the_command_line_says_it_in_a_remark(tmp_path: Path) -> None:
-    code = "import sys\nfrom clopt.tools.run import main\nmain([sys.argv[1], '--dim', 'batch=1'])"
-    done = run(code, {"XDG_CACHE_HOME": "/proc"}, tmp_path)
+def test_the_command_line_says_it_in_a_remark(network: Path, tmp_path: Path) -> None:
+    code = "import sys\nfrom clopt.tools.run import main\nmain([sys.argv[1]])"
+    done = run(code, network, {"XDG_CACHE_HOME": "/proc"}, tmp_path)
     assert done.returncode == 0
     (remark,) = [line for line in done.stderr.splitlines() if "cannot keep" in line]
     assert remark.startswith("remark: clopt cannot keep files in /proc/clopt, so each process ")

@@ -60,6 +60,10 @@ def build(
     return [folder / f"{path.stem}.o" for path in paths]
 
 
+CHECKED = ["-fsyntax-only"]
+"""For `build`: find errors and warnings, make no objects."""
+
+
 def test_renamed_headers_have_no_other_name(tmp_path: Path) -> None:
     """The test below means something: our own names are gone, the public ones are there."""
     text = (write_renamed(tmp_path) / "CL" / "cl_qcom_ml_ops.h").read_text()
@@ -77,9 +81,10 @@ def test_public_names_suffice(
     compiler: str, name: str, packages: Mapping[str, Path], tmp_path: Path
 ) -> None:
     headers = write_renamed(tmp_path / "include")
-    build(compiler, packages[name], headers, tmp_path / "objects", OTHER_ACTIVATIONS)
+    build(compiler, packages[name], headers, tmp_path / "objects", [*CHECKED, *OTHER_ACTIVATIONS])
 
 
+@pytest.mark.in_turns
 def test_results_do_not_depend_on_names(
     models: Mapping[str, clopt.CompiledModel],
     packages: Mapping[str, Path],
@@ -111,7 +116,7 @@ def test_headers_of_other_versions(
 ) -> None:
     """The package compiles with each. It runs where it has all it needs, and says it elsewhere."""
     headers = write_version(tmp_path / "include", version)
-    build(compilers()[0], packages["cases"], headers, tmp_path / "cases")
+    build(compilers()[0], packages["cases"], headers, tmp_path / "cases", CHECKED)
     made = build(compilers()[0], packages["one"], headers, tmp_path / "objects")
     program = link_objects([*made, *runtime], tmp_path / "one", reference_library())
     done = run_example(program, packages["one"], devices)
@@ -148,7 +153,7 @@ def test_newest_version_that_is_used(
     tmp_path: Path,
 ) -> None:
     headers, limit = other_fifth(tmp_path / "include"), ["-DCLOPT_CLML_MAX_VERSION=4"]
-    build(compilers()[0], packages["cases"], headers, tmp_path / "cases", limit)
+    build(compilers()[0], packages["cases"], headers, tmp_path / "cases", [*CHECKED, *limit])
     made = build(compilers()[0], packages["one"], headers, tmp_path / "objects", limit)
     program = link_objects([*made, *runtime], tmp_path / "one", reference_library())
     assert "CLML 4.0: " in run_example(program, packages["one"], devices).stdout

@@ -34,6 +34,14 @@ from support.tir import plans
 from support.tir.packed_kernels import CASES, Example
 from support.tir.program import run_program
 
+GPUS = ("adreno-740", "nvidia")
+PACKED = [
+    pytest.param(name, gpu, marks=() if i % len(GPUS) == j else pytest.mark.long)
+    for i, name in enumerate(list(CASES)[::4])
+    for j, gpu in enumerate(GPUS)
+]
+"""One of the two for each case by default, both in the long form."""
+
 
 def random_plan(func: tir.FuncOp, target: cl.Target, data: st.DataObject) -> tir.PlanAttr:
     plan = plans.random_plan(func, target, lambda values: pick(data, values))
@@ -42,7 +50,7 @@ def random_plan(func: tir.FuncOp, target: cl.Target, data: st.DataObject) -> tir
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=effort.examples(8))
+@settings(max_examples=effort.examples(5, long=80))
 @given(data=st.data())
 def test_plain_kernels(family: Callable[[Network], ModuleOp], data: st.DataObject) -> None:
     net = Network(data)
@@ -64,7 +72,7 @@ def test_plain_kernels(family: Callable[[Network], ModuleOp], data: st.DataObjec
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=effort.examples(8))
+@settings(max_examples=effort.examples(5, long=80))
 @given(data=st.data())
 def test_kernels_in_blocks(family: Callable[[Network], ModuleOp], data: st.DataObject) -> None:
     net = Network(data)
@@ -84,7 +92,7 @@ def test_kernels_in_blocks(family: Callable[[Network], ModuleOp], data: st.DataO
     assert_same(found, expected, "in blocks, scheduled by a random plan")
 
 
-@settings(max_examples=effort.examples(20))
+@settings(max_examples=effort.examples(12, long=200))
 @given(data=st.data())
 def test_kernels_of_strips(data: st.DataObject) -> None:
     net = Network(data)
@@ -107,8 +115,7 @@ def test_kernels_of_strips(data: st.DataObject) -> None:
     assert_same(found, expected, "in strips, scheduled by a random plan")
 
 
-@pytest.mark.parametrize("target", ["adreno-740", "nvidia"])
-@pytest.mark.parametrize("name", list(CASES)[::4])
+@pytest.mark.parametrize(("name", "target"), PACKED)
 @settings(max_examples=effort.examples(2))
 @given(data=st.data())
 def test_packed_kernels(name: str, target: str, data: st.DataObject) -> None:
