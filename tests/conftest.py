@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import secrets
+from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
-from clopt.backends.pyopencl_runtime import list_devices, target_for
+from clopt.backends.pyopencl_runtime import list_devices, target_for, workers
 from support import durations, effort
 
 # The same facts in every run and on every machine, also in the processes that tests start.
@@ -35,6 +37,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # Failed asserts of helpers show their values, too.
     for folder in Path(effort.__file__).parent.iterdir():
         pytest.register_assert_rewrite(f"support.{folder.name}")
+    # Processes that help to compile would take the cores of other tests.
+    tests = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    cores = workers._cores()
+    workers._cores = lambda: max(1, cores // tests)
     config.option.loadscopereorder = False  # pytest-xdist would sort by the number of tests
     if config.getoption("--record-durations") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(durations.Recorder())
@@ -60,19 +66,39 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The slowest files first; without the tests marked `long`, unless this is the long form."""
+    """The slowest files first; only in the long form those marked `long`, and all `in_turns`."""
     durations.slowest_first(items)
     if config.getoption("--long"):
         return
-    left_out = [item for item in items if item.get_closest_marker("long")]
+    left_out = [item for item in items if _is_long(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        items[:] = [item for item in items if not _is_long(item)]
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return item.get_closest_marker("long") is not None or (
+        item.get_closest_marker("in_turns") is not None and not _is_in_turn(item)
+    )
+
+
+def _is_in_turn(item: pytest.Item) -> bool:
+    """Whether the test runs on this device: its name without the device's decides, so that a new
+    test moves no other one."""
+    assert isinstance(item, pytest.Function)
+    if not (names := list(_devices())):
+        return True  # and fails
+    turn = list(_devices().values()).index(item.callspec.params["device"])
+    return crc32(item.name.replace(names[turn], "", 1).encode()) % len(names) == turn
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector from looking at modules and tests again: they stay."""
+    """Keep the garbage collector from looking at modules and tests again: they stay.
+
+    It looks at what is new less often: compilers make many objects, and few cycles.
+    """
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def _require_runtimes() -> None:
@@ -84,6 +110,7 @@ def _require_runtimes() -> None:
         raise pytest.UsageError(f"no OpenCL device of {', '.join(missing)}; found: {found or '-'}")
 
 
+@cache
 def _devices() -> dict[str, str]:
     return {target_for(device).name: str(device.index) for device in list_devices()}
 

@@ -56,6 +56,7 @@ def test_digits(target: str, device: str, runtime: Sequence[Path], tmp_path: Pat
         assert "images:" not in printed
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", ["squeezenet1_1", "text_encoder"])
 def test_network(name: str, device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
     network = builders.NETWORKS[name]()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -46,33 +46,32 @@ STRETCH = 4
 
 def check(
     model: onnx.ModelProto,
-    devices: Mapping[str, str],
+    device: str,
     precision: str = "f32",
     target: str = TARGET,
 ) -> clopt.CompiledModel:
-    """Compile once and compare with onnxruntime on every device. Returns the compiled model."""
+    """Compile once and compare with onnxruntime on the device. Returns the compiled model."""
     inputs = builders.inputs_for(model)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(model.SerializeToString(), options)
     expected = [np.asarray(array) for array in session.run(None, inputs)]
     compiled = clopt.compile(model, target, precision=precision)
-    for name, device in devices.items():
-        executable = CExecutable(
-            compiled.module,
-            compiled.weights,
-            device,
-            source=compiled.source,
-            stand_ins={"clml": "reference"},
-        )
-        # Again, in the memory that the first inference has written.
-        for _ in range(2):
-            for got, want in zip(executable.run(inputs), expected, strict=True):
-                assert got.dtype == want.dtype
-                assert got.shape == want.shape
-                error = np.abs(got - want).max()
-                assert error <= TOLERANCES[precision] * np.abs(want).max(), name
-        assert executable.offload is None or not executable.offload.larger_tensors
+    executable = CExecutable(
+        compiled.module,
+        compiled.weights,
+        device,
+        source=compiled.source,
+        stand_ins={"clml": "reference"},
+    )
+    # Again, in the memory that the first inference has written.
+    for _ in range(2):
+        for got, want in zip(executable.run(inputs), expected, strict=True):
+            assert got.dtype == want.dtype
+            assert got.shape == want.shape
+            error = np.abs(got - want).max()
+            assert error <= TOLERANCES[precision] * np.abs(want).max()
+    assert executable.offload is None or not executable.offload.larger_tensors
     return compiled
 
 
@@ -91,19 +90,21 @@ def kinds_of_commands(compiled: clopt.CompiledModel) -> Counter[str]:
     return Counter(command.name for graph in graphs(compiled) for command in graph.commands)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", list(CLASSIFIERS))
-def test_all_in_clml(name: str, devices: dict[str, str]) -> None:
+def test_all_in_clml(name: str, device: str) -> None:
     """One graph, two copies and no kernel."""
-    compiled = check(CLASSIFIERS[name](), devices)
+    compiled = check(CLASSIFIERS[name](), device)
     assert commands(compiled).keys() == {EnqueueOffloadOp}
     assert len(graphs(compiled)) == 1
     assert kinds_of_commands(compiled)["clml.copy"] == 2
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", ["mobilenet_v2", "inception_v3"])
-def test_all_in_clml_in_half(name: str, devices: dict[str, str]) -> None:
+def test_all_in_clml_in_half(name: str, device: str) -> None:
     """The casts of inputs and outputs are our kernels; sums are float in all graphs."""
-    compiled = check(CLASSIFIERS[name](), devices, "f16-storage")
+    compiled = check(CLASSIFIERS[name](), device, "f16-storage")
     assert commands(compiled)[EnqueueKernelOp] == 2
     arithmetics = [str(graph.arithmetic_mode.value) for graph in graphs(compiled)]
     assert arithmetics.count("fp16_acc32") >= 1
@@ -116,16 +117,17 @@ def every_other(function: FuncOp, target: Target, weights: Weights) -> Matches:
     return Matches([match for i, match in enumerate(legal) if i // STRETCH % 2 == 0])
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("name", "precision"),
     [("resnet18", "f32"), ("squeezenet1_1", "f32"), ("mobilenet_v2", "f16-storage")],
 )
 def test_kernels_from_images_between_graphs(
-    name: str, precision: str, devices: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    name: str, precision: str, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accelerator, "find_matches", every_other)
     target = "adreno-740 texture=prefer clml=prefer fp16=false"
-    compiled = check(CLASSIFIERS[name](), devices, precision, target)
+    compiled = check(CLASSIFIERS[name](), device, precision, target)
     assert len(graphs(compiled)) >= 2
     assert "__read_only image2d_t" in compiled.source
     kinds = EnqueueKernelOp | EnqueueOffloadOp
@@ -135,10 +137,11 @@ def test_kernels_from_images_between_graphs(
     assert not commands(compiled)[EnqueueCopyOp]
 
 
-def test_auto(devices: dict[str, str]) -> None:
+@pytest.mark.in_turns
+def test_auto(device: str) -> None:
     """At this size our kernels cost less for some networks, by the figures of the target."""
     target = "adreno-740 texture=prefer clml=auto fp16=false"
-    assert graphs(check(CLASSIFIERS["mobilenet_v2"](), devices, target=target))
+    assert graphs(check(CLASSIFIERS["mobilenet_v2"](), device, target=target))
     assert not graphs(clopt.compile(CLASSIFIERS["resnet18"](), target))
 
 
@@ -165,10 +168,11 @@ def test_calls_of_an_inference(
     }
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("precision", ["f32", "f16-storage"])
-def test_layers_of_the_first_integration(precision: str, devices: dict[str, str]) -> None:
+def test_layers_of_the_first_integration(precision: str, device: str) -> None:
     """Each becomes a command of CLML, and nothing else does; the numbers are right."""
-    compiled = check(small_classifiers.mobilenet_v1_with_all_layers(), devices, precision)
+    compiled = check(small_classifiers.mobilenet_v1_with_all_layers(), device, precision)
     assert commands(compiled)[EnqueueKernelOp] == (0 if precision == "f32" else 2)
     assert kinds_of_commands(compiled).keys() == {
         "clml.activation",

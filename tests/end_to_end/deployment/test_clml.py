@@ -123,6 +123,7 @@ def refusal(program: Path, package: Path, device: str, *options: str) -> str:
     return done.stderr
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("knobs", "options", "said"),
     [

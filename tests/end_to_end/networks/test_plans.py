@@ -59,6 +59,7 @@ def reference(network: str, target: str) -> tuple[Mapping[str, np.ndarray], ...]
     return inputs, results
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(("network", "target"), CASES)
 def test_every_plan_computes_the_same(network: str, target: str, device: str) -> None:
     trials, (inputs, expected) = trials_of(network, target), reference(network, target)

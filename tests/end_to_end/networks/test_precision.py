@@ -13,11 +13,13 @@ TOLERANCE = 1e-2
 
 
 # Without half arithmetic, as on PoCL, f16 is f16-storage.
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", builders.by_effort())
 def test_network_in_half(name: str, device: str) -> None:
     _check(name, device, "f16")
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", ["mobilenet_v2", "vit_tiny", "unet"])
 def test_network_stored_in_half(name: str, device: str) -> None:
     _check(name, device, "f16-storage")

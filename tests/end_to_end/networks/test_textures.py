@@ -8,20 +8,22 @@ from clopt.backends.pyopencl_runtime.devices import find_device, target_for
 from support.onnx import builders, on_devices
 
 
-def _check(name: str, devices: dict[str, str], precision: str) -> None:
+def _check(name: str, device: str, precision: str) -> None:
     model = builders.NETWORKS[name]()
-    compiled = on_devices.check(model, builders.inputs_for(model), devices, precision)
+    compiled = on_devices.check(model, builders.inputs_for(model), {device: device}, precision)
     assert "__read_only image2d_t" in compiled.source
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", builders.by_effort())
-def test_float(name: str, devices: dict[str, str]) -> None:
-    _check(name, devices, "f32")
+def test_float(name: str, device: str) -> None:
+    _check(name, device, "f32")
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", ["mobilenet_v2", "vit_tiny", "unet"])
-def test_half_storage(name: str, devices: dict[str, str]) -> None:
-    _check(name, devices, "f16-storage")
+def test_half_storage(name: str, device: str) -> None:
+    _check(name, device, "f16-storage")
 
 
 def test_half(devices: dict[str, str]) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import clopt
-from clopt.backends.pyopencl_runtime import Executable, find_device
+from clopt.backends.pyopencl_runtime import Executable, find_device, target_for
 from support.onnx.on_devices import TARGET
 
 # n, c, h, w, o, pads: tiles that reach over the edge in one or both directions, channels that no
@@ -72,6 +74,7 @@ CUTS_HALVES = ("nvidia",)
 rounding."""
 
 
+@cache
 def _problem(case: tuple) -> tuple[np.ndarray, onnx.ModelProto, np.ndarray]:
     """Activations as behind a ReLU and weights by He et al., as a ResNet has them."""
     n, c, h, w, o, pads = case
@@ -92,12 +95,14 @@ def _check(
     assert np.abs(y - expected).max() <= tolerance * np.abs(expected).max()
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(("precision", "tolerance"), [("f32", 1e-4), ("f16-storage", 1e-2)])
 @pytest.mark.parametrize("case", CASES)
 def test_hard_cases(case: tuple, precision: str, tolerance: float, device: str) -> None:
     _check(case, precision, tolerance, device, "winograd_output", blocks="off")
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(("precision", "tolerance"), [("f32", 1e-4), ("f16-storage", 1e-2)])
 @pytest.mark.parametrize("case", CASES_IN_BLOCKS)
 def test_tiles_in_blocks(case: tuple, precision: str, tolerance: float, device: str) -> None:
@@ -106,14 +111,14 @@ def test_tiles_in_blocks(case: tuple, precision: str, tolerance: float, device: 
     _check(case, precision, tolerance, device, "winograd_conv", blocks="prefer")
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(("precision", "mode"), [(p, m) for p in ERRORS for m in ERRORS[p]])
 @pytest.mark.parametrize("case", CASES_IN_TEXELS)
-def test_tiles_in_texels(case: tuple, precision: str, mode: str, devices: dict[str, str]) -> None:
+def test_tiles_in_texels(case: tuple, precision: str, mode: str, device: str) -> None:
     x, model, expected = _problem(case)
     compiled = clopt.compile(model, target=f"{TARGET} winograd={mode}", precision=precision)
     assert ("winograd_product" in compiled.source) == (mode == "prefer")
-    for name, device in devices.items():
-        executable = Executable(compiled.module, compiled.weights, device, source=compiled.source)
-        error = np.abs(executable.run([x])[0] - expected).max() / np.abs(expected).max()
-        factor = 2 if name in CUTS_HALVES and precision == "f16-storage" else 1
-        assert error <= factor * ERRORS[precision][mode], name
+    executable = Executable(compiled.module, compiled.weights, device, source=compiled.source)
+    error = np.abs(executable.run([x])[0] - expected).max() / np.abs(expected).max()
+    cuts = target_for(find_device(device)).name in CUTS_HALVES and precision == "f16-storage"
+    assert error <= (2 if cuts else 1) * ERRORS[precision][mode]

@@ -22,19 +22,21 @@ makes large errors of small ones (a logarithm, a product) and what jumps at a th
 """
 
 
-def _check(name: str, devices: dict[str, str], precision: str) -> None:
+def _check(name: str, device: str, precision: str) -> None:
     model = hard_cases.CASES[name](False)
     shape = [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
     x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
-    compiled = on_devices.check(model, {"x": x}, devices, precision)
+    compiled = on_devices.check(model, {"x": x}, {device: device}, precision)
     assert "__read_only image" in compiled.source or name in VIEWS
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", list(hard_cases.CASES))
-def test_float(name: str, devices: dict[str, str]) -> None:
-    _check(name, devices, "f32")
+def test_float(name: str, device: str) -> None:
+    _check(name, device, "f32")
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", IN_HALF)
-def test_half_storage(name: str, devices: dict[str, str]) -> None:
-    _check(name, devices, "f16-storage")
+def test_half_storage(name: str, device: str) -> None:
+    _check(name, device, "f16-storage")
