@@ -11,7 +11,7 @@ from zlib import crc32
 
 import pytest
 
-from clopt.backends.pyopencl_runtime import list_devices, target_for, workers
+from clopt.backends.pyopencl_runtime import build, list_devices, target_for, workers
 from support import durations, effort
 
 # The same facts in every run and on every machine, also in the processes that tests start.
@@ -128,3 +128,12 @@ def devices() -> dict[str, str]:
     found = _devices()
     assert found, "no OpenCL device"
     return found
+
+
+@pytest.fixture
+def quick_builds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are built as `support.cl.quick_builds` says."""
+    from support.cl.quick_builds import CHANGES
+
+    for name, value in CHANGES.items():
+        monkeypatch.setattr(build, name, value)

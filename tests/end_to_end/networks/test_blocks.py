@@ -38,6 +38,7 @@ def test_networks_in_half_storage(name: str, device: str) -> None:
 
 
 @pytest.mark.in_turns
+@pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", list(hard_cases.CASES))
 def test_hard_cases(name: str, device: str) -> None:
     model = hard_cases.CASES[name](False)

@@ -7,6 +7,8 @@ import pytest
 from clopt.backends.pyopencl_runtime.devices import find_device, target_for
 from support.onnx import builders, on_devices
 
+pytestmark = pytest.mark.usefixtures("quick_builds")  # other tests have the drivers optimise
+
 
 def _check(name: str, device: str, precision: str) -> None:
     model = builders.NETWORKS[name]()

@@ -21,6 +21,8 @@ IN_HALF = (
 makes large errors of small ones (a logarithm, a product) and what jumps at a threshold (argmax).
 """
 
+pytestmark = pytest.mark.usefixtures("quick_builds")  # other tests have the drivers optimise
+
 
 def _check(name: str, device: str, precision: str) -> None:
     model = hard_cases.CASES[name](False)
