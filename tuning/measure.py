@@ -15,12 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..api import compile as compile_module
 from ..backends.pyopencl_runtime import find_device
 from ..compiled_model import CompiledModel
-from ..dialects import tir
 from ..errors import CloptError
-from ..passes.tir.rules import RULES
-from ..passes.tir.rules.naive_kernel import NaiveKernel
-from ..passes.tir.rules.plans import plan_of
-from ..passes.tir.rules.space import Space
 from .instrument import Device
 from .programs import Programs, TrialProgram
 from .trial import Fault, Result, Task, Trial
@@ -104,9 +99,9 @@ class OpenCLInstrument:
 
     def _prepare(self, task: Task) -> _Prepared:
         if task.kernel not in self._tasks:
+            # In buffers: no schedule is needed to read and write their elements one by one.
             plain = Programs(replace(task, program=_TEXTURES.sub("", task.program)))
-            program = plain.of(_plainest(plain.kernel, task))
-            model = self._compiled(program, task)
+            model = self._compiled(plain.plainest(), task)
             operands = _operands(model)
             self._tasks = {task.kernel: _Prepared(Programs(task), operands, model.run(operands))}
         return self._tasks[task.kernel]
@@ -119,16 +114,6 @@ class OpenCLInstrument:
             weights=program.context.weights,
             use_cache=False,
         )
-
-
-def _plainest(kernel: tir.FuncOp, task: Task) -> tir.Plan:
-    """The default of the last rule that fits, the one for any kernel."""
-    naive = NaiveKernel(kernel)
-    for rule in reversed(RULES):
-        space = rule.space(naive, task.target)
-        if isinstance(space, Space):
-            return plan_of(rule, rule.default(space)).data
-    raise CloptError(f"No rule fits @{task.name}.")
 
 
 def _operands(model: CompiledModel) -> list[Array]:

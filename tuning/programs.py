@@ -23,6 +23,15 @@ from ..passes.pipelines import SCHEDULE
 from ..passes.tir.join_kernels import TIRJoinKernelsPass
 from ..passes.tir.join_strips import TIRJoinStripsPass
 from ..passes.tir.mark_in_place import TIRMarkInPlacePass
+from ..passes.tir.rules import RULES
+from ..passes.tir.rules.naive_kernel import NaiveKernel
+from ..passes.tir.rules.plans import plan_of
+from ..passes.tir.rules.space import Space
+from ..passes.tir.rules.stages import stages_of
+from ..passes.tir.schedule import Schedule
+from ..passes.tir.schedule.analysis import written
+from ..passes.tir.schedule.errors import refuse
+from ..passes.tir.split_kernels import TIRSplitKernelsPass
 from ..passes.verify import VerifyPass
 from .trial import Task
 
@@ -65,16 +74,50 @@ class Programs:
 
         Raises CloptError or VerifyException for a plan that is illegal for the kernel.
         """
-        module, ctx = self._module.clone(), CloptContext()
+        module = self._module.clone()
+        _kernel(module).plan = tir.PlanAttr(plan)
+        return self._scheduled(module)
+
+    def plainest(self) -> TrialProgram:
+        """The program with the rule for all kernels.
+
+        That rule computes stages anew wherever they are read. So what a sum reads, and is no sum
+        itself, is the result of a kernel before.
+        """
+        module = self._module.clone()
+        schedule = Schedule(_kernel(module))
+        for stage in stages_of(schedule.func):
+            is_read_by_sums = any(tir.IterKind.Reduce in c.iter_kinds for c in stage.consumers())
+            if is_read_by_sums and not stage.reduce:
+                for buffer in written(stage.block):
+                    schedule.set_scope(buffer, tir.Scope.Global)
+        schedule.commit()
+        TIRSplitKernelsPass().apply(CloptContext(), module)
+        for func in module.ops:
+            if isinstance(func, tir.FuncOp):
+                func.plan = _last_plan(func, self.task.target)
+        return self._scheduled(module)
+
+    def _scheduled(self, module: ModuleOp) -> TrialProgram:
+        ctx = CloptContext()
         for key in self.task.weights.keys():
             ctx.weights.add(self.task.weights.get(key))
-        _kernel(module).plan = tir.PlanAttr(plan)
         PassPipeline(_PASSES).apply(ctx, module)
         before, timed = _surround(module, self._around.clone(), _streamed(self.task))
         places = (TIRMarkInPlacePass(),) if self.task.in_place else ()
         PassPipeline((*places, CLPlanMemoryPass())).apply(ctx, module)
         module.verify()
         return TrialProgram(module, ctx, range(before, before + timed))
+
+
+def _last_plan(kernel: tir.FuncOp, target: cl.Target) -> tir.PlanAttr:
+    """The default of the last rule that fits, the one for anything."""
+    naive = NaiveKernel(kernel)
+    for rule in reversed(RULES):
+        space = rule.space(naive, target)
+        if isinstance(space, Space):
+            return plan_of(rule, rule.default(space))
+    raise refuse(kernel, "no rule fits it")
 
 
 def _parsed(text: str) -> ModuleOp:

@@ -1,0 +1,175 @@
+"""The search finds planted optima, within its budget, and never gives up the default for less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from random import Random
+
+import pytest
+
+from clopt.backends.targets import load_target
+from clopt.dialects import tir
+from clopt.passes.tir.rules.naive_kernel import NaiveKernel
+from clopt.passes.tir.rules.plans import space_of
+from clopt.tuning.programs import Programs
+from clopt.tuning.session import Budget, Outcome, Session
+from clopt.tuning.spaces import PlanSpace
+from clopt.tuning.trial import Fault, Result, Task
+from support.tuning.fake import FakeMachines, Notes, Times
+from support.tuning.networks import residual_tasks
+
+POCL = load_target("pocl")
+
+
+def one_task() -> Task:
+    """A convolution, whose spaces have thousands of plans."""
+    return next(task for task in residual_tasks(POCL) if "conv" in task.nodes)
+
+
+def space_of_task(task: Task) -> PlanSpace:
+    return PlanSpace(Programs(task).kernel, task.target)
+
+
+def distance(plan: tir.Plan, best: tir.Plan) -> float:
+    """Microseconds: those of the best plan, and more for each parameter that differs."""
+    if plan.rule != best.rule:
+        return 100.0
+    wrong = [name for name, value in best.parameters.items() if plan.parameters[name] != value]
+    return 10.0 + 8.0 * len(wrong)
+
+
+def tuned(tasks: list[Task], times: Times, budget: Budget, notes: Notes | None = None):
+    machines = FakeMachines(times)
+    outcomes = Session(tasks, machines, notes or Notes(), budget).run()
+    return outcomes, machines
+
+
+def test_every_proposed_plan_is_a_point_of_its_rule():
+    task, rng = one_task(), Random(0)
+    space = space_of_task(task)
+    kernel = NaiveKernel(Programs(task).kernel)
+    plans = [each.plan for each in space.defaults()]
+    for _ in range(60):
+        plans.append(space.random(rng).plan)
+        plans.append(space.mutated(rng.choice(plans), rng).plan)
+        plans.append(space.crossed(rng.choice(plans), rng.choice(plans), rng).plan)
+    for plan in plans:
+        space_of(kernel, plan, task.target)  # raises ScheduleError for one that is none
+    assert {plan.rule for plan in plans} == set(space.rules)
+
+
+def test_a_mutation_changes_one_decision_where_the_others_allow_it():
+    task, rng = one_task(), Random(1)
+    space = space_of_task(task)
+    plan = space.default.plan
+    changed = [space.mutated(plan, rng).plan for _ in range(40)]
+    different = [
+        sum(each.parameters[name] != value for name, value in plan.parameters.items())
+        for each in changed
+        if each.rule == plan.rule
+    ]
+    assert different.count(1) > 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_planted_optimum_is_found(seed: int):
+    task, rng = one_task(), Random(seed)
+    space = space_of_task(task)
+    best = next(
+        plan for _ in range(1000) if (plan := space.random(rng).plan).rule == "channel-blocks"
+    )
+    (outcome,), machines = tuned([task], lambda plan: distance(plan, best), Budget(trials=200))
+    assert outcome.best.microseconds == pytest.approx(10, abs=8.1)
+    # A search at random does not get there in as many trials.
+    at_random = min(distance(space.random(rng).plan, best) for _ in range(len(machines.tried)))
+    assert outcome.best.microseconds is not None
+    assert outcome.best.microseconds <= at_random
+
+
+def test_the_default_is_tried_first_and_kept_where_nothing_is_faster():
+    task = one_task()
+    default = space_of_task(task).default.plan
+    (outcome,), machines = tuned(
+        [task], lambda plan: 10.0 if plan == default else 20.0, Budget(trials=60)
+    )
+    assert machines.tried[0].plan == default
+    assert outcome.chosen == default
+    assert not outcome.gains
+
+
+def test_a_gain_within_the_noise_is_none():
+    task = one_task()
+    result = Result(task.kernel, space_of_task(task).default.plan, "", "", 0.1, 10.0, 0.02, 9)
+    for microseconds, gains in ((9.9, False), (9.7, False), (9.5, True)):
+        faster = replace(result, microseconds=microseconds)
+        assert Outcome(task, result, faster).gains == gains
+
+
+def test_a_default_that_fails_is_replaced_by_anything_that_runs():
+    task = one_task()
+    default = space_of_task(task).default.plan
+    times: Times = lambda plan: Fault.CRASHED if plan == default else 50.0  # noqa: E731
+    (outcome,), _ = tuned([task], times, Budget(trials=20))
+    assert outcome.gains
+    assert outcome.chosen != default
+
+
+def test_plans_with_faults_are_not_tried_again():
+    def times(plan: tir.Plan) -> float | Fault:
+        digest = sha256(str(tir.PlanAttr(plan)).encode()).digest()[0]
+        return Fault.BUILD if digest % 2 else 10.0 + digest
+
+    notes = Notes()
+    tuned([one_task()], times, Budget(trials=60), notes)
+    (results,) = notes.results.values()
+    faulty = [str(each.plan) for each in results if each.fault]
+    assert len(faulty) > 10
+    assert len(set(faulty)) == len(faulty)
+
+
+def test_equal_times_give_the_same_search():
+    task = one_task()
+    best = space_of_task(task).random(Random(5)).plan
+    searches = [
+        tuned([task], lambda plan: distance(plan, best), Budget(trials=80))[1] for _ in range(2)
+    ]
+    first, second = ([trial.plan for trial in machines.tried] for machines in searches)
+    assert first == second
+
+
+def test_a_budget_of_trials_holds_but_for_the_last_generation_and_the_finalists():
+    tasks = residual_tasks(POCL)
+    _, machines = tuned(tasks, lambda plan: 10.0 + len(str(plan)) % 7, Budget(trials=50))
+    assert 50 <= len(machines.tried) <= 50 + 16 + 4 * len(tasks)
+
+
+def test_the_task_with_most_to_gain_gets_most_trials():
+    tasks = [replace(task, launches=1) for task in residual_tasks(POCL) if "conv" in task.nodes]
+    heavy = tasks[-1].kernel
+    machines = FakeMachines(lambda plan: 10.0 + len(str(plan)) % 7)
+
+    def slow(trial):
+        machines.times = lambda plan: (
+            (500.0 if trial.task.kernel == heavy else 1.0) + len(str(plan)) % 7
+        )
+        return FakeMachines.submit(machines, trial)
+
+    machines.submit = slow
+    Session(tasks, machines, Notes(), Budget(trials=90)).run()
+    counts = {t.kernel: sum(x.task.kernel == t.kernel for x in machines.tried) for t in tasks}
+    assert counts[heavy] == max(counts.values())
+
+
+def test_a_session_goes_on_where_another_one_was_stopped():
+    task, notes = one_task(), Notes()
+    best = space_of_task(task).random(Random(5)).plan
+    times: Times = lambda plan: distance(plan, best)  # noqa: E731
+    tuned([task], times, Budget(trials=40), notes)
+    before = {str(each.plan) for each in notes.results[task.kernel]}
+    (outcome,), machines = tuned([task], times, Budget(trials=40), notes)
+    fresh = [t for t in machines.tried if str(t.plan) not in before]
+    # All but the finalists are new, and the best of both sessions counts.
+    assert len(machines.tried) - len(fresh) <= 4
+    known = [each.microseconds for each in notes.results[task.kernel] if each.microseconds]
+    assert outcome.best.microseconds == min(known)

@@ -1,0 +1,167 @@
+"""The search for the best plan of one kernel: an evolution, in generations.
+
+The first generation is the default and those of the other rules. Each later one is bred of the best
+plans so far, by changing a parameter or joining two plans, and of plans at random; the cost model
+chooses among many of these. A seed and the same times give the same search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import log
+from random import Random
+
+from xdsl.dialects import memref
+
+from ..dialects import tir
+from ..dialects.cl.ops import byte_count
+from ..passes.tir.rules.stages import stages_of
+from .cost_model import CostModel, features_of
+from .spaces import Candidate, PlanSpace, best_first
+from .trial import Result, Task
+
+_PARENTS = 8
+"""The fastest plans, of which others are bred."""
+_BRED = 64
+"""Plans of which the model chooses a generation."""
+_AT_RANDOM = 0.2
+"""The share of a generation that the model has no say in."""
+_PATIENCE = 5
+"""Generations without a gain after which a search has ended."""
+_GAIN = 0.99
+"""The share of the best time that counts as a gain."""
+
+
+@dataclass
+class Search:
+    """The search of one task; it proposes plans and is told what they took."""
+
+    task: Task
+    space: PlanSpace
+    model: CostModel
+    kernel: Mapping[str, float]
+    """The numbers of the naive kernel: `kernel_features`."""
+    seed: int = 0
+    results: dict[str, Result] = field(default_factory=dict[str, Result])
+    """By the text of the plan."""
+    stale: int = 0
+    """Generations since the last gain."""
+
+    def __post_init__(self) -> None:
+        self._rng = Random(f"{self.seed} {self.task.kernel}")
+        self._candidates: dict[str, Candidate] = {}
+        self._learned: set[str] = set()
+        self._best_before: float | None = None
+
+    @property
+    def default(self) -> Result | None:
+        """What the default plan took; None before it was tried."""
+        return self.results.get(self.space.default.key)
+
+    @property
+    def best(self) -> Result | None:
+        """The fastest plan; None before one had a time."""
+        timed = [each for each in self.results.values() if each.microseconds is not None]
+        return min(timed, key=lambda each: each.microseconds or 0.0, default=None)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether more plans are not expected to gain."""
+        return self.stale >= _PATIENCE
+
+    def generation(self, count: int) -> list[Candidate]:
+        """The next plans to try, at most `count`; none where the space has no others."""
+        if self.default is None:
+            chosen = self.space.defaults()
+        else:
+            chosen = self._chosen(count)
+        chosen = [each for each in chosen if each.key not in self.results]
+        self._candidates |= {each.key: each for each in chosen}
+        if not chosen:
+            self.stale = _PATIENCE
+        return chosen
+
+    def learn(self, found: Iterable[Result]) -> None:
+        """What became of the plans of a generation, or of plans that were tried before."""
+        for result in found:
+            self.results[str(tir.PlanAttr(result.plan))] = result
+        best = self.best
+        if best is not None and best.microseconds is not None:
+            before = self._best_before
+            gained = before is None or best.microseconds < _GAIN * before
+            self.stale = 0 if gained else self.stale + 1
+            self._best_before = best.microseconds if gained else before
+        self._teach()
+
+    def _teach(self) -> None:
+        default = self.default
+        if default is None or default.microseconds is None:
+            return
+        for key, result in self.results.items():
+            if key not in self._learned:
+                self._learned.add(key)
+                time = result.microseconds
+                ratio = None if time is None else time / default.microseconds
+                self.model.add(self._features(result.plan, self._cost(key)), ratio)
+
+    def _chosen(self, count: int) -> list[Candidate]:
+        """Plans that nobody tried, most of them those that the model likes best."""
+        bred: dict[str, Candidate] = {}
+        for _ in range(4 * _BRED):
+            if len(bred) >= _BRED:
+                break
+            candidate = self._bred()
+            if candidate.key not in self.results:
+                bred[candidate.key] = candidate
+        plans = list(bred.values())
+        free = round(_AT_RANDOM * count)
+        predicted = self.model.predict([self._features(p.plan, p.cost) for p in plans])
+        if predicted is None:
+            return plans[:count]
+        order = sorted(range(len(plans)), key=lambda i: (float(predicted[i]), plans[i].key))
+        liked = [plans[i] for i in order[: max(1, count - free)]]
+        rest = [plans[i] for i in sorted(order[len(liked) :])]
+        return [*liked, *rest[: count - len(liked)]]
+
+    def _bred(self) -> Candidate:
+        parents = self._parents()
+        kind = self._rng.random()
+        if not parents or kind < 0.25:
+            return self.space.random(self._rng)
+        first = self._rng.choice(parents)
+        if kind < 0.75:
+            return self.space.mutated(first, self._rng)
+        return self.space.crossed(first, self._rng.choice(parents), self._rng)
+
+    def _parents(self) -> list[tir.Plan]:
+        timed = [
+            (each.microseconds, Candidate(each.plan))
+            for each in self.results.values()
+            if each.microseconds is not None
+        ]
+        return [each.plan for each in best_first(timed)[:_PARENTS]]
+
+    def _cost(self, key: str) -> float | None:
+        known = self._candidates.get(key)
+        return None if known is None else known.cost
+
+    def _features(self, plan: tir.Plan, cost: float | None) -> dict[str, float]:
+        return features_of(plan, cost, self.kernel)
+
+
+def kernel_features(kernel: tir.FuncOp) -> dict[str, float]:
+    """The numbers of a naive kernel: its points and sums, its bytes, its loads."""
+    stages = stages_of(kernel)
+    reduced = [stage.block.iter_extents[i] for stage in stages for i in stage.reduce]
+    loads = sum(isinstance(op, memref.LoadOp) for op in kernel.walk())
+    sums = 1
+    for extent in reduced:
+        sums *= extent
+    return {
+        "points": log(1 + sum(stage.points for stage in stages)),
+        "sums": log(sums),
+        "stages": float(len(stages)),
+        "loads": float(loads),
+        "bytes": log(1 + sum(byte_count(param.type) for param in kernel.params)),
+    }

@@ -1,0 +1,139 @@
+"""The plans that a tuner tries: points of the spaces of all rules that fit a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+from typing import Any
+
+from ..dialects import cl, tir
+from ..passes.tir.rules import RULES
+from ..passes.tir.rules.fallback import FALLBACK
+from ..passes.tir.rules.naive_kernel import NaiveKernel
+from ..passes.tir.rules.plans import default_plan, plan_of
+from ..passes.tir.rules.rule import Rule
+from ..passes.tir.rules.space import Params, Space, Value
+
+_VALUES = 300
+"""Values of a domain of which one is drawn; a few have thousands."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A plan, and what the model of its rule says of it."""
+
+    plan: tir.Plan
+    cost: float | None = None
+    """By the rule's model, in units that compare plans of one rule for one kernel."""
+
+    @property
+    def key(self) -> str:
+        """The plan as text; equal plans have equal keys."""
+        return str(tir.PlanAttr(self.plan))
+
+
+class PlanSpace:
+    """The plans of one naive kernel on a target."""
+
+    def __init__(self, kernel: tir.FuncOp, target: cl.Target) -> None:
+        naive = NaiveKernel(kernel)
+        fits = [(rule, rule.space(naive, target)) for rule in RULES]
+        spaces: dict[str, tuple[Rule[Any], Space[Any]]] = {
+            rule.name: (rule, space) for rule, space in fits if isinstance(space, Space)
+        }
+        # The rule for everything computes stages anew wherever they are read: it may take minutes.
+        others = {name: space for name, space in spaces.items() if name != FALLBACK.name}
+        self._spaces = others or spaces
+        self.default = self._candidate_of(default_plan(kernel, target).data)
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules that fit, in the order in which the compiler tries them."""
+        return list(self._spaces)
+
+    def defaults(self) -> list[Candidate]:
+        """The default of the kernel, then those of the other rules."""
+        others = [rule.default(space) for rule, space in self._spaces.values()]
+        found = [self._made(name, point) for name, point in zip(self._spaces, others, strict=True)]
+        return [self.default, *(each for each in found if each.key != self.default.key)]
+
+    def random(self, rng: Random) -> Candidate:
+        """Any point of any rule."""
+        name = rng.choice(list(self._spaces))
+        return self._made(name, self._completed(name, {}, rng))
+
+    def mutated(self, plan: tir.Plan, rng: Random) -> Candidate:
+        """A plan with another value of one parameter; later parameters keep theirs if they can."""
+        _, space = self._spaces[plan.rule]
+        if not space.parameters:
+            return self.random(rng)
+        changed = rng.randrange(len(space.parameters))
+        return self._near(plan.rule, plan.parameters, rng, changed)
+
+    def crossed(self, first: tir.Plan, second: tir.Plan, rng: Random) -> Candidate:
+        """A plan with parameters of two; of the first where their rules differ."""
+        if first.rule != second.rule:
+            return self.mutated(first, rng)
+        wanted = {
+            name: rng.choice((value, second.parameters.get(name, value)))
+            for name, value in first.parameters.items()
+        }
+        return self._near(first.rule, wanted, rng)
+
+    def _near(
+        self,
+        name: str,
+        wanted: Mapping[str, Value],
+        rng: Random,
+        changed: int | None = None,
+    ) -> Candidate:
+        """A point with the wanted values where they are in their domains, but for one."""
+        _, space = self._spaces[name]
+        chosen: dict[str, Value] = {}
+        for i, parameter in enumerate(space.parameters):
+            domain = parameter.domain_at(Params(chosen))
+            value = wanted.get(parameter.name)
+            if value is None or value not in domain or i == changed:
+                values = [each for each in islice(domain, _VALUES) if each != value]
+                if not values and value not in domain:
+                    # The values before leave none: start anew.
+                    return self._made(name, self._completed(name, {}, rng))
+                value = rng.choice(values) if values else value
+            assert value is not None
+            chosen[parameter.name] = value
+        return self._made(name, Params(chosen))
+
+    def _completed(self, name: str, chosen: dict[str, Value], rng: Random) -> Params:
+        """A random point with these first values; the space is not empty."""
+        _, space = self._spaces[name]
+        found = _extended(space, chosen, rng)
+        return space.nearest(Params({})) if found is None else Params(found)
+
+    def _candidate_of(self, plan: tir.Plan) -> Candidate:
+        return self._made(plan.rule, Params(plan.parameters))
+
+    def _made(self, name: str, point: Params) -> Candidate:
+        rule, space = self._spaces[name]
+        cost = None if rule.cost is None else rule.cost(space, point)
+        return Candidate(plan_of(rule, point).data, cost)
+
+
+def _extended(space: Space[Any], chosen: dict[str, Value], rng: Random) -> dict[str, Value] | None:
+    """A point with these first values; None where some later parameter has no value then."""
+    if len(chosen) == len(space.parameters):
+        return chosen
+    parameter = space.parameters[len(chosen)]
+    values: list[Value] = list(islice(parameter.domain_at(Params(chosen)), _VALUES))
+    while values:
+        value = values.pop(rng.randrange(len(values)))
+        found = _extended(space, {**chosen, parameter.name: value}, rng)
+        if found is not None:
+            return found
+    return None
+
+
+def best_first(found: Sequence[tuple[float, Candidate]]) -> list[Candidate]:
+    """Candidates by their time, the fastest first; equal ones in the order of their texts."""
+    return [each for _, each in sorted(found, key=lambda pair: (pair[0], pair[1].key))]
