@@ -235,9 +235,13 @@ def writing(path: str | Path) -> Generator[None]:
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write a file completely or not at all."""
+    """Write a file completely or not at all; a device or a pipe, such as /dev/null, as it is."""
     data = content.encode() if isinstance(content, str) else content
     target = Path(path)
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with writing(path):
+            target.write_bytes(data)
+        return
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     with writing(path):
         try:
