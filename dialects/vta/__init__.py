@@ -63,6 +63,7 @@ from .stream import StreamOp, UopTableOp
 from .stream_check import check_stream
 from .tile_base import TileOp
 from .transfers import LoadAcc8Op, LoadOp, LoadUopsOp, StoreOp, TransferOp
+from .windows import ConcatOp, MaxPoolOp, PoolOp, SumPoolOp, UpsampleOp
 
 VTA = Dialect(
     "vta",
@@ -72,6 +73,7 @@ VTA = Dialect(
         BinaryOp,
         BufferOp,
         CallOp,
+        ConcatOp,
         ConstantOp,
         ConvOp,
         ConvTransposeOp,
@@ -87,13 +89,16 @@ VTA = Dialect(
         LoadAcc8Op,
         LoadOp,
         LoadUopsOp,
+        MaxPoolOp,
         NopOp,
         ProgramOp,
         ReturnOp,
         ScaleOp,
         StoreOp,
         StreamOp,
+        SumPoolOp,
         UopTableOp,
+        UpsampleOp,
     ],
     [ConfigAttr, MemoryAttr, *ATTRIBUTES],
 )
@@ -115,6 +120,7 @@ __all__ = [
     "BufferOp",
     "CallOp",
     "Code",
+    "ConcatOp",
     "Config",
     "ConfigAttr",
     "ConstantOp",
@@ -143,9 +149,11 @@ __all__ = [
     "LoadUopsOp",
     "Loop",
     "LoopsAttr",
+    "MaxPoolOp",
     "Memory",
     "MemoryAttr",
     "NopOp",
+    "PoolOp",
     "ProgramOp",
     "Queue",
     "ReturnOp",
@@ -156,6 +164,7 @@ __all__ = [
     "StoreOp",
     "StoredArray",
     "StreamOp",
+    "SumPoolOp",
     "SymbolicOp",
     "TensorCounts",
     "TileOp",
@@ -165,6 +174,7 @@ __all__ = [
     "UopTableOp",
     "UopsAttr",
     "UopsOp",
+    "UpsampleOp",
     "VTAConfigError",
     "VTAStreamError",
     "check_stream",

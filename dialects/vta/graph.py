@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..nn.constant import ConstantOp
 from .config import Config, ConfigAttr
 from .layers import LayerOp
+from .windows import ConcatOp
 
 
 @irdl_op_definition
@@ -88,6 +89,8 @@ class GraphOp(IRDLOperation):
                 raise VerifyException(f"{op.name} is no layer of VTA")
             if isinstance(op, LayerOp):
                 _verify_constants(op)
+            if isinstance(op, ConcatOp) and (why_not := op.why_not(self.config)):
+                raise VerifyException(why_not)
         if not self.outputs:
             raise VerifyException("a graph returns at least one tensor")
         if any(not isinstance(value.owner, LayerOp) for value in self.outputs):

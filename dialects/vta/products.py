@@ -204,7 +204,10 @@ class ConvTransposeOp(ConvolutionOp):
 
 @irdl_op_definition
 class DenseOp(LayerOp):
-    """Product of activations N x C with the transposed weight O x C, plus the bias."""
+    """Product of activations N x C with the transposed weight O x C, plus the bias.
+
+    Those of N x C x H x W are a vector for each image, and the weight is O x C x H x W.
+    """
 
     name = "vta.dense"
     x = operand_def(TensorType)
@@ -229,10 +232,9 @@ class DenseOp(LayerOp):
     @classmethod
     def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
         x, weight, *biases = shapes
-        require(len(x) == 2, f"activations of vta.dense have the dimensions N and C, not {len(x)}")
         require(
-            len(weight) == 2 and weight[1] == x[1],
-            f"the weight has the shape O x {x[1]}, not {weight}",
+            len(weight) == len(x) and weight[1:] == x[1:],
+            f"the weight has the shape O x {' x '.join(map(str, x[1:]))}, not {weight}",
         )
         _require_bias(biases, weight[0])
         return x[0], weight[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from ...context import weights_of
 from ...dialects import nn
 from ...dialects.vta import (
     BufferOp,
+    ConcatOp,
     Config,
     ConstantOp,
     ConvolutionOp,
@@ -25,14 +27,19 @@ from ...dialects.vta import (
     DramType,
     FinishOp,
     GraphOp,
+    LayerOp,
+    PoolOp,
     ProgramOp,
     SymbolicOp,
+    UpsampleOp,
 )
 from ...dialects.vta.layers import shape_of
 from ...errors import CloptError
 from ...weights import Array, Weights
+from .lowering.channelwise import ChannelwiseLayer
 from .lowering.elementwise import write_elementwise
-from .lowering.emitter import Emitter
+from .lowering.emitter import Emitter, Place
+from .lowering.joining import homes_of, images_of, parts_of, tiles_of_image
 from .lowering.packing import (
     activation_tiles,
     merge_groups,
@@ -41,7 +48,7 @@ from .lowering.packing import (
 )
 from .lowering.problems import merged_groups, problem_of
 from .lowering.products import ProductLayer
-from .lowering.steps import AddBias, requantize
+from .lowering.steps import COPY, AddBias, Step, behind_window, requantize
 from .lowering.tasks import Task, tasks_of
 from .lowering.tiling import choose_tile
 
@@ -54,7 +61,8 @@ class VTALowerLayersPass(ModulePass):
     `layer0`, ... for what only its layers read. A layer is cut into tiles that fit the scratchpads;
     the tile is the cheapest by a model of transfers, products and instructions. Weights and biases
     are packed into the order of DRAM, with zeros for missing channels; a bias includes what rounds
-    the sum. Elementwise layers run on sums before they are stored.
+    the sum. Elementwise layers run on sums before they are stored, and operands of concatenations
+    are stored in their result. Windows of pools are operations of the ALU on pieces of the image.
 
     With 2 `threads` each scratchpad holds two tiles, so that one is transferred while another is
     computed. `write_to_read` is the least number of micro-ops from one that writes a sum to one
@@ -83,7 +91,8 @@ class _Lowering:
         self.graph, self.weights, self.threads, self.distance = graph, weights, threads, distance
         self.config: Config = graph.config
         self.symbols: dict[str, SymbolicOp] = {}
-        self.buffers: dict[SSAValue, SSAValue] = {}
+        self.places: dict[SSAValue, Place] = {}
+        self.homes: dict[SSAValue, tuple[SSAValue, int]] = {}
         self.emitter = Emitter(self.config, distance)
 
     def program(self) -> ProgramOp:
@@ -94,9 +103,12 @@ class _Lowering:
             self._buffer(f"input{i}", value)
         for i, value in enumerate(outputs):
             self._buffer(f"output{i}", value)
-        inner = [task.result for task in tasks if task.result not in self.buffers]
+        self.homes = homes_of(tasks, set(outputs), self.config)
+        inner = [task.result for task in tasks if task.result not in (*outputs, *self.homes)]
         for i, value in enumerate(inner):
             self._buffer(f"layer{i}", value)
+        for value, (home, first) in self.homes.items():
+            self.places[value] = self.places[home].shifted(first)
         for task in tasks:
             self._write(task)
         ops: list[Operation] = [*self.symbols.values(), *self.emitter.ops, FinishOp()]
@@ -106,7 +118,7 @@ class _Lowering:
 
     def _buffer(self, key: str, value: SSAValue) -> None:
         tiles = activation_tiles(shape_of(value), self.config)
-        self.buffers[value] = self._symbol(BufferOp(key, DramType(DramKind.ACT, tiles)))
+        self.places[value] = Place(self._symbol(BufferOp(key, DramType(DramKind.ACT, tiles))))
 
     def _symbol(self, op: SymbolicOp) -> SSAValue:
         known = self.symbols.setdefault(op.key, op)
@@ -116,19 +128,50 @@ class _Lowering:
         return self._symbol(ConstantOp(self.weights.add(array), DramType(kind, len(array))))
 
     def _write(self, task: Task) -> None:
-        if isinstance(task.root, ConvolutionOp | DenseOp):
-            self._write_product(task, task.root)
-        else:
-            assert task.source is not None
-            write_elementwise(
-                self.emitter,
-                task.source,
-                task.steps,
-                self.buffers[task.result],
-                self.buffers,
-                activation_tiles(shape_of(task.result), self.config),
-                self.threads,
-            )
+        match task.root:
+            case ConvolutionOp() | DenseOp() as layer:
+                self._write_product(task, layer)
+            case PoolOp() | UpsampleOp() as layer:
+                self._write_channelwise(task, layer)
+            case ConcatOp() as layer:
+                self._write_concat(layer)
+            case _:
+                assert task.source is not None
+                tiles = activation_tiles(shape_of(task.result), self.config)
+                places = self.places[task.source], self.places[task.result]
+                self._write_elementwise(*places, tiles, task.steps)
+
+    def _write_elementwise(
+        self, source: Place, result: Place, tiles: int, steps: Sequence[Step]
+    ) -> None:
+        write_elementwise(self.emitter, source, steps, result, self.places, tiles, self.threads)
+
+    def _write_concat(self, layer: ConcatOp) -> None:
+        """Copy the operands that do not lie in the result already."""
+        result = self.places[layer.result]
+        whole = tiles_of_image(layer.result, self.config)
+        for value, first in parts_of(layer, self.config):
+            if self.homes.get(value) == (layer.result, first):
+                continue
+            source, tiles = self.places[value], tiles_of_image(value, self.config)
+            for image in range(images_of(value, self.config)):
+                places = source.shifted(image * tiles), result.shifted(image * whole + first)
+                self._write_elementwise(*places, tiles, COPY)
+
+    def _write_channelwise(self, task: Task, layer: PoolOp | UpsampleOp) -> None:
+        steps = [*behind_window(layer), *task.steps]
+        place = self.places[task.result]
+        try:
+            writer = ChannelwiseLayer(self.emitter, layer, steps, place, self.places, self.threads)
+        except ValueError as error:
+            raise self._too_large(layer, error) from error
+        writer.write()
+
+    def _too_large(self, layer: LayerOp, error: ValueError) -> CloptError:
+        return CloptError(
+            f"{layer.name} of {layer.result.type} does not fit the scratchpads of "
+            f"{self.config.name}, since {error}; take a configuration with larger ones."
+        )
 
     def _write_product(self, task: Task, layer: ConvolutionOp | DenseOp) -> None:
         weight = self._weight(layer)
@@ -138,18 +181,15 @@ class _Lowering:
         try:
             tiling = choose_tile(problem, self.config, self.threads)
         except ValueError as error:
-            raise CloptError(
-                f"{layer.name} of {layer.result.type} does not fit the scratchpads of "
-                f"{self.config.name}, since {error}; take a configuration with larger ones."
-            ) from error
+            raise self._too_large(layer, error) from error
         ProductLayer(
             self.emitter,
             problem,
             tiling,
-            (layer.x, self._constant(weight, DramKind.WGT)),
-            self.buffers[task.result],
+            (layer.x, Place(self._constant(weight, DramKind.WGT))),
+            self.places[task.result],
             steps,
-            self.buffers,
+            self.places,
         ).write()
 
     def _array(self, value: SSAValue) -> Array:
@@ -165,7 +205,7 @@ class _Lowering:
         """The packed weight."""
         array = self._array(layer.weight)
         if isinstance(layer, DenseOp):
-            return pack_weight(array[:, :, None, None], self.config)
+            return pack_weight(array.reshape(*array.shape[:2], -1, 1), self.config)
         groups = layer.groups
         if isinstance(layer, ConvTransposeOp):
             inputs, outputs, *window = array.shape
@@ -182,5 +222,5 @@ class _Lowering:
         zeros = np.zeros(channels, np.int32)
         bias = zeros if layer.bias is None else self._array(layer.bias)
         value = self._constant(pack_bias(bias, rounding, self.config), DramKind.ACC)
-        self.buffers[value] = value
+        self.places[value] = Place(value)
         return [AddBias(value)]

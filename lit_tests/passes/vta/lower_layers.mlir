@@ -80,3 +80,34 @@ vta.graph @rows(%x: tensor<1x16x48x48xi8>) -> tensor<1x16x48x48xi8> #vta.config<
   %y = vta.conv %x, %w {pads = array<i64: 1, 1, 1, 1>, shift = 3 : i64} : (tensor<1x16x48x48xi8>, tensor<16x16x3x3xi8>) -> tensor<1x16x48x48xi8>
   vta.return %y : tensor<1x16x48x48xi8>
 }
+
+// Windows beyond the border have fewer elements. Operands of a concatenation are stored in it.
+// CHECK-LABEL: vta.program @windows
+// CHECK:         vta.buffer "output1"
+// CHECK-NEXT:    vta.load_acc8 %0[0] to acc[9] size [1, 36]
+// CHECK-NEXT:    vta.gemm reset uops [(0, 0, 0)] loops [(9, 1, 0, 0)]
+// CHECK-NEXT:    vta.alu min imm -128 uops [(0, 0, 0)] loops [(9, 1, 1, 0)]
+// CHECK-NEXT:    vta.alu max uops [(0, 9, 0)]
+// CHECK:         vta.alu max uops [(4, 16, 0), (5, 18, 0), (7, 28, 0), (8, 30, 0)] loops [(3, 0, 6, 0), (3, 0, 1, 0)]
+// CHECK-NEXT:    vta.store out[0] to %2[0] size [1, 9]
+// CHECK-NEXT:    vta.load_acc8 %1[0] to acc[9] size [1, 36]
+// CHECK-NEXT:    vta.gemm reset
+// CHECK-NEXT:    vta.alu add uops {{.*}} loops [(2, 0, 6, 0), (2, 0, 1, 0)]
+// CHECK-NEXT:    vta.alu mul imm 3
+// CHECK-NEXT:    vta.alu add imm 8
+// CHECK-NEXT:    vta.alu shr imm 4
+// CHECK:         vta.store out[0] to %2[18] size [1, 9]
+// CHECK-NEXT:    vta.load_acc8 %2[0] to acc[36] size [1, 9]
+// CHECK-NEXT:    vta.gemm reset
+// CHECK-NEXT:    vta.alu add uops [(0, 36, 0), (1, 36, 0), (6, 36, 0), (7, 36, 0)] loops [(3, 12, 3, 0), (3, 2, 1, 0)]
+// CHECK-NEXT:    vta.store out[0] to %3[0] size [1, 36]
+// CHECK:         vta.store out[0] to %2[9] size [1, 9]
+// CHECK-NEXT:    vta.finish
+vta.graph @windows(%x: tensor<1x16x6x6xi8>, %z: tensor<1x4x6x6xi8>) -> (tensor<1x36x3x3xi8>, tensor<1x16x6x6xi8>) #vta.config<1x16_i8w8a32_15_15_18_17> {
+  %m = vta.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 0, 0>} : (tensor<1x16x6x6xi8>) -> tensor<1x16x3x3xi8>
+  %a = vta.sum_pool %z {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, multiplier = 3 : i64, shift = 4 : i64} : (tensor<1x4x6x6xi8>) -> tensor<1x4x3x3xi8>
+  %u = vta.upsample %m {factors = array<i64: 2, 2>} : (tensor<1x16x3x3xi8>) -> tensor<1x16x6x6xi8>
+  %s = vta.scale %m {low = 0 : i64} : (tensor<1x16x3x3xi8>) -> tensor<1x16x3x3xi8>
+  %c = vta.concat %m, %s, %a : (tensor<1x16x3x3xi8>, tensor<1x16x3x3xi8>, tensor<1x4x3x3xi8>) -> tensor<1x36x3x3xi8>
+  vta.return %c, %u : tensor<1x36x3x3xi8>, tensor<1x16x6x6xi8>
+}

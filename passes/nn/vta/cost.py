@@ -30,7 +30,8 @@ def layer_microseconds(layer: Layer, facts: VTAFacts) -> float:
     weights = sum(array.nbytes for array in layer.constants)
     transfers = (sum(sizes) + weights) / BYTES_PER_CYCLE
     results = sizes[-1] / (config.batch * config.block_out)
-    alu = ALU_CYCLES * (_STEPS + len(layer.inputs)) * results
+    window = math.prod(layer.options.get("kernel", (1,)))
+    alu = ALU_CYCLES * (_STEPS + len(layer.inputs) + window - 1) * results
     return (max(_products(layer, config), transfers) + alu) / facts.vta_megahertz
 
 

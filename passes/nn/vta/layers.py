@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -13,12 +14,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from ....dialects import nn, vta
 from ....dialects.inferred import require
-from ....dialects.nn import Array, BinaryKind, Rounding, UnaryKind, ints, shape_of
+from ....dialects.nn import Array, BinaryKind, ReduceKind, Rounding, UnaryKind, ints, shape_of
 from ....dialects.nn.evaluation import evaluate
 from ....dialects.vta.layers import MAX_SHIFT
 from ....weights import Weights
 from ...locations import op_name
+from .averages import division_of
 from .scales import common_exponent, in_steps, scale_exponent
+from .windows import averaged_window
 
 Constant: TypeAlias = Callable[[Array], SSAValue]
 """Makes a constant of a graph."""
@@ -86,6 +89,10 @@ class Chain:
                 return self._sum(op, exponent, bounds)
             case nn.DequantizeOp():
                 return self._rescaled(value, exponent, bounds)
+            case nn.PoolOp() as op:
+                return self._average(op, exponent, bounds)
+            case nn.ReduceOp() as op if op.kind.data is ReduceKind.MEAN:
+                return self._average(op, exponent, bounds)
             case Operation() as op:
                 raise VerifyException(f"VTA has no layer for {op_name(op)}")
             case _:
@@ -161,6 +168,8 @@ class Chain:
             require(weight.ndim == 2, "VTA multiplies by one matrix, not by a batch of them")
             require(op.transpose_a is None, "VTA transposes no activations")
             weight = weight if op.transpose_b is not None else weight.T
+            x = self._unflattened(x)
+            weight = weight.reshape(-1, *shape_of(x)[1:])
             kind, options = vta.DenseOp, dict[str, Any]()
         else:
             added = self._with_bias(op, added)
@@ -172,6 +181,17 @@ class Chain:
         return Layer(
             kind, (x,), self.end.result, constants, {**options, "shift": sums.shift, **bounds}
         )
+
+    def _unflattened(self, x: SSAValue) -> SSAValue:
+        """The images whose elements are rows of a matrix, which VTA multiplies as they lie."""
+        op = x.owner
+        if not isinstance(op, nn.ReshapeOp) or not x.has_one_use():
+            return x
+        source, rows = shape_of(op.x), shape_of(x)
+        if isinstance(op.x.owner, nn.ConstantOp) or len(source) < 2 or source[0] != rows[0]:
+            return x
+        self._take(x)
+        return op.x
 
     def _with_bias(self, op: nn.ConvolutionOp, added: Array | None) -> Array | None:
         if op.b is None:
@@ -195,6 +215,17 @@ class Chain:
         x, step = self._activations(value)
         options = {"multiplier": 1 << max(0, step - exponent), "shift": max(0, exponent - step)}
         return Layer(vta.ScaleOp, (x,), self.end.result, (), {**options, **bounds})
+
+    def _average(
+        self, op: nn.PoolOp | nn.ReduceOp, exponent: int, bounds: Mapping[str, int]
+    ) -> Layer:
+        self._take(op.result)
+        x, step = self._activations(op.x)
+        options = averaged_window(op)
+        division = division_of(prod(options["kernel"]), step - exponent)
+        return Layer(
+            vta.SumPoolOp, (x,), self.end.result, (), {**options, **vars(division), **bounds}
+        )
 
 
 def _rounded(bound: float, exponent: int) -> int:

@@ -16,9 +16,10 @@ from ....dialects.nn import Array
 from ....dialects.vta import Config
 from ....weights import Weights
 from ...locations import kind_of, op_name
-from ...vta.lowering.problems import why_too_large
+from ...vta.lowering.problems import why_not
 from ..offload.matches import Match, Matches, inputs_of
 from .layers import Chain, Layer
+from .moves import moves_int8, moving_layer
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,16 +52,21 @@ def find_matches(function: func.FuncOp, config: Config, weights: Weights) -> Mat
     ops = [op for op in function.body.block.ops if not isinstance(op, nn.ConstantOp)]
     order = {op: i for i, op in enumerate(ops)}
     for op in ops:
-        if not isinstance(op, nn.QuantizeOp):
-            continue
-        chain = Chain(op, weights)
+        members = [op]
         try:
-            layer = chain.layer()
+            if isinstance(op, nn.QuantizeOp):
+                chain = Chain(op, weights)
+                members = chain.ops
+                layer = chain.layer()
+            elif moves_int8(op):
+                layer = moving_layer(op)
+            else:
+                continue
             _verify(layer, config)
         except VerifyException as refusal:
-            reasons |= dict.fromkeys(chain.ops, str(refusal).strip())
+            reasons |= dict.fromkeys(members, str(refusal).strip())
             continue
-        found = tuple(sorted(chain.ops, key=order.__getitem__))
+        found = tuple(sorted(members, key=order.__getitem__))
         inputs = inputs_of(found)
         legal.append(
             VTAMatch(
@@ -92,8 +98,8 @@ def _verify(layer: Layer, config: Config) -> None:
 
     built = layer.build([value(nn.tensor_type(each)) for each in layer.inputs], constant)
     block.add_op(built)
-    too_large = why_too_large(built, config)
-    require(not too_large, too_large)
+    refusal = why_not(built, config)
+    require(not refusal, refusal)
 
 
 def _why_not(op: Operation) -> str:

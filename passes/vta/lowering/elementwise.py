@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import SSAValue
 
 from ....dialects.vta import Memory
-from .emitter import Box, Emitter, Results
+from .emitter import Box, Emitter, Place, Results
 from .steps import AddTensor, Step
 
 
 def write_elementwise(
     emitter: Emitter,
-    source: SSAValue,
+    source: Place,
     steps: Sequence[Step],
-    result: SSAValue,
-    buffers: Mapping[SSAValue, SSAValue],
+    result: Place,
+    places: Mapping[SSAValue, Place],
     tiles: int,
     threads: int,
 ) -> None:
@@ -29,6 +29,6 @@ def write_elementwise(
         base = number % threads * room
         box = Box(start, 1, 1, count, 0, count, 0)
         results = Results(base, 1, 1, count, 0, 0)
-        emitter.load_acc8(base, buffers[source], box)
-        emitter.steps(steps, results, {}, base + size, buffers, box)
+        emitter.load_acc8(base, source, box)
+        emitter.steps(steps, results, {}, base + size, places, box)
         emitter.store(base, result, box)

@@ -44,6 +44,18 @@ class Ring:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a tensor begins: an element of a buffer or constant."""
+
+    buffer: SSAValue
+    offset: int = 0
+
+    def shifted(self, elements: int) -> Place:
+        """The place so many elements further."""
+        return Place(self.buffer, self.offset + elements)
+
+
+@dataclass(frozen=True)
 class Box:
     """A piece of activations: channels of rows of elements.
 
@@ -114,27 +126,48 @@ class Emitter:
         """The micro-ops of the largest instruction: two of them have to fit."""
         return max(1, self.config.depth(Memory.UOP) // 2)
 
-    def load(self, space: Space, base: int, buffer: SSAValue, box: Box) -> None:
+    def load(self, space: Space, base: int, at: Place, box: Box) -> None:
         """Load a box into inputs, weights or sums."""
-        for place, offset, sizes, stride in box.transfers():
+        for first, offset, sizes, stride in box.transfers():
             self.ops.append(
-                LoadOp(space, base + place, buffer, offset, sizes, _stride(sizes, stride), box.pads)
-            )
-
-    def load_acc8(self, base: int, buffer: SSAValue, box: Box) -> None:
-        """Load activations into the accumulator."""
-        for place, offset, sizes, stride in box.transfers():
-            self.ops.append(
-                LoadAcc8Op(
-                    Space.ACC, base + place, buffer, offset, sizes, _stride(sizes, stride), box.pads
+                LoadOp(
+                    space,
+                    base + first,
+                    at.buffer,
+                    at.offset + offset,
+                    sizes,
+                    _stride(sizes, stride),
+                    box.pads,
                 )
             )
 
-    def store(self, base: int, buffer: SSAValue, box: Box) -> None:
-        """Store results."""
-        for place, offset, sizes, stride in box.transfers():
+    def load_acc8(self, base: int, at: Place, box: Box) -> None:
+        """Load activations into the accumulator."""
+        for first, offset, sizes, stride in box.transfers():
             self.ops.append(
-                StoreOp(Space.OUT, base + place, buffer, offset, sizes, _stride(sizes, stride))
+                LoadAcc8Op(
+                    Space.ACC,
+                    base + first,
+                    at.buffer,
+                    at.offset + offset,
+                    sizes,
+                    _stride(sizes, stride),
+                    box.pads,
+                )
+            )
+
+    def store(self, base: int, at: Place, box: Box) -> None:
+        """Store results."""
+        for first, offset, sizes, stride in box.transfers():
+            self.ops.append(
+                StoreOp(
+                    Space.OUT,
+                    base + first,
+                    at.buffer,
+                    at.offset + offset,
+                    sizes,
+                    _stride(sizes, stride),
+                )
             )
 
     def gemm(
@@ -165,7 +198,7 @@ class Emitter:
         results: Results,
         biases: Mapping[SSAValue, int],
         other: int,
-        buffers: Mapping[SSAValue, SSAValue],
+        places: Mapping[SSAValue, Place],
         box: Box,
     ) -> None:
         """The steps behind a sum. `biases` are in the accumulator; tensors go to `other`."""
@@ -177,7 +210,7 @@ class Emitter:
                     at = Uop(results.base, biases[bias])
                     self.alu(AluKind.ADD, None, at, results.axes(vector=True))
                 case AddTensor(tensor, left_shift):
-                    self.load_acc8(other, buffers[tensor], box)
+                    self.load_acc8(other, places[tensor], box)
                     if left_shift:
                         self.alu(
                             AluKind.SHR, -left_shift, Uop(other, other), results.axes(src=True)

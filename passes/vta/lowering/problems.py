@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
-from ....dialects.vta import Config, ConvolutionOp, ConvTransposeOp, DenseOp, LayerOp, Memory
+from ....dialects.vta import (
+    ConcatOp,
+    Config,
+    ConvolutionOp,
+    ConvTransposeOp,
+    DenseOp,
+    LayerOp,
+    Memory,
+    PoolOp,
+    UpsampleOp,
+)
 from ....dialects.vta.layers import shape_of
+from .channelwise import channelwise_fits
 from .packing import block_groups, blocks
 from .steps import AddBias, AddTensor, Step
 from .tiling import Problem, fits
@@ -39,6 +51,7 @@ def _problem(
     images = blocks(x[0], config.batch)
     inner, outer = blocks(x[1] // groups, block), blocks(y[1] // groups, block)
     if isinstance(layer, DenseOp):
+        inner *= prod(x[2:])
         rows, columns = Window(images, images, skips=True), Window(1, 1)
         return Problem(1, 1, inner, outer, rows, columns, True, alu_steps, residuals, vectors)
     window = shape_of(layer.weight)[2:]
@@ -55,14 +68,18 @@ def _problem(
     )
 
 
-def why_too_large(layer: LayerOp, config: Config, threads: int = 2) -> str:
-    """One sentence if no tile of a layer fits the scratchpads, with all that may follow its sum;
-    empty if one does.
+def why_not(layer: LayerOp, config: Config, threads: int = 2) -> str:
+    """One sentence if a core has no tiles for a layer, or no room for one of them and all that may
+    follow its sum; empty if it has.
     """
     if isinstance(layer, ConvolutionOp | DenseOp):
         has_room = fits(_problem(layer, config, 0, 1, 1), config, threads)
+    elif isinstance(layer, PoolOp | UpsampleOp):
+        has_room = channelwise_fits(layer, config, threads)
     else:
         has_room = threads * _MOST_OPERANDS <= config.depth(Memory.ACC)
+    if isinstance(layer, ConcatOp) and (sentence := layer.why_not(config)):
+        return sentence
     if has_room:
         return ""
     return f"not one tile of it fits {threads} times the scratchpads of VTA {config.name}"

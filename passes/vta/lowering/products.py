@@ -9,7 +9,7 @@ from itertools import product
 from xdsl.ir import SSAValue
 
 from ....dialects.vta import Loop, Space, Uop
-from .emitter import Box, Emitter, Results, Ring, input_box
+from .emitter import Box, Emitter, Place, Results, Ring, input_box
 from .steps import AddBias, Step
 from .tiling import Problem, Slots, Tile
 
@@ -35,19 +35,19 @@ class Piece:
 
 
 class ProductLayer:
-    """Writes one layer. `buffers` has the DRAM of activations."""
+    """Writes one layer. `places` has the DRAM of activations and biases."""
 
     def __init__(
         self,
         emitter: Emitter,
         problem: Problem,
         tiling: tuple[Tile, Slots],
-        operands: tuple[SSAValue, SSAValue],
-        result: SSAValue,
+        operands: tuple[SSAValue, Place],
+        result: Place,
         steps: Sequence[Step],
-        buffers: Mapping[SSAValue, SSAValue],
+        places: Mapping[SSAValue, Place],
     ) -> None:
-        self.emitter, self.problem, self.steps, self.buffers = emitter, problem, steps, buffers
+        self.emitter, self.problem, self.steps, self.places = emitter, problem, steps, places
         self.tile, slots = tiling
         self.x, self.weight = operands
         self.result = result
@@ -95,7 +95,7 @@ class ProductLayer:
         }
         box = self._result_box(piece)
         other = base + self.tile.results
-        emitter.steps(self.steps, results, biases, other, self.buffers, box)
+        emitter.steps(self.steps, results, biases, other, self.places, box)
         emitter.store(base, self.result, box)
 
     def _results(self, base: int, piece: Piece) -> Results:
@@ -137,7 +137,7 @@ class ProductLayer:
                 box = input_box(
                     offset, piece.groups * inners, image, self.pad_channel, rows, columns, size
                 )
-            self.emitter.load(Space.INP, base, self.buffers[self.x], box)
+            self.emitter.load(Space.INP, base, self.places[self.x], box)
         return base
 
     def _load_weights(self, piece: Piece, inner: int, inners: int) -> int:
@@ -156,7 +156,7 @@ class ProductLayer:
         if missing:
             offset = piece.group * self.problem.outer + piece.outer
             box = Box(offset, 1, 1, piece.channels, 0, 0, 0)
-            self.emitter.load(Space.ACC, base, self.buffers[step.bias], box)
+            self.emitter.load(Space.ACC, base, self.places[step.bias], box)
         return base
 
     def _multiply(self, piece: Piece, results: Results, src: int, wgt: int, inners: int) -> None:

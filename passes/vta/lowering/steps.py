@@ -7,7 +7,16 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from ....dialects.vta import AddOp, AluKind, LayerOp, ScaleOp
+from ....dialects.vta import (
+    AddOp,
+    AluKind,
+    LayerOp,
+    PoolOp,
+    ScaleOp,
+    SumPoolOp,
+    UpsampleOp,
+)
+from ....dialects.vta.layers import HIGH, LOW
 
 MAX_SHR = 15
 
@@ -37,6 +46,9 @@ class AddTensor:
 
 Step: TypeAlias = Immediate | AddBias | AddTensor
 
+COPY: tuple[Step, ...] = (Immediate(AluKind.MAX, LOW),)
+"""An operation that changes no int8: only results of operations are stored."""
+
 
 def requantize(layer: LayerOp, *, rounds: bool = True) -> list[Step]:
     """Round, shift and clip the sum of a layer; without `rounds` its bias has done the first."""
@@ -49,6 +61,14 @@ def requantize(layer: LayerOp, *, rounds: bool = True) -> list[Step]:
         steps = [Immediate(AluKind.ADD, 1 << shift - 1)]
     bounds = [Immediate(AluKind.MAX, layer.low), Immediate(AluKind.MIN, layer.high)]
     return [*steps, *shift_right(shift), *bounds]
+
+
+def behind_window(layer: PoolOp | UpsampleOp) -> list[Step]:
+    """The steps behind the sums or elements of windows."""
+    if isinstance(layer, SumPoolOp):
+        return scaled(layer)
+    is_plain = (layer.shift, layer.low, layer.high) == (0, LOW, HIGH)
+    return [] if is_plain else requantize(layer)
 
 
 def shift_right(amount: int) -> list[Step]:
@@ -70,6 +90,11 @@ def steps_behind(layer: LayerOp, operand: int) -> list[Step]:
         sum_ = AddTensor(other, shifts[1 - operand])
         return [*shift_left(shifts[operand]), sum_, *requantize(layer)]
     assert isinstance(layer, ScaleOp)
+    return scaled(layer)
+
+
+def scaled(layer: ScaleOp | SumPoolOp) -> list[Step]:
+    """The steps that multiply, add, and requantize."""
     steps: list[Step] = []
     if layer.multiplier != 1:
         steps.append(Immediate(AluKind.MUL, layer.multiplier))

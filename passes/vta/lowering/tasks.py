@@ -1,4 +1,4 @@
-"""Which layers become one task: a product or a tensor, and elementwise layers behind it."""
+"""Which layers become one task: a product, pool or tensor, and elementwise layers behind it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from ....dialects.vta import AddOp, GraphOp, LayerOp, ScaleOp
+from ....dialects.vta import AddOp, ConcatOp, GraphOp, LayerOp, ScaleOp
 from .steps import Step, steps_behind
 
 
 @dataclass
 class Task:
-    """`root` computes a sum; without one the task reads `source`. `steps` lead to `result`."""
+    """`root` fills the accumulator, or the task reads `source`. `steps` lead to `result`."""
 
     root: LayerOp | None
     source: SSAValue | None
@@ -24,7 +24,7 @@ def tasks_of(graph: GraphOp) -> list[Task]:
     """The tasks of a graph in an order in which they can run.
 
     An elementwise layer joins the task of an operand that nothing else reads; of two operands that
-    which is computed last.
+    which is computed last. A concatenation only moves tiles, so none joins it.
     """
     tasks: dict[SSAValue, Task] = {}
     for layer in graph.layers:
@@ -35,7 +35,7 @@ def tasks_of(graph: GraphOp) -> list[Task]:
         joined = [
             (order.index(value), i)
             for i, value in enumerate(layer.operands)
-            if value in tasks and value.has_one_use()
+            if value in tasks and value.has_one_use() and not _only_moves(tasks[value])
         ]
         if joined:
             _, operand = max(joined)
@@ -47,3 +47,7 @@ def tasks_of(graph: GraphOp) -> list[Task]:
         task.result = layer.result
         tasks[layer.result] = task
     return list(tasks.values())
+
+
+def _only_moves(task: Task) -> bool:
+    return isinstance(task.root, ConcatOp)

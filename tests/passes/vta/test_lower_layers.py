@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from clopt.dialects import vta
 from clopt.dialects.vta import BATCH_2, BLOCK_16, BLOCK_32, Config, Memory
 from clopt.errors import CloptError
-from clopt.passes.vta.lowering.problems import why_too_large
+from clopt.passes.vta.lowering.problems import why_not
 from support.vta.graphs import (
     Network,
     check,
@@ -92,11 +92,11 @@ def test_convolution(
 def test_small_scratchpads(
     bytes_: str, x_shape: tuple[int, ...], w_shape: tuple[int, ...], options: dict[str, Any]
 ):
-    """What `why_too_large` allows is lowered, what it refuses is not."""
+    """What `why_not` allows is lowered, what it refuses is not."""
     config = Config.parse(f"1x16_i8w8a32_{bytes_}")
     x, weight = (Block(arg_types=[TensorType(i8, shape)]).args[0] for shape in (x_shape, w_shape))
     windows = {key: options[key] for key in ("pads", "strides", "dilations") if key in options}
-    if why_too_large(vta.ConvOp(x, weight, **windows), config):
+    if why_not(vta.ConvOp(x, weight, **windows), config):
         with pytest.raises(CloptError, match="scratchpads"):
             run_conv(config, x_shape, w_shape, **options)
     else:

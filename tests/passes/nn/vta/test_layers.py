@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
+from math import floor
+from typing import Any
+
 import numpy as np
 import pytest
 from xdsl.dialects import func
+from xdsl.ir import Operation, SSAValue
 
 from clopt.context import CloptContext
 from clopt.dialects import nn, vta
@@ -13,6 +19,7 @@ from clopt.dialects.vta import BATCH_2, BLOCK_16, Config
 from clopt.dialects.vta.binary import MOST_TENSORS
 from clopt.passes.nn.offload.regions import Region, form_regions
 from clopt.passes.nn.vta.accelerator import VTA
+from clopt.passes.nn.vta.averages import division_of
 from clopt.passes.nn.vta.graphs import graph_of, packed, unpacked
 from clopt.passes.nn.vta.matching import find_matches, split_dequantizes
 from clopt.passes.vta.compiling import compile_graph
@@ -163,6 +170,98 @@ def test_a_product_that_stays_float_says_so() -> None:
         "no layer of VTA reads what it gives back",
         "no nn.quantize with a power of two rounds its result to int8",
     ]
+
+
+def test_pools_between_layers() -> None:
+    net = Quantized()
+    x = net.input(1, 3, 12, 12)
+    y = net.conv(net.back(x, -4), weights(0, 20, 3, 3, 3) / 64, strides=(2, 2), pads=(1, 1, 1, 1))
+    y = net.round(y, -2)
+    windows: list[dict[str, Any]] = [
+        {"pads": (1, 1, 1, 1)}, {"ceil_mode": True}, {"dilations": (2, 1)}
+    ]  # fmt: skip
+    for window in windows:
+        y = net.add(nn.PoolOp(y, "max", (2, 2), strides=(1, 2), **window))
+    net.result(y)
+    check_one_graph(net, kinds="conv max_pool max_pool max_pool")
+
+
+def test_concatenation_and_upsampling() -> None:
+    net = Quantized()
+    a, b = net.input(1, 16, 4, 6), net.input(1, 20, 2, 3)
+    a = net.round(net.conv(net.back(a, -4), weights(0, 32, 16, 1, 1) / 64), -2)
+    b = net.round(net.conv(net.back(b, -4), weights(1, 20, 20, 1, 1) / 64), -2)
+    up = net.add(nn.ResizeOp(b, (1, 20, 4, 6), "nearest", coordinate_mode="asymmetric",
+                             nearest_mode="floor"))  # fmt: skip
+    both = net.add(nn.ConcatOp([a, up], 1))
+    net.result(net.round(net.conv(net.back(both, -2), weights(2, 8, 52, 3, 3) / 512), 0))
+    check_one_graph(net, kinds="conv conv upsample concat conv")
+
+
+@pytest.mark.parametrize(("size", "exponent"), [(4, -4), (7, -4), (7, -7), (5, -2)])
+def test_averages_of_images(size: int, exponent: int) -> None:
+    net = Quantized()
+    x = net.back(net.input(2, 20, size, size), -4)
+    net.result(net.round(net.add(nn.ReduceOp(x, "mean", (2, 3), keepdims=True)), exponent))
+    check_one_graph(net, kinds="sum_pool")
+
+
+def test_averages_of_windows() -> None:
+    net = Quantized()
+    x = net.back(net.input(1, 16, 7, 7), -4)
+    window = {"strides": (2, 2), "pads": (1, 1, 1, 1), "count_include_pad": True}
+    net.result(net.round(net.relu(net.add(nn.PoolOp(x, "average", (3, 3), **window))), -5))
+    check_one_graph(net, kinds="sum_pool")
+
+
+@pytest.mark.parametrize("count", [1, 3, 6, 9, 16, 49, 64, 100])
+@pytest.mark.parametrize("exponent", [-3, 0, 2])
+def test_division_rounds_all_sums_as_fractions_do(count: int, exponent: int) -> None:
+    found = division_of(count, exponent)
+    half = 1 << found.shift - 1 if found.shift else 0
+    for total in range(-128 * count, 127 * count + 1):
+        exact = Fraction(total, count) * Fraction(2) ** exponent
+        wanted = min(max(floor(exact + Fraction(1, 2)), -128), 127)
+        shifted = (total * found.multiplier + found.offset + half) >> found.shift
+        assert min(max(shifted, -128), 127) == wanted
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (
+            lambda x: nn.PoolOp(x, "average", (3, 3), pads=(1, 1, 1, 1)),
+            "fewer at the border",
+        ),
+        (lambda x: nn.ReduceOp(x, "mean", (1, 2), keepdims=True), "takes means over H and W"),
+        (lambda x: nn.ReduceOp(x, "mean", (2, 3)), "and keeps both"),
+    ],
+)
+def test_averages_that_vta_does_not_take(make: Callable[[SSAValue], Operation], why: str) -> None:
+    net = Quantized()
+    x = net.back(net.input(1, 16, 6, 6), -4)
+    net.result(net.round(net.add(make(x)), -4))
+    regions, (reason,) = regions_of(net.function(), net.context)
+    assert not regions
+    assert why in reason
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda x: nn.ConcatOp([x, x], 1), "joins whole blocks of 16 channels"),
+        (lambda x: nn.ConcatOp([x, x], 2), "along their channels only"),
+        (lambda x: nn.ConcatOp([x] * 15, 1), "has at most 16 tensors"),
+        (lambda x: nn.ResizeOp(x, (1, 20, 9, 9)), "each element of an image equally often"),
+        (lambda x: nn.PoolOp(x, "max", (2, 1), dilations=(9, 1), pads=(8, 0, 8, 0)), "no element"),
+    ],
+)
+def test_moves_that_vta_does_not_take(make: Callable[[SSAValue], Operation], why: str) -> None:
+    net = Quantized()
+    net.result(net.add(make(net.input(1, 20, 6, 6))))
+    regions, (reason,) = regions_of(net.function(), net.context)
+    assert not regions
+    assert why in reason
 
 
 def test_layers_that_no_scratchpad_holds_are_refused() -> None:

@@ -1,0 +1,243 @@
+"""Layers of the ALU on windows of each channel, a piece of the image at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, product
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
+
+from ....dialects.vta import (
+    AluKind,
+    Config,
+    Loop,
+    MaxPoolOp,
+    Memory,
+    PoolOp,
+    Uop,
+    UpsampleOp,
+)
+from ....dialects.vta.layers import LOW, shape_of
+from ....dialects.vta.windows import taps_within
+from ....dialects.windows import extent
+from .emitter import Box, Emitter, Place, Results
+from .packing import blocks
+from .steps import AddTensor, Step
+
+ChannelwiseOp: TypeAlias = PoolOp | UpsampleOp
+
+
+@dataclass(frozen=True)
+class Run:
+    """Results of a piece that are computed alike, in one dimension.
+
+    `axes` are loops: extent, and the steps of the result and of the input, which begin at `start`
+    and `source`.
+    """
+
+    start: int
+    source: int
+    axes: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """Windows in one dimension; the last fields as `taps_within` takes them."""
+
+    result: int
+    size: int
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    unit: int = 1
+    """Pieces of a result have a multiple of it."""
+
+    def reads(self, begin: int, end: int) -> tuple[int, int]:
+        """The first element of the input that a piece reads, and how many from there."""
+        first = begin * self.stride - self.before
+        last = (end - 1) * self.stride - self.before + extent(self.kernel, self.dilation)
+        return max(0, first), min(self.size, last) - max(0, first)
+
+    def runs(self, begin: int, end: int) -> Iterator[Run]:
+        """The runs of a piece: at the borders windows have fewer elements."""
+        origin, _ = self.reads(begin, end)
+        for taps, group in groupby(range(begin, end), self._taps):
+            members = list(group)
+            source = members[0] * self.stride - self.before + taps.start * self.dilation
+            axes = (len(taps), 0, self.dilation), (len(members), 1, self.stride)
+            yield Run(members[0] - begin, source - origin, axes)
+
+    def _taps(self, result: int) -> range:
+        return taps_within(result, self.size, self.kernel, self.stride, self.dilation, self.before)
+
+
+@dataclass(frozen=True)
+class _Repeats:
+    """Elements in one dimension, each `unit` times."""
+
+    result: int
+    unit: int
+
+    def reads(self, begin: int, end: int) -> tuple[int, int]:
+        """The first element of the input that a piece reads, and how many from there."""
+        return begin // self.unit, (end - begin) // self.unit
+
+    def runs(self, begin: int, end: int) -> Iterator[Run]:
+        """One run: all elements of the input, each `unit` times."""
+        yield Run(0, 0, ((self.unit, 1, 0), ((end - begin) // self.unit, self.unit, 1)))
+
+
+_Axis: TypeAlias = _Windows | _Repeats
+
+
+def _axes(layer: ChannelwiseOp) -> list[_Axis]:
+    """How the rows and the columns of a layer come from its input."""
+    x, y = shape_of(layer.x)[2:], shape_of(layer.result)[2:]
+    if isinstance(layer, UpsampleOp):
+        return [_Repeats(*pair) for pair in zip(y, layer.factors, strict=True)]
+    return [
+        _Windows(y[i], x[i], layer.kernel[i], layer.strides[i], layer.dilations[i], layer.pads[i])
+        for i in range(2)
+    ]
+
+
+def _parts(axis: _Axis) -> list[int]:
+    """The lengths of the largest piece when a result is cut into 1, 2, ... pieces."""
+    count = axis.result // axis.unit
+    return [axis.unit * part for part in dict.fromkeys(-(-count // n) for n in range(1, count + 1))]
+
+
+def _cut(size: int, most: int) -> list[tuple[int, int]]:
+    return [(start, min(start + most, size)) for start in range(0, size, most)]
+
+
+def _lengths(axis: _Axis) -> list[tuple[int, int]]:
+    """Lengths of pieces, longest first, each with the most elements of the input that it reads."""
+    return [
+        (part, max(axis.reads(*piece)[1] for piece in _cut(axis.result, part)))
+        for part in _parts(axis)
+    ]
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """The largest piece of a result."""
+
+    channels: int
+    rows: int
+    columns: int
+
+    @property
+    def results(self) -> int:
+        return self.channels * self.rows * self.columns
+
+
+def _tile(axes: Sequence[_Axis], channels: int, room: int, tensors: int) -> _Tile | None:
+    """The largest piece of which `room` holds the input and `tensors` results, whole rows first.
+
+    None if not even the smallest has room.
+    """
+    rows, columns = map(_lengths, axes)
+    for (width, in_width), (height, in_height) in product(columns, rows):
+        size = in_height * in_width + tensors * height * width
+        if size <= room:
+            return _Tile(min(channels, room // size), height, width)
+    return None
+
+
+def channelwise_fits(layer: ChannelwiseOp, config: Config, threads: int) -> bool:
+    """Whether the accumulator holds `threads` pieces of a layer, and of what is added to each."""
+    return _tile(_axes(layer), 1, config.depth(Memory.ACC) // threads, 2) is not None
+
+
+class ChannelwiseLayer:
+    """Writes one layer, with the steps behind it."""
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        layer: ChannelwiseOp,
+        steps: Sequence[Step],
+        result: Place,
+        places: Mapping[SSAValue, Place],
+        threads: int,
+    ) -> None:
+        self.emitter, self.steps, self.result, self.places = emitter, steps, result, places
+        self.x, self.threads = layer.x, threads
+        self.axes = _axes(layer)
+        self.is_max = isinstance(layer, MaxPoolOp)
+        self.room = emitter.config.depth(Memory.ACC) // threads
+        self.tensors = 1 + any(isinstance(step, AddTensor) for step in steps)
+        images, channels, *_ = shape_of(layer.x)
+        self.images = blocks(images, emitter.config.batch)
+        self.channels = blocks(channels, emitter.config.block_in)
+        tile = _tile(self.axes, self.channels, self.room, self.tensors)
+        if tile is None:
+            raise ValueError("one piece of one block does not fit")
+        self.tile = tile
+        self.sizes = shape_of(layer.x)[2:], shape_of(layer.result)[2:]
+
+    def write(self) -> None:
+        """Write all pieces."""
+        planes = _cut(self.images * self.channels, self.tile.channels)
+        rows, columns = (
+            _cut(axis.result, part)
+            for axis, part in zip(self.axes, (self.tile.rows, self.tile.columns), strict=True)
+        )
+        for number, (plane, row, column) in enumerate(product(planes, rows, columns)):
+            base = number % self.threads * self.room
+            self._write(base, plane, (row, column))
+
+    def _write(
+        self, base: int, plane: tuple[int, int], piece: tuple[tuple[int, int], tuple[int, int]]
+    ) -> None:
+        emitter = self.emitter
+        starts, sizes = zip(
+            *(axis.reads(*each) for axis, each in zip(self.axes, piece, strict=True)), strict=True
+        )
+        source = base + self.tensors * self.tile.results
+        emitter.load_acc8(source, self.places[self.x], _box(plane, starts, sizes, self.sizes[0]))
+        box = _box(
+            plane, [begin for begin, _ in piece], [end - begin for begin, end in piece],
+            self.sizes[1],
+        )  # fmt: skip
+        results = Results(base, box.channels, box.rows, box.columns, box.pad_channel, box.columns)
+        emitter.gemm(Uop(base), results.axes(), reset=True)
+        if self.is_max:
+            emitter.alu(AluKind.MIN, LOW, Uop(base, base), results.axes(src=True))
+        self._combine(results, source, sizes, piece)
+        other = base + self.tile.results
+        emitter.steps(self.steps, results, {}, other, self.places, box)
+        emitter.store(base, self.result, box)
+
+    def _combine(
+        self,
+        results: Results,
+        source: int,
+        sizes: tuple[int, ...],
+        piece: tuple[tuple[int, int], tuple[int, int]],
+    ) -> None:
+        """Take each element of each window into its result."""
+        kind = AluKind.MAX if self.is_max else AluKind.ADD
+        runs = (list(axis.runs(*each)) for axis, each in zip(self.axes, piece, strict=True))
+        for y, x in product(*runs):
+            base = Uop(
+                results.base + y.start * results.row + x.start,
+                source + y.source * sizes[1] + x.source,
+            )
+            axes = [Loop(results.channels, results.channel, sizes[0] * sizes[1], 0)]
+            axes += [Loop(n, dst * results.row, src * sizes[1], 0) for n, dst, src in y.axes]
+            axes += [Loop(n, dst, src, 0) for n, dst, src in x.axes]
+            self.emitter.alu(kind, None, base, axes)
+
+
+def _box(
+    plane: tuple[int, int], starts: Sequence[int], sizes: Sequence[int], image: Sequence[int]
+) -> Box:
+    """A piece of some channels of activations whose rows and columns are those of `image`."""
+    (first, last), (rows, columns) = plane, sizes
+    offset = (first * image[0] + starts[0]) * image[1] + starts[1]
+    return Box(offset, last - first, rows, columns, image[0] * image[1], image[1], rows * columns)
