@@ -1,13 +1,14 @@
-"""Tries plans on an OpenCL device of this machine, in this process."""
+"""Tries plans on a device: builds a plan's program, checks its results, and times it."""
 
 from __future__ import annotations
 
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from xdsl.utils.exceptions import VerifyException
@@ -16,6 +17,7 @@ from ..api import compile as compile_module
 from ..backends.pyopencl_runtime import find_device
 from ..compiled_model import CompiledModel
 from ..errors import CloptError
+from ..tensor_info import TensorInfo
 from .instrument import Device
 from .programs import Programs, TrialProgram
 from .trial import Fault, Result, Task, Trial
@@ -53,17 +55,38 @@ class FaultyPlanError(Exception):
         self.fault = fault
 
 
-@dataclass
-class OpenCLInstrument:
-    """Tries plans on the device that `words` name, as for `clopt.compile`."""
+class Built(Protocol):
+    """A program on a device."""
 
-    words: str
-    _tasks: dict[str, _Prepared] = field(default_factory=dict[str, _Prepared], repr=False)
+    @property
+    def inputs(self) -> Sequence[TensorInfo]: ...
 
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        """The results of one run."""
+        ...
+
+    def nanoseconds(self, inputs: Sequence[Array], runs: int) -> list[list[int]]:
+        """The time of each command of some runs, by the device's clock, after a few others."""
+        ...
+
+
+class MeasuringInstrument(ABC):
+    """Tries plans on a device, however programs get there."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, _Prepared] = {}
+
+    @abstractmethod
     def device(self) -> Device:
         """What results say of the device. Raises CloptError where there is none."""
-        found = find_device(self.words)
-        return Device(f"{found.name} ({found.platform})", found.driver)
+
+    @abstractmethod
+    def built(self, program: TrialProgram, task: Task) -> Built:
+        """A program on the device. Raises CloptError where the device refuses it."""
+
+    @abstractmethod
+    def resource(self, task: Task) -> str:
+        """What a plan takes alone while it is timed: see `Turns.alone`."""
 
     def measure(self, trial: Trial, turns: Turns) -> Result:
         """Build, compare with the plainest plan on the same operands, and time."""
@@ -71,14 +94,14 @@ class OpenCLInstrument:
         result = Result(trial.task.kernel, trial.plan, device.name, device.driver, 0.0)
         try:
             model, program, operands = self._checked(trial)
-            with turns.alone(CPU if trial.task.target.device_type == "cpu" else device.name):
+            with turns.alone(self.resource(trial.task)):
                 timed = _time(model, program, operands, trial)
             result = replace(result, microseconds=timed.median, noise=timed.noise, runs=timed.runs)
         except FaultyPlanError as error:
             result = replace(result, fault=error.fault, reason=str(error))
         return replace(result, seconds=time.monotonic() - start)
 
-    def _checked(self, trial: Trial) -> tuple[CompiledModel, TrialProgram, list[Array]]:
+    def _checked(self, trial: Trial) -> tuple[Built, TrialProgram, list[Array]]:
         """The program of a trial, whose results are right."""
         try:
             prepared = self._prepare(trial.task)
@@ -90,7 +113,7 @@ class OpenCLInstrument:
         except (CloptError, VerifyException) as error:
             raise FaultyPlanError(Fault.REFUSED, str(error)) from error
         try:
-            model = self._compiled(program, trial.task)
+            model = self.built(program, trial.task)
         except CloptError as error:
             raise FaultyPlanError(Fault.BUILD, str(error)) from error
         for found, expected in zip(model.run(prepared.operands), prepared.expected, strict=True):
@@ -101,22 +124,60 @@ class OpenCLInstrument:
         if task.kernel not in self._tasks:
             # In buffers: no schedule is needed to read and write their elements one by one.
             plain = Programs(replace(task, program=_TEXTURES.sub("", task.program)))
-            model = self._compiled(plain.plainest(), task)
+            model = self.built(plain.plainest(), task)
             operands = _operands(model)
             self._tasks = {task.kernel: _Prepared(Programs(task), operands, model.run(operands))}
         return self._tasks[task.kernel]
 
-    def _compiled(self, program: TrialProgram, task: Task) -> CompiledModel:
-        return compile_module(
-            program.module,
-            task.target,
-            device=self.words,
-            weights=program.context.weights,
-            use_cache=False,
+
+class OpenCLInstrument(MeasuringInstrument):
+    """Tries plans on the OpenCL device of this machine that `words` name, in this process."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+
+    def __repr__(self) -> str:
+        return f"the device {self.words}"
+
+    def device(self) -> Device:
+        found = find_device(self.words)
+        return Device(f"{found.name} ({found.platform})", found.driver)
+
+    def built(self, program: TrialProgram, task: Task) -> Built:
+        return _BuiltHere(
+            compile_module(
+                program.module,
+                task.target,
+                device=self.words,
+                weights=program.context.weights,
+                use_cache=False,
+            )
         )
 
+    def resource(self, task: Task) -> str:
+        return CPU if task.target.device_type == "cpu" else self.device().name
 
-def _operands(model: CompiledModel) -> list[Array]:
+
+@dataclass(frozen=True)
+class _BuiltHere:
+    """A program on a device of this machine."""
+
+    model: CompiledModel
+
+    @property
+    def inputs(self) -> Sequence[TensorInfo]:
+        return self.model.inputs
+
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        return self.model.run(list(inputs))
+
+    def nanoseconds(self, inputs: Sequence[Array], runs: int) -> list[list[int]]:
+        timings = self.model.executable.profile(list(inputs), runs)
+        return [[timing.nanoseconds for timing in run] for run in timings]
+
+
+def _operands(model: Built) -> list[Array]:
     """Values for each operand: noise, or zeros where numbers may be positions."""
     rng = np.random.default_rng(0)
     found: list[Array] = []
@@ -175,14 +236,12 @@ class Times:
         return (ordered[high] - ordered[low]) / 2 / max(self.median, 1e-3)
 
 
-def _time(
-    model: CompiledModel, program: TrialProgram, operands: list[Array], trial: Trial
-) -> Times:
+def _time(model: Built, program: TrialProgram, operands: list[Array], trial: Trial) -> Times:
     """Time launches until the median is certain, or certainly slower than the rival's."""
     found: list[float] = []
     while True:
-        batch = model.executable.profile(operands, min(_BATCH, trial.most_runs - len(found)))
-        found += [sum(run[i].nanoseconds for i in program.timed) / 1e3 for run in batch]
+        batch = model.nanoseconds(operands, min(_BATCH, trial.most_runs - len(found)))
+        found += [sum(run[i] for i in program.timed) / 1e3 for run in batch]
         times = Times(found)
         is_slower = (
             trial.rival is not None and times.median * (1 - times.noise) > _SLOWER * trial.rival

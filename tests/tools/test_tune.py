@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -59,7 +61,7 @@ def test_a_worker_measures_on_its_device():
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["guess"], '"guess" is no subcommand; there are: worker.'),
+        (["guess"], '"guess" is no subcommand; there are: worker, runner.'),
         (
             ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "no such"],
             'No OpenCL device answers to "no such"',
@@ -68,9 +70,29 @@ def test_a_worker_measures_on_its_device():
             ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "pocl", "--slots", "0"],
             "--slots and --seconds are positive numbers.",
         ),
+        (
+            ["worker", "--scheduler", "tcp://127.0.0.1:1"],
+            "Name either a --device or a --board.",
+        ),
+        (
+            ["worker", "--scheduler", "tcp://h:1", "--board", "tcp://b:1", "--slots", "2"],
+            "A board runs one plan at a time; leave out --slots.",
+        ),
+        (["runner", "."], ". exists; name a new folder."),
     ],
 )
 def test_mistakes_are_told(capsys: pytest.CaptureFixture[str], words: list[str], sentence: str):
     with pytest.raises(SystemExit):
         main(words)
     assert f"clopt-tune: {sentence}" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="builds by CMake: install cmake")
+def test_the_runner_builds_with_cmake(tmp_path: Path):
+    main(["runner", str(tmp_path / "runner")])
+    build = tmp_path / "build"
+    for words in (["-S", str(tmp_path / "runner"), "-B", str(build)], ["--build", str(build)]):
+        done = subprocess.run(["cmake", *words], capture_output=True, text=True)
+        assert not done.returncode, done.stdout + done.stderr
+    done = subprocess.run([build / "clopt_runner", "--help"], capture_output=True, text=True)
+    assert done.stderr.startswith("usage: clopt_runner")

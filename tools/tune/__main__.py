@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...errors import CloptError
 from ..console import user_errors
-from . import worker
+from . import runner, worker
 
-COMMANDS: Mapping[str, Callable[[Sequence[str]], None]] = {"worker": worker.main}
+COMMANDS: Mapping[str, Callable[[Sequence[str]], None]] = {
+    "worker": worker.main,
+    "runner": runner.main,
+}
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -1,16 +1,18 @@
-"""`clopt-tune worker`: try the plans that a scheduler sends on a device of this machine."""
+"""`clopt-tune worker`: try the plans that a scheduler sends on a device here, or on a board."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ...errors import CloptError
+from ...tuning.board import Board
 from ...tuning.measure import OpenCLInstrument
 from ..console import Options, make_parser
 
 EXAMPLES = """\
 clopt-tune worker --scheduler tcp://host:8786 --device pocl
 clopt-tune worker --scheduler tcp://host:8786 --device Adreno --seconds 60
+clopt-tune worker --scheduler tcp://host:8786 --board tcp://localhost:9000
 """
 
 OPTIONS: Options = [
@@ -20,7 +22,15 @@ OPTIONS: Options = [
     ),
     (
         ("--device",),
-        {"required": True, "metavar": "TEXT", "help": "a part of the name of an OpenCL device"},
+        {"metavar": "TEXT", "help": "a part of the name of an OpenCL device of this machine"},
+    ),
+    (
+        ("--board",),
+        {
+            "metavar": "ADDRESS",
+            "help": "instead, a board where clopt_runner runs: tcp://host:port, or a command that "
+            "starts it, as 'ssh board ./clopt_runner'",
+        },
     ),
     (
         ("--slots",),
@@ -49,10 +59,16 @@ def main(args: Sequence[str]) -> None:
     options = make_parser("clopt-tune worker", __doc__, EXAMPLES, OPTIONS).parse_args(args)
     if options.slots < 1 or options.seconds <= 0:
         raise CloptError("--slots and --seconds are positive numbers.")
+    if (options.device is None) == (options.board is None):
+        raise CloptError("Name either a --device or a --board.")
+    if options.board and options.slots > 1:
+        raise CloptError("A board runs one plan at a time; leave out --slots.")
     try:
         from ...tuning.fleet_worker import serve
     except ImportError as error:
         raise CloptError(
             "clopt-tune worker needs dask.distributed; install it with pip install 'clopt[tune]'."
         ) from error
-    serve(options.scheduler, OpenCLInstrument(options.device), options.slots, options.seconds)
+    board, device = options.board, options.device
+    instrument = Board(board) if board else OpenCLInstrument(device)
+    serve(options.scheduler, instrument, options.slots, options.seconds)

@@ -1,0 +1,63 @@
+/* A program for boards without Python: runs programs of clopt that come in messages.
+ *
+ * docs/tuning.md describes the messages.
+ */
+#ifndef CLOPT_RUNNER_H
+#define CLOPT_RUNNER_H
+
+#include "clopt_internal.h"
+
+#define RUNNER_VERSION 1
+
+/* A message that came, which is read from its start. */
+typedef struct runner_message {
+    unsigned char *data;
+    size_t bytes, at;
+    int is_cut; /* it ended before what was read last */
+} runner_message;
+
+/* A message to send. */
+typedef struct runner_answer {
+    unsigned char *data;
+    size_t bytes, room;
+    int is_lost; /* there is no memory for it */
+} runner_answer;
+
+/* A program that came in a message: tables in memory of their own, texts in the message. */
+typedef struct runner_program {
+    runner_message message;
+    clopt_program tables;
+    clopt_info info;
+    const void *weights;
+    size_t weights_bytes;
+    void **kept; /* what is freed with it */
+    size_t kept_count, kept_room;
+} runner_program;
+
+/* runner_message.c */
+
+/* Receives or sends a message whole; returns 0 at the end of the stream. */
+int runner_receive(int stream, runner_message *message);
+int runner_send(int stream, const runner_answer *answer);
+
+/* The next number, text or bytes of a message; 0, "" or NULL behind its end. */
+cl_ulong runner_number(runner_message *message);
+const char *runner_text(runner_message *message);
+const unsigned char *runner_bytes(runner_message *message, size_t *count);
+
+void runner_put_number(runner_answer *answer, cl_ulong number);
+void runner_put_bytes(runner_answer *answer, const void *data, size_t count);
+void runner_put_text(runner_answer *answer, const char *text);
+
+/* runner_program.c */
+
+/* Takes over a message, behind its kind; returns 0 where it is no program. */
+int runner_read_program(runner_program *program, runner_message *message);
+void runner_free_program(runner_program *program);
+
+/* runner_session.c */
+
+/* Answers messages until the stream ends, on the device whose name or platform has `words`. */
+void runner_serve(int in, int out, const char *words);
+
+#endif

@@ -1,0 +1,117 @@
+/* Runs what a host sends, by stdin and stdout or by TCP. */
+#define _POSIX_C_SOURCE 200809L /* sockets */
+
+#include "clopt_runner.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const USAGE =
+    "usage: clopt_runner [options]\n"
+    "\n"
+    "Reads messages on stdin and answers on stdout, until stdin ends.\n"
+    "  --device TEXT    part of the name of a platform or device (default: the first)\n"
+    "  --port N         instead, take one connection after the other on this port\n"
+    "  --address A      of this network interface (default: 127.0.0.1)\n";
+
+typedef struct arguments {
+    const char *device, *port, *address;
+} arguments;
+
+static int parse(int count, char **words, arguments *result) {
+    const struct {
+        const char *word;
+        const char **text;
+    } rows[] = {
+        {"--device", &result->device}, {"--port", &result->port}, {"--address", &result->address}};
+    result->device = "";
+    result->port = NULL;
+    result->address = "127.0.0.1";
+    for (int i = 1; i < count; i += 2) {
+        size_t row = 0;
+        while (row < sizeof rows / sizeof *rows && strcmp(rows[row].word, words[i]) != 0) {
+            row++;
+        }
+        if (row == sizeof rows / sizeof *rows || i + 1 == count) {
+            return 0;
+        }
+        *rows[row].text = words[i + 1];
+    }
+    return 1;
+}
+
+static int listen_at(const arguments *given) {
+    struct sockaddr_in place;
+    int on = 1;
+    memset(&place, 0, sizeof place);
+    place.sin_family = AF_INET;
+    place.sin_port = htons((unsigned short)atoi(given->port));
+    if (inet_pton(AF_INET, given->address, &place.sin_addr) != 1) {
+        return -1;
+    }
+    int door = socket(AF_INET, SOCK_STREAM, 0);
+    if (door >= 0) {
+        setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    }
+    if (door >= 0 &&
+        (bind(door, (struct sockaddr *)&place, sizeof place) != 0 || listen(door, 1) != 0)) {
+        close(door);
+        return -1;
+    }
+    return door;
+}
+
+/* Each connection has a process of its own, which the next connection ends: a kernel that crashes
+ * or hangs takes no more than that along. This process never calls OpenCL. */
+static int serve_connections(const arguments *given) {
+    int door = listen_at(given);
+    pid_t child = -1;
+    if (door < 0) {
+        perror("clopt_runner: the port cannot be opened");
+        return EXIT_FAILURE;
+    }
+    for (;;) {
+        int stream = accept(door, NULL, NULL);
+        if (stream < 0) {
+            continue;
+        }
+        if (child > 0) {
+            kill(child, SIGKILL);
+            waitpid(child, NULL, 0);
+        }
+        child = fork();
+        if (child == 0) {
+            close(door);
+            runner_serve(stream, stream, given->device);
+            _exit(EXIT_SUCCESS);
+        }
+        close(stream);
+    }
+}
+
+int main(int count, char **words) {
+    arguments given;
+    if (!parse(count, words, &given)) {
+        fputs(USAGE, stderr);
+        return EXIT_FAILURE;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    if (given.port) {
+        return serve_connections(&given);
+    }
+    /* Compilers chat on stdout. */
+    int answers = dup(STDOUT_FILENO);
+    if (answers < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+        return EXIT_FAILURE;
+    }
+    runner_serve(STDIN_FILENO, answers, given.device);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,195 @@
+"""Tries plans on a board without Python, where the runner in C runs what this process compiles."""
+
+from __future__ import annotations
+
+import shlex
+import socket
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import IO, cast
+
+import numpy as np
+
+from ..api import compile as compile_module
+from ..backends.host_c.runner_files import number, numbers, program_content, sized
+from ..compiled_model import CompiledModel
+from ..errors import CloptError
+from ..files.frames import receive_frame, send_frame
+from ..tensor_info import TensorInfo
+from .instrument import Device
+from .measure import Array, Built, MeasuringInstrument
+from .programs import TrialProgram
+from .trial import Fault, Result, Task, Trial
+from .turns import Turns
+from .worker_main import failed
+
+_VERSION = 1
+_HELLO, _LOAD, _WRITE, _RUN, _READ = range(5)
+_TCP = "tcp://"
+_PATIENCE = 10.0
+_WARM_UP = 3
+
+_LOST = "The runner ended, or the connection to it."
+
+
+class Board(MeasuringInstrument):
+    """Tries plans by a runner: at `tcp://host:port`, or one that a command line starts.
+
+    The command's stdin and stdout are the runner's, as those of `ssh board ./clopt_runner` are.
+    """
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self.address = address
+        self._runner: _Runner | None = None
+
+    def __repr__(self) -> str:
+        return f"the board {self.address}"
+
+    def device(self) -> Device:
+        """The board's device. Raises CloptError where no runner answers or it has none."""
+        try:
+            return self._connected().device
+        except (OSError, EOFError) as error:
+            raise CloptError(
+                f"No runner answers at {self.address}: start clopt_runner there."
+            ) from error
+
+    def measure(self, trial: Trial, turns: Turns) -> Result:
+        """Try a plan; if the runner was lost at it and has run others before, once more."""
+        device = self.device()
+        for _ in range(2):
+            with suppress(OSError, EOFError):
+                return super().measure(trial, turns)
+            self._disconnect()
+        return failed(trial, device, 0.0, Fault.CRASHED, _LOST)
+
+    def built(self, program: TrialProgram, task: Task) -> Built:
+        model = compile_module(program.module, task.target, weights=program.context.weights)
+        runner = self._connected()
+        runner.load(program_content(model.module, model.source, model.weights))
+        return _BuiltThere(model, runner)
+
+    def resource(self, task: Task) -> str:
+        return self.address
+
+    def _connected(self) -> _Runner:
+        if self._runner is None:
+            self._runner = _Runner(self.address)
+        return self._runner
+
+    def _disconnect(self) -> None:
+        if self._runner is not None:
+            self._runner.close()
+        self._runner = None
+
+
+class _Runner:
+    """A connection to a runner."""
+
+    def __init__(self, address: str) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        if address.startswith(_TCP):
+            host, _, port = address.removeprefix(_TCP).rpartition(":")
+            if not port.isdecimal():
+                raise CloptError(f"{address} has no port; the address is tcp://host:port.")
+            connection = socket.create_connection((host, int(port)), timeout=_PATIENCE)
+            connection.settimeout(None)
+            both = connection.makefile("rwb")
+            connection.close()  # `both` has it
+            self._out, self._in = cast("IO[bytes]", both), cast("IO[bytes]", both)
+        else:
+            self._process = subprocess.Popen(
+                shlex.split(address), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            self._out, self._in = self._process.stdin, self._process.stdout
+        self.device = self._hello()
+
+    def load(self, program: bytes) -> None:
+        """Build a program, in place of the one before."""
+        self._ask(number(_LOAD) + program)
+
+    def write(self, tensor: int, content: bytes) -> None:
+        """Fill an input."""
+        self._ask(numbers(_WRITE, tensor) + sized(content))
+
+    def run(self, runs: int) -> list[int]:
+        """Run the program; the nanoseconds of each command of each run."""
+        answer = self._ask(numbers(_RUN, runs))
+        return [int(each) for each in np.frombuffer(answer, "<u8")]
+
+    def read(self, tensor: int) -> bytes:
+        """The bytes of a tensor."""
+        return _texts(self._ask(numbers(_READ, tensor)))[0]
+
+    def close(self) -> None:
+        """End the runner, or its process for this connection."""
+        with suppress(OSError):
+            self._out.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def _hello(self) -> Device:
+        answer = self._ask(number(_HELLO))
+        version = int.from_bytes(answer[:8], "little")
+        if version != _VERSION:
+            raise CloptError(
+                f"The runner speaks version {version}, not {_VERSION}; compile it anew from "
+                "the files of clopt-tune runner."
+            )
+        name, platform, driver = (text.decode() for text in _texts(answer[8:]))
+        return Device(f"{name} ({platform})", driver)
+
+    def _ask(self, request: bytes) -> bytes:
+        """The answer to a request. Raises CloptError with the runner's sentence."""
+        send_frame(self._out, request)
+        answer = receive_frame(self._in)
+        if int.from_bytes(answer[:8], "little"):
+            raise CloptError(_texts(answer[8:])[0].decode(errors="replace"))
+        return answer[8:]
+
+
+class _BuiltThere:
+    """A program on a board."""
+
+    def __init__(self, model: CompiledModel, runner: _Runner) -> None:
+        self._model = model
+        self._runner = runner
+
+    @property
+    def inputs(self) -> Sequence[TensorInfo]:
+        return self._model.inputs
+
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        self._write(inputs)
+        self._runner.run(1)
+        first = len(self.inputs)
+        return [
+            np.frombuffer(self._runner.read(first + i), info.dtype).reshape(info.shape)
+            for i, info in enumerate(self._model.outputs)
+        ]
+
+    def nanoseconds(self, inputs: Sequence[Array], runs: int) -> list[list[int]]:
+        self._write(inputs)
+        self._runner.run(_WARM_UP)
+        times = self._runner.run(runs)
+        count = len(times) // max(runs, 1)
+        return [times[i * count : (i + 1) * count] for i in range(runs)]
+
+    def _write(self, inputs: Sequence[Array]) -> None:
+        for i, array in enumerate(inputs):
+            self._runner.write(i, np.ascontiguousarray(array).tobytes())
+
+
+def _texts(content: bytes) -> list[bytes]:
+    """The texts of an answer, each behind its length."""
+    found: list[bytes] = []
+    while content:
+        end = 8 + int.from_bytes(content[:8], "little")
+        found.append(content[8:end])
+        content = content[end:]
+    return found
