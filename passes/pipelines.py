@@ -18,6 +18,7 @@ from .cl.reorder import CLReorderPass
 from .memory_limit import lower_within
 from .nn.choose import NNChoosePass
 from .nn.conv_to_matmul import NNConvToMatmulPass
+from .nn.fake_quantize import NNFakeQuantizePass
 from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
 from .nn.fold_relayouts import NNFoldRelayoutsPass
@@ -65,6 +66,8 @@ INTEGERS: tuple[ModulePass, ...] = (
     NNIntegerProductsPass(),
     # The weights of products that stay in floats.
     NNFoldConstantsPass(),
+    # What floats read needs no integers. Steps join weights that are floats by now.
+    NNFakeQuantizePass(),
     DCEOfNetworks(),
     VerifyPass(),
 )

@@ -276,13 +276,18 @@ class Target:
         return self.vector_width if is_packing else 0
 
     @property
+    def offloads_quantized(self) -> bool:
+        """Whether an accelerator may take quantised layers."""
+        modes = (self.fact(fields(f)[0].name) for f in _accelerator_facts() if f.READS_QUANTIZED)
+        return any(mode != "off" for mode in modes)
+
+    @property
     def multiplies_bytes(self) -> bool:
         """Whether our kernels multiply the integers of quantised values.
 
         Not where an accelerator may take such products: it finds them by their conversions.
         """
-        modes = (self.fact(fields(f)[0].name) for f in _accelerator_facts() if f.READS_QUANTIZED)
-        if any(mode != "off" for mode in modes):
+        if self.offloads_quantized:
             return False
         if self.device_type == "gpu":
             # Texels of bytes are words for its instruction.

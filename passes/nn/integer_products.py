@@ -199,11 +199,11 @@ class _Steps(RewritePattern):
         if scale is None:
             return
         new: list[Operation] = []
-        factor = nn.ConstantOp.from_array(_divided(scale, step), self.weights)
+        factor = nn.ConstantOp.from_array(divided(scale, step), self.weights)
         last = nn.DequantizeOp(sums.q, factor.result, sums.zero_point)
         new += [factor, last]
         for other in others:
-            following = _in_steps(other, new[-1].results[0], step, self.weights)
+            following = in_steps(other, new[-1].results[0], step, self.weights)
             if following is None:
                 return
             new += following
@@ -231,10 +231,10 @@ def _chain(x: SSAValue) -> tuple[nn.DequantizeOp, *tuple[Operation, ...]] | None
     return None
 
 
-def _in_steps(
+def in_steps(
     op: Operation, x: SSAValue, step: float, weights: Weights | None
 ) -> list[Operation] | None:
-    """The operation on x that is counted in steps; None where it has another value then."""
+    """The operation on x that counts in steps; None where it has another value then."""
     match op:
         case nn.UnaryOp() if op.kind.data is UnaryKind.RELU:
             return [nn.UnaryOp(x, UnaryKind.RELU)]
@@ -245,7 +245,7 @@ def _in_steps(
             bias = _constant_before(op.b, weights)
             if bias is None:
                 return None
-            constant = nn.ConstantOp.from_array(_divided(bias, step), weights)
+            constant = nn.ConstantOp.from_array(divided(bias, step), weights)
             return [constant, nn.BinaryOp(x, constant.result, BinaryKind.ADD)]
         case _:
             return None
@@ -267,7 +267,8 @@ def _constant_before(value: SSAValue, weights: Weights | None) -> Array | None:
             return nn.constant_value(value, weights)
 
 
-def _divided(array: Array, step: float) -> Array:
+def divided(array: Array, step: float) -> Array:
+    """Numbers in steps, rounded once."""
     return (array.astype(np.float64) / step).astype(np.float32)
 
 

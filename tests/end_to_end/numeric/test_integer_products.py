@@ -207,6 +207,22 @@ def test_words_between_kernels(device: str) -> None:
     assert "image2d" not in compiled.source
 
 
+@pytest.mark.parametrize(
+    "target", ["adreno-740 texture=prefer fp16=false", "nvidia dot_product=off"]
+)
+def test_floats_between_kernels(device: str, target: str) -> None:
+    """Without products of bytes, convolutions of floats clamp and round, and divide by no step."""
+    rng = np.random.default_rng(1)
+    model = _chain(rng).SerializeToString()
+    x = rng.integers(0, 256, (1, 16, 9, 10)).astype("u1")
+    expected = _onnxruntime(model, x)
+    compiled = clopt.compile(model, target=target, device=device, use_cache=False)
+    (y,) = compiled.run([x])
+    assert np.abs(y.astype("i4") - expected).max() <= 1
+    assert "dot_bytes" not in compiled.source
+    assert "rounded_divide" not in compiled.source
+
+
 def _onnxruntime(model: bytes, x: Array) -> Array:
     options = SessionOptions()
     options.add_session_config_entry("session.disable_quant_qdq", "1")
