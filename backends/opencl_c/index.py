@@ -163,3 +163,8 @@ def divisor_of(atom: AffineBinaryOpExpr) -> int:
     """The constant that a floordiv or mod atom divides by."""
     assert isinstance(atom.rhs, AffineConstantExpr), "division is by a constant"
     return atom.rhs.value
+
+
+def is_multiple(form: Linear, of: int) -> bool:
+    """Whether an index surely is a multiple of a number."""
+    return form.constant % of == 0 and all(factor % of == 0 for factor in form.terms.values())

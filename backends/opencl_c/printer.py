@@ -18,7 +18,8 @@ from .names import Names, is_identifier
 from .placement import Placement
 from .rounding import remark
 from .storage import sizes_of
-from .text import WIDE_BYTES, Texts
+from .text import Texts
+from .types import WIDE_BYTES
 from .values import (
     Array,
     Assign,
@@ -65,6 +66,8 @@ class KernelPrinter:
             mad=target.mad,
             select=target.select,
             wide=tuple(_wide_spaces(target)),
+            # PoCL 3.1 stores a vector of bytes one by one.
+            ints_of_bytes=target.multiplies_bytes and target.device_type == "cpu",
         )
         self.names = Names()
         self.lines: list[str] = []

@@ -12,8 +12,8 @@ from ...dialects.tir import QUAD
 from ...dialects.tir.affine import Linear
 from .builtins import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY, WIDEST_CALL
 from .functions import function_name, is_function, widest_call
-from .index import IndexSpace, divisor_of
-from .types import CType, float_literal, int_literal
+from .index import IndexSpace, divisor_of, is_multiple
+from .types import WIDE_BYTES, CType, float_literal, int_literal
 from .values import Array, Node, Texture, Variable
 
 Text = tuple[str, int]
@@ -28,10 +28,6 @@ def atom(text: Text, precedence: int) -> str:
     return text[0] if text[1] >= precedence else f"({text[0]})"
 
 
-WIDE_BYTES = 16
-"""Bytes of the widest access of one work-item, to which local arrays are aligned."""
-
-
 class Texts:
     """Renders the nodes of one kernel; one method per kind of node."""
 
@@ -42,11 +38,13 @@ class Texts:
         mad: bool = False,
         select: bool = False,
         wide: Collection[str] = (),
+        ints_of_bytes: bool = False,
     ):
         self.space = space
         self.mad = mad
         self.select = select
         self.wide = wide
+        self.ints_of_bytes = ints_of_bytes
         self._renderers: dict[str, Callable[[Node], Text]] = {
             "constant": self._constant,
             "index": lambda node: self.linear(node.payload, node.operands),
@@ -295,7 +293,7 @@ class Texts:
         """Four bytes as an int, or a vector of such."""
         array, form, width = node.payload
         address, size = self.pointer(array, form, node.operands), WIDE_BYTES // QUAD
-        is_wide = array.space in self.wide and width == size and _is_multiple(form, WIDE_BYTES)
+        is_wide = array.space in self.wide and width == size and is_multiple(form, WIDE_BYTES)
         if width == 1 or is_wide:
             return f"*(__{array.space} const {node.ctype.text} *)({address})", UNARY
         return f"vload{width}(0, (__{array.space} const int *)({address}))", PRIMARY
@@ -353,7 +351,11 @@ class Texts:
         """The statement that writes a vector of elements as they are."""
         if self._is_wide(array, form, width):
             return f"{self.wide_element(array, form, nodes, width)} = {value};"
-        return f"vstore{width}({value}, 0, {self.pointer(array, form, nodes)});"
+        pointer = self.pointer(array, form, nodes)
+        is_bytes = array.storage == "char" and width == WIDE_BYTES and array.space == "global"
+        if self.ints_of_bytes and is_bytes and is_multiple(form, QUAD):
+            return f"vstore4(as_int4({value}), 0, (__global int *)({pointer}));"
+        return f"vstore{width}({value}, 0, {pointer});"
 
     def _is_wide(self, array: Array, form: Linear, width: int) -> bool:
         """Whether a vector of elements surely starts at a multiple of its 16 bytes.
@@ -365,7 +367,7 @@ class Texts:
             array.space in self.wide
             and array.storage == array.ctype.base
             and width * array.ctype.bits == 8 * WIDE_BYTES
-            and _is_multiple(form, width)
+            and is_multiple(form, width)
         )
 
     def wide_element(self, array: Array, form: Linear, nodes: Sequence[Node], width: int) -> str:
@@ -384,10 +386,6 @@ class Texts:
             return array.name
         text = atom(self.linear(form, nodes), PRECEDENCE["+"])
         return f"{array.name} - {text[1:]}" if text.startswith("-") else f"{array.name} + {text}"
-
-
-def _is_multiple(form: Linear, size: int) -> bool:
-    return all(factor % size == 0 for factor in (form.constant, *form.terms.values()))
 
 
 def _is_product(node: Node, ctype: CType) -> bool:

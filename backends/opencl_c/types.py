@@ -26,6 +26,9 @@ INTEGER_BITS = {name: bits for bits, name in INTEGERS.items()} | {
 }
 FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
 
+WIDE_BYTES = 16
+"""Bytes of the widest access of one work-item, to which local arrays are aligned."""
+
 _PACK = {"half": "e", "float": "f", "double": "d"}
 _FLOAT_SUFFIX = {"half": "h", "float": "f", "double": ""}
 
