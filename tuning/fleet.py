@@ -104,6 +104,7 @@ class Fleet:
                 "name one of theirs, or start workers with clopt-tune worker."
             )
         self._label = fitting[0]
+        self._slots = labels[self._label]
         self._tasks.add(asyncio.create_task(self._watch()))
         found = device_of(self._label)
         assert found is not None

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from clopt.backends.targets import load_target
 from clopt.errors import CloptError
 from clopt.tuning.measure import OpenCLInstrument
-from clopt.tuning.trial import Fault, Result, Trial
+from clopt.tuning.session import Budget, Session
+from clopt.tuning.trial import Fault, Result, Task, Trial
 from clopt.tuning.workers import LocalMachines
 from support import effort
 from support.tuning.kills import database, killing
@@ -155,7 +156,7 @@ def notes_if_any(journal: Path, what: str) -> list[list[str]]:
 
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path):
     program = f"""
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from clopt.tuning.workers import LocalMachines
 from support.tuning.kills import database, killing
@@ -220,3 +221,33 @@ def test_plans_are_measured_in_processes_on_a_real_device():
         assert (result.fault, result.reason) == (None, "")
         assert (result.kernel, result.plan) == (tried.task.kernel, tried.plan)
         assert result.microseconds is not None
+
+
+@dataclass
+class Noted:
+    """A journal in memory, of a search that is the first one."""
+
+    results: list[Result] = field(default_factory=list[Result])
+
+    def known(self, task: Task) -> list[Result]:
+        return []
+
+    def note(self, task: Task, result: Result) -> None:
+        self.results.append(result)
+
+
+def searched(journal: Path, tasks: list[Task], trials: int) -> Noted:
+    noted = Noted()
+    with machines(journal, 4) as found:
+        Session(tasks, found, noted, Budget(trials=trials)).run()
+    return noted
+
+
+def test_a_search_notes_the_same_though_workers_are_killed(tmp_path: Path):
+    tasks = residual_tasks(load_target("pocl"))[:1]
+    calm = searched(tmp_path / "calm", tasks, 12)
+    with killing(workers_of_this_process, 0.5, 2, seed=2) as killed:
+        disturbed = searched(tmp_path / "killed", tasks, 12)
+    assert database(disturbed.results) == database(calm.results)
+    assert len(calm.results) >= 12
+    assert killed
