@@ -48,6 +48,7 @@ from .weights import Weights
 
 if TYPE_CHECKING:
     from .frontends.onnx.importer import ModelProto
+    from .passes.pipelines import Tuning
     from .quantization import Arrays
     from .reports.quantization import QuantizationReport
 
@@ -80,6 +81,7 @@ def compile(
     precision: str = "f32",
     explain: bool = False,
     plans: str | Path | None = None,
+    tuning: str | Path | None = None,
     memory_limit: int | None = None,
     images: Sequence[str] = (),
     quantize: str | None = None,
@@ -104,8 +106,12 @@ def compile(
     `CompiledModel.remarks` lists the exceptions. With `explain` a table on stderr says which layout
     each value has, and why.
 
-    `plans` is a file of plans for kernels, as `clopt -t plans` writes it. Other kernels get their
-    default.
+    `plans` is a file of plans for kernels, as `clopt -t plans` writes it. Other kernels get the
+    best of a tuning database, which `clopt-tune` writes, or else their default. `tuning` is the
+    path of one. Without it, clopt takes those that it finds: `model.tuning.jsonl` beside
+    `model.onnx`, that in the user's cache, and what it brings for the target; none with "off", or
+    with CLOPT_TUNING=off in the environment. `CompiledModel.remarks` tells of plans that another
+    device measured.
 
     `memory_limit` is the most bytes that intermediate results may take, those of the arenas and
     any outside of them. Within it the plan is the fastest by the target's model;
@@ -141,10 +147,12 @@ def compile(
     mistake in the model or the arguments.
     """
     from .passes.nn.mixed_precision import PRECISIONS
+    from .tuning.places import OFF, tuning_for
 
     _check_types(target, device, context, queue, arena)
     check_type("weights", weights, (Weights,), "a clopt.weights.Weights")
     check_type("plans", plans, (str, PathLike), "the path of a file of plans")
+    check_type("tuning", tuning, (str, PathLike), 'the path of a tuning database, or "off"')
     check_type("memory_limit", memory_limit, (int,), "a number of bytes")
     check_keywords(facts, fact_types(), signature(compile).parameters)
     check_type("images", images, (list, tuple), "a list of names of inputs and outputs")
@@ -158,7 +166,7 @@ def compile(
 
     def prepare(observed: ModuleOp) -> CompiledModel:
         here = partial(compile, device=device, context=context, queue=queue)
-        return here(observed, weights=ctx.weights, use_cache=use_cache)
+        return here(observed, weights=ctx.weights, use_cache=use_cache, tuning=OFF)
 
     calibrating = (calibration, calibration_method, quantization_report)
     report = _quantize(module, ctx, prepare, quantize, *calibrating)
@@ -168,11 +176,12 @@ def compile(
     _mark_images(module, ctx, images)
     kernels = module.clone() if fallback else None
     kept = None if plans is None else str(plans)
-    _lower(module, ctx, precision, explain, kept, memory_limit)
+    tuned = tuning_for(model, tuning, device if isinstance(device, Device) else None)
+    _lower(module, ctx, precision, explain, kept, tuned, memory_limit)
     alternatives = [Plan(module)]
     if kernels is not None and (library := library_name(program_of(module))):
         set_target(kernels, change_facts(target_of(kernels), {library: "off"}))
-        _lower(kernels, ctx, precision, False, kept, memory_limit)
+        _lower(kernels, ctx, precision, False, kept, tuned, memory_limit)
         alternatives.append(Plan(kernels))
     # Passes leave arrays behind that nothing reads: those they folded or arranged in other ways.
     keys = {key for each in alternatives for key in weights_read(each.module)}
@@ -351,6 +360,7 @@ def _lower(
     precision: str,
     explain: bool,
     plans: str | None,
+    tuning: Tuning,
     memory_limit: int | None,
 ) -> None:
     """Lower `module` to one queue program, unless it is one."""
@@ -375,5 +385,6 @@ def _lower(
             precision=precision,
             explain=explain,
             plans=plans,
+            tuning=tuning,
             memory_limit=memory_limit,
         )

@@ -14,7 +14,10 @@ ROOMS = [
     "files*",
     "messages*",
 ]
-DATA = ["**/*.toml", "**/*.cl", "**/*.h", "**/*.c", "**/*.in", "**/*.html", "**/*.txt"]
+DATA = [
+    *("**/*.toml", "**/*.cl", "**/*.h", "**/*.c", "**/*.in", "**/*.html", "**/*.txt"),
+    "**/*.jsonl",
+]
 
 
 class BuildPackage(build_py):

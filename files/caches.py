@@ -27,6 +27,11 @@ def user_cache(name: str) -> Path | None:
     Warns once if clopt cannot write there. Files of earlier processes may still be readable.
     """
     is_cache_kept()
+    return cache_place(name)
+
+
+def cache_place(name: str) -> Path | None:
+    """Where `name` would be in the user's cache; None where the user has no home."""
     root = _root()
     return root / name if root.is_absolute() else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from xdsl.context import Context
@@ -176,6 +176,16 @@ PIPELINES: dict[str, tuple[ModulePass, ...]] = {
 }
 
 
+@dataclass(frozen=True)
+class Tuning:
+    """The tuning databases, and the device that runs: options of `tir-choose-plan`."""
+
+    tuning: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    device: str = ""
+    driver: str = ""
+
+
 def run_pipeline(
     ctx: Context,
     module: ModuleOp,
@@ -185,6 +195,7 @@ def run_pipeline(
     precision: str = "f32",
     explain: bool = False,
     plans: str | None = None,
+    tuning: Tuning | None = None,
     memory_limit: int | None = None,
     until: type[ModulePass] | None = None,
 ) -> None:
@@ -192,7 +203,8 @@ def run_pipeline(
 
     `precision` is passed to `nn-mixed-precision`, if the pipeline has it. With
     `explain` passes add the choices of graphs and of layouts to the context's `explanations`.
-    `plans` is the file of plans for `tir-choose-plan`. `memory_limit` is that of `apply_within`.
+    `plans` is the file of plans for `tir-choose-plan`, `tuning` its databases. `memory_limit` is
+    that of `apply_within`.
     `until` is the first pass that is not applied, with all that follow.
     """
 
@@ -203,7 +215,7 @@ def run_pipeline(
             case NNChoosePass() | NNFoldRelayoutsPass():
                 return replace(pass_, explain=explain)
             case TIRChoosePlanPass():
-                return replace(pass_, database=plans)
+                return replace(pass_, database=plans, **vars(tuning or Tuning()))
             case _:
                 return pass_
 

@@ -16,6 +16,7 @@ from support import durations, effort
 
 # The same facts in every run and on every machine, also in the processes that tests start.
 os.environ["CLOPT_CALIBRATION"] = "off"
+os.environ["CLOPT_TUNING"] = "off"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

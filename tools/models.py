@@ -55,6 +55,14 @@ COMPILE_OPTIONS: Options = [
             "default",
         },
     ),
+    (
+        ("--tuning",),
+        {
+            "metavar": "FILE",
+            "help": "the tuning database that plans are from, or off; without it those beside the "
+            "model, in your cache and of clopt itself",
+        },
+    ),
     MEMORY_LIMIT,
     (
         ("--image",),
@@ -146,6 +154,7 @@ def compile_model(
             clml_library=clml_library,
             explain=options.explain,
             plans=options.plans,
+            tuning=options.tuning,
             memory_limit=options.memory_limit,
             images=options.image,
             fallback=fallback,

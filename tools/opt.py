@@ -111,6 +111,13 @@ OPTIONS: Options = [
         ("--plans",),
         {"metavar": "FILE", "help": "take plans of kernels from a file that -t plans wrote"},
     ),
+    (
+        ("--tuning",),
+        {
+            "metavar": "FILE",
+            "help": "take plans of kernels from a tuning database that clopt-tune wrote",
+        },
+    ),
     MEMORY_LIMIT,
     (
         ("--elide-larger-than",),
@@ -180,6 +187,8 @@ class CloptMain(xDSLOptMain):
             passes = _choosing_plans(passes, "--explain-plan", explain=True)
         if self.args.plans is not None:
             passes = _choosing_plans(passes, "--plans", database=self.args.plans)
+        if self.args.tuning is not None:
+            passes = _choosing_plans(passes, "--tuning", tuning=(self.args.tuning,))
         self.pipeline = PassPipeline(passes)
         for name in self.args.print_ir_after:
             if name not in {p.name for p in passes}:

@@ -172,10 +172,10 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
     """Compile the model of the command line, or load the folder."""
     if source.kind is Kind.Folder:
         told = options.dim or options.device_target or options.explain or options.weights
-        if told or options.plans or options.precision != "f32":
+        if told or options.plans or options.tuning or options.precision != "f32":
             raise CloptError(
-                f"{source.name}: --dim, --target, --precision, --plans, --explain and --weights "
-                "are for models that are not compiled yet; this one is."
+                f"{source.name}: --dim, --target, --precision, --plans, --tuning, --explain and "
+                "--weights are for models that are not compiled yet; this one is."
             )
     if options.compare and source.kind is not Kind.ONNX:
         raise CloptError(

@@ -25,6 +25,8 @@ from .rules.plans import default_plan, space_of
 from .rules.split_reduction import SPLIT_REDUCTION
 from .rules.stages import is_naive
 from .schedule.errors import ScheduleError
+from .tuned_plans import TunedPlans
+from .tuning_database import Device
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class TIRChoosePlanPass(ModulePass):
     entry's plan. An entry of an older version of its rule is left out, with a remark; one that is
     no plan for its kernel is an error.
 
+    With `tuning`, tuning databases (`tuning_database.py`), other kernels get the plan that is
+    faster there than their default by more than the noise. Remarks tell which ones are from another
+    device than `device` and `driver`, and databases that know none of the kernels. `places` are
+    databases that nobody named: one that cannot be read is a remark.
+
     A kernel that carries a plan or a `schedule` keeps it. A kernel without blocks, or whose loops
     are split or have places already, stays as its author wrote it.
     """
@@ -44,6 +51,14 @@ class TIRChoosePlanPass(ModulePass):
     """Explain each plan: the domains of its parameters, its cost, why other rules do not fit."""
     database: str | None = None
     """The path of a file of plans."""
+    tuning: tuple[str, ...] = ()
+    """Paths of tuning databases."""
+    places: tuple[str, ...] = ()
+    """Paths of further ones, or `shipped`: the one that clopt brings for the target."""
+    device: str = ""
+    """The name and platform of the device that runs the kernels, as records have them."""
+    driver: str = ""
+    """The version of its driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
@@ -52,12 +67,15 @@ class TIRChoosePlanPass(ModulePass):
         if self.database is not None:
             _take_plans(op, kernels, PlanFile.read(Path(self.database)), target)
         whole = _kernels_of_whole_sums(op, thrift_of(ctx))
+        tuned = TunedPlans.read(self.tuning, self.places, Device(self.device, self.driver), target)
         for func in kernels:
             if func.plan is None:
                 without = (SPLIT_REDUCTION.name,) if func.sym_name.data in whole else ()
-                func.plan = default_plan(func, target, without)
+                default = default_plan(func, target, without)
+                func.plan = tuned.plan(func, without, default) or default
             if explanations is not None:
                 explanations.append(explain_plan(func, func.plan.data, target))
+        add_remarks(op, tuned.remarks())
 
 
 def _kernels_of_whole_sums(module: ModuleOp, thrift: Thrift | None) -> set[str]:

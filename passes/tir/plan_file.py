@@ -82,9 +82,7 @@ class PlanFile:
         header, *lines = text.split("\n")
         if header.strip() != HEADER:
             raise CloptError(f'{path}:1: a file of plans begins with "{HEADER}".')
-        ctx = Context()
-        ctx.load_dialect(Builtin)
-        ctx.load_dialect(tir.TIR)
+        ctx = plan_context()
         entries: dict[str, list[Entry]] = {}
         for number, line in enumerate(lines, 2):
             if line.strip() and not line.lstrip().startswith("#"):
@@ -140,7 +138,7 @@ def _read_entry(ctx: Context, line: str, place: str) -> Entry:
         raise CloptError(f"{place}: an entry is a kernel, a target, a time or -, and a plan.")
     kernel, target, time, text = words
     name, *pairs = target.split(",")
-    plan = _read_plan(ctx, text, place)
+    plan = read_plan(ctx, text, place)
     known = [rule.name for rule in RULES]
     if plan.rule not in known:
         raise CloptError(
@@ -172,7 +170,16 @@ def _read_time(text: str, place: str) -> float | None:
     return microseconds
 
 
-def _read_plan(ctx: Context, text: str, place: str) -> tir.Plan:
+def plan_context() -> Context:
+    """A context that knows what stands in a plan."""
+    ctx = Context()
+    ctx.load_dialect(Builtin)
+    ctx.load_dialect(tir.TIR)
+    return ctx
+
+
+def read_plan(ctx: Context, text: str, place: str) -> tir.Plan:
+    """The plan of a text; CloptError, naming the place, for a text that is none."""
     # In a dictionary, so that the parser refuses whatever follows the plan.
     source = Source(place, f"module attributes {{plan = {text}}} {{}}")
     try:

@@ -1,0 +1,99 @@
+"""The plans of a module's kernels from tuning databases, and what there is to say of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...dialects import cl, tir
+from ...errors import CloptError
+from ...messages.printable import printable
+from .plan_file import kernel_key, plan_context, read_plan
+from .rules.naive_kernel import NaiveKernel
+from .rules.plans import space_of
+from .schedule.errors import ScheduleError
+from .tuning_database import SHIPPED, Device, Group, TuningDatabase
+
+
+@dataclass
+class TunedPlans:
+    """Gives kernels plans from databases, and collects remarks."""
+
+    database: TuningDatabase
+    named: Sequence[str]
+    """The databases that the user named."""
+    device: Device
+    target: cl.Target
+    _said: list[str]
+    _known: set[bool] = field(default_factory=set[bool])
+    """Of the kernels so far, except for parts of others: whether the database has records."""
+    _from_others: Counter[str] = field(default_factory=Counter[str])
+    """Plans that were not measured here, by where they were."""
+
+    @classmethod
+    def read(
+        cls, named: Sequence[str], places: Sequence[str], device: Device, target: cl.Target
+    ) -> TunedPlans:
+        """Read databases; CloptError for a mistake in one that is named.
+
+        Those at places may be missing, and a mistake in one is a remark.
+        """
+        databases = [TuningDatabase.read(Path(name)) for name in named]
+        said: list[str] = []
+        for name in places:
+            try:
+                if name == SHIPPED:
+                    databases.append(TuningDatabase.shipped(target.name))
+                elif Path(name).exists():
+                    databases.append(TuningDatabase.read(Path(name)))
+            except CloptError as error:
+                said.append(f"{str(error).removesuffix('.')}; this tuning database is left out.")
+        database = TuningDatabase.joined(databases)
+        return cls(database, named, device, target, [*said, *database.remarks])
+
+    def plan(
+        self, func: tir.FuncOp, without: Container[str], default: tir.PlanAttr
+    ) -> tir.PlanAttr | None:
+        """The best plan for a kernel that is not of a rule in `without`; None for the default."""
+        is_known, choice = False, None
+        if self.target.name in self.database.targets:  # else nobody needs the key
+            key = kernel_key(func)
+            is_known = bool(self.database.of_kernel(key, self.target.name))
+            choice = self.database.choice(key, self.target, self.device, str(default))
+        if func.part_of is None:
+            self._known.add(is_known)
+        for record in () if choice is None else choice.faster:
+            if record.rule[0] in without:
+                continue
+            plan = read_plan(plan_context(), record.plan, record.place)
+            try:
+                space_of(NaiveKernel(func), plan, self.target)
+            except ScheduleError as error:
+                self._said.append(f"{record.place}: this record is left out: {error}")
+                continue
+            assert choice
+            self._note(choice.group)
+            return tir.PlanAttr(plan)
+        return None
+
+    def remarks(self) -> list[str]:
+        """Sentences about plans of other devices, and databases and records that are left out."""
+        said = list(self._said)
+        if self.named and self._known == {False}:
+            said.append(
+                f"{', '.join(self.named)}: no record of a kernel of this module on the target "
+                f"{printable(self.target.name)}."
+            )
+        for where, count in sorted(self._from_others.items()):
+            kernels = "1 kernel has a plan" if count == 1 else f"{count} kernels have plans"
+            said.append(f"{kernels} measured {where}; clopt-tune finds those of this device.")
+        return said
+
+    def _note(self, group: Group) -> None:
+        if group.device == self.device and group.has_facts:
+            return
+        name, driver = printable(group.device.name), printable(group.device.driver)
+        facts = "" if group.has_facts else " for other facts of the target"
+        self._from_others[f"on {name}, driver {driver},{facts}".removesuffix(",")] += 1

@@ -1,0 +1,246 @@
+"""Tuning databases: reading them, and the best plan that they know for a kernel on a device.
+
+The times of one device by one driver are compared with each other only. Those of the device at
+hand come first; others are a starting point, used where it has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from ...context import collected_rarely
+from ...dialects import cl
+from ...errors import CloptError
+from .rules import RULES
+from .tuned import shipped_text
+from .tuning_record import Record, is_of, read_record
+
+SHIPPED = "shipped"
+"""Names the database that clopt brings for a target, in place of a file."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """Who runs the kernels; empty words where nobody knows."""
+
+    name: str = ""
+    driver: str = ""
+
+
+@dataclass(frozen=True)
+class TuningDatabase:
+    """The records of some files."""
+
+    records: tuple[Record, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """Sentences about lines that were skipped."""
+
+    @classmethod
+    def read(cls, path: Path) -> TuningDatabase:
+        """Read a file; CloptError for one that is none, naming the line of the first mistake.
+
+        A last line that is torn, by a process that ended while it wrote, is skipped with a remark.
+        """
+        try:
+            status = path.stat()
+            return _read(path, (status.st_ino, status.st_mtime_ns, status.st_size))
+        except OSError as error:
+            raise CloptError(
+                f"{path}: cannot read this tuning database: {error.strerror}."
+            ) from error
+
+    @classmethod
+    def shipped(cls, target: str) -> TuningDatabase:
+        """The database that clopt brings for a target, which may be empty."""
+        return _shipped(target)
+
+    @classmethod
+    def of_text(cls, text: str, name: str) -> TuningDatabase:
+        """The records of a text, which is called `name` in messages."""
+        *lines, last = text.split("\n")
+        records = [
+            read_record(line, f"{name}:{number}")
+            for number, line in enumerate(lines, 1)
+            if line and not line.isspace()
+        ]
+        if not last:
+            return cls(tuple(records))
+        number = len(lines) + 1
+        try:
+            return cls((*records, read_record(last, f"{name}:{number}")))
+        except CloptError:
+            return cls(tuple(records), (_torn(name, number),))
+
+    @classmethod
+    def joined(cls, databases: Iterable[TuningDatabase]) -> TuningDatabase:
+        """The records of all databases, as if they were one."""
+        several = tuple(databases)
+        if len(several) == 1:
+            return several[0]
+        return cls(
+            tuple(record for each in several for record in each.records),
+            tuple(remark for each in several for remark in each.remarks),
+        )
+
+    def of_kernel(self, kernel: str, target: str) -> Sequence[Record]:
+        """All records of a kernel, by its key, on targets of that name."""
+        return self._by_kernel.get((kernel, target), ())
+
+    @cached_property
+    def _by_kernel(self) -> Mapping[tuple[str, str], list[Record]]:
+        found: dict[tuple[str, str], list[Record]] = {}
+        for record in self.records:
+            found.setdefault((record.kernel, record.target), []).append(record)
+        return found
+
+    @cached_property
+    def targets(self) -> frozenset[str]:
+        """The names of the targets of all records."""
+        return frozenset(record.target for record in self.records)
+
+    def known(self, kernel: str, target: cl.Target, device: Device) -> Mapping[str, Record]:
+        """What this device said, by the text of the plan: its newest record, a time or a fault.
+
+        No plan in it needs another trial: a fault, too, stays one.
+        """
+        found = self.of_kernel(kernel, target.name)
+        return latest(r for r in found if is_of(r, target) and _device(r) == device)
+
+    def choice(self, kernel: str, target: cl.Target, device: Device, default: str) -> Choice | None:
+        """The plans that are faster than a kernel's default by more than the noise of both.
+
+        None where no device has compared the default with other plans.
+        """
+        groups = _groups(self.of_kernel(kernel, target.name), target, device)
+        refused = {
+            record.plan
+            for group in groups
+            if group.device == device
+            for record in group.latest.values()
+            if record.fault
+        }
+        for group in groups:
+            faster = group.faster_than(default, refused)
+            if faster is not None:
+                return Choice(group, faster)
+        return None
+
+
+@dataclass(frozen=True)
+class Group:
+    """The newest records, by plan, of one kernel from one device and driver."""
+
+    device: Device
+    has_facts: bool
+    """Whether the facts that count are those of the target."""
+    latest: Mapping[str, Record]
+
+    @property
+    def newest(self) -> str:
+        """When the last trial was."""
+        return max(record.when for record in self.latest.values())
+
+    def faster_than(self, default: str, refused: set[str]) -> list[Record] | None:
+        """The plans that beat the default's record, the fastest first, without those refused.
+
+        Without a record of this default, it is that of the one of the time. None where there is
+        neither, or nothing to compare it with.
+        """
+        of_the_time = [record for record in self.latest.values() if record.default]
+        reference = self.latest.get(default) or max(of_the_time, key=_age, default=None)
+        if reference is None:
+            return None
+        timed = [
+            record
+            for record in self.latest.values()
+            if record.microseconds is not None
+            and record is not reference
+            and record.plan not in refused
+        ]
+        if not timed:
+            return None
+        faster = [record for record in timed if record.most < reference.least]
+        return sorted(faster, key=lambda record: (record.microseconds, record.plan))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a group says of a kernel."""
+
+    group: Group
+    faster: Sequence[Record]
+    """Plans that are faster than the default, the fastest first; none where the default stays."""
+
+
+def latest(records: Iterable[Record]) -> dict[str, Record]:
+    """The newest record of each plan."""
+    found: dict[str, Record] = {}
+    for record in records:
+        other = found.get(record.plan)
+        if other is None or _age(other) < _age(record):
+            found[record.plan] = record
+    return found
+
+
+def is_current(record: Record) -> bool:
+    """Whether the plan is of a rule that there is, in its present version."""
+    return record.rule in _VERSIONS
+
+
+def _groups(records: Sequence[Record], target: cl.Target, device: Device) -> list[Group]:
+    """The records of current plans by device, driver and facts, the nearest group first."""
+    sorts: dict[tuple[Device, object], list[Record]] = {}
+    for record in filter(is_current, records):
+        sorts.setdefault((_device(record), record.facts), []).append(record)
+    groups = [
+        Group(device, is_of(found[0], target), latest(found))
+        for (device, _), found in sorts.items()
+    ]
+    groups.sort(key=lambda group: (group.newest, str(group.device)), reverse=True)
+    groups.sort(
+        key=lambda group: (
+            group.device.name != device.name,
+            not group.has_facts,
+            group.device.driver != device.driver,
+        )
+    )
+    return groups
+
+
+_VERSIONS = frozenset((rule.name, rule.version) for rule in RULES)
+
+
+def _device(record: Record) -> Device:
+    return Device(record.device, record.driver)
+
+
+def _age(record: Record) -> tuple[str, str]:
+    # Of two records of one second any may count, if it is the same one for every order of files.
+    return record.when, record.line
+
+
+def _torn(name: str | Path, number: int) -> str:
+    return f"{name}:{number}: the last line is skipped: it is torn, its writer was interrupted."
+
+
+@lru_cache(maxsize=8)
+@collected_rarely()
+def _read(path: Path, status: tuple[int, int, int]) -> TuningDatabase:
+    data = path.read_bytes()
+    try:
+        return TuningDatabase.of_text(data.decode(), str(path))
+    except UnicodeDecodeError as error:
+        whole = data.rfind(b"\n") + 1
+        if error.start < whole:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise CloptError(f"{path}:{line}: this is no UTF-8.") from error
+        found = TuningDatabase.of_text(data[:whole].decode(), str(path))
+        return TuningDatabase(found.records, (_torn(path, data.count(b"\n") + 1),))
+
+
+@lru_cache(maxsize=8)
+def _shipped(target: str) -> TuningDatabase:
+    return TuningDatabase.of_text(shipped_text(target) or "", f"{SHIPPED} {target}.jsonl")

@@ -1,0 +1,191 @@
+"""A record of a tuning database: what a device said of one plan of one kernel.
+
+A database is JSON lines: a record is an object on a line of its own, so that records can be
+appended and `cat` joins databases. Fields with their defaults are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from ...dialects import cl
+from ...dialects.cl.target import Fact, fact_types
+from ...errors import CloptError
+from ...messages.printable import printable
+
+FORMAT = 1
+"""The format of a record, which it carries; the number changes with what `kernel_key` reads."""
+
+COUNTING = {
+    "cpu": ("compute_units", "vector_registers", "vector_width", "dot_product"),
+    "gpu": (
+        *("compute_units", "texture", "weight_images", "fp16", "mad", "select", "rolled_loops"),
+        *("biased_sums", "float_coordinates", "wide_accesses", "wide_local"),
+    ),
+}
+"""Facts that count, by kind of device: those in which devices of one name differ, and those by
+which one plan becomes other code. The layouts and types that facts choose are in the kernel."""
+
+_PLAN = re.compile(r'#tir\.plan<"([^"\\]+)", ([1-9][0-9]{0,8}), \{[^\n]*\}>')
+_LONGEST = 1e15
+"""Microseconds; more is a mistake."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a device said of a plan: a time or a fault."""
+
+    kernel: str
+    """The kernel's content: `plan_file.kernel_key`."""
+    target: str
+    facts: tuple[tuple[str, Fact], ...]
+    """Facts of the target, sorted by name: `facts_that_count`."""
+    plan: str
+    """`#tir.plan<...>`, as it is printed."""
+    device: str
+    """The device's name and platform."""
+    driver: str
+    microseconds: float | None = None
+    """The median of one launch; None after a fault."""
+    noise: float = 0.0
+    """Half of the width of the median's 95 % interval, as a share of the median."""
+    runs: int = 0
+    seconds: float = 0.0
+    """Wall time of the whole trial."""
+    fault: str = ""
+    """Why there is no time: a value of `tuning.trial.Fault`."""
+    reason: str = ""
+    """A sentence about the fault."""
+    nodes: str = ""
+    """The ONNX nodes that the kernel computes."""
+    default: bool = False
+    """Whether clopt would have chosen the plan by itself."""
+    when: str = ""
+    """The time of the trial, `2026-01-31T12:00:00Z`."""
+    place: str = field(default="", compare=False)
+    """The file and line that it is from."""
+
+    @cached_property
+    def rule(self) -> tuple[str, int]:
+        """The rule of the plan, and its version."""
+        match = _PLAN.fullmatch(self.plan)
+        assert match, "a record is checked"
+        return match[1], int(match[2])
+
+    @property
+    def most(self) -> float:
+        """The end of the interval of the time, in microseconds; infinite after a fault."""
+        return float("inf") if self.microseconds is None else self.microseconds * (1 + self.noise)
+
+    @property
+    def least(self) -> float:
+        """The beginning of that interval; infinite after a fault."""
+        return float("inf") if self.microseconds is None else self.microseconds * (1 - self.noise)
+
+    @cached_property
+    def line(self) -> str:
+        """The record as a line of a database, without its end."""
+        kept: dict[str, Any] = {"format": FORMAT}
+        for name, default in _DEFAULTS.items():
+            value = getattr(self, name)
+            if value != default:
+                kept[name] = dict(value) if name == "facts" else value
+        return json.dumps(kept)
+
+
+_DEFAULTS: Mapping[str, Any] = {e.name: e.default for e in fields(Record) if e.name != "place"}
+
+
+class _Kind(NamedTuple):
+    """What the value of a field is."""
+
+    types: frozenset[type[Any]]
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+_WORD = _Kind(frozenset((str,)), "a word")
+_NUMBER = _Kind(frozenset((float, int)), "a number")
+_KINDS: Mapping[str, _Kind] = dict.fromkeys(_DEFAULTS, _WORD) | {
+    "facts": _Kind(frozenset((dict,)), "an object"),
+    "microseconds": _NUMBER,
+    "noise": _NUMBER,
+    "seconds": _NUMBER,
+    "runs": _Kind(frozenset((int,)), "a whole number"),
+    "default": _Kind(frozenset((bool,)), "true or false"),
+}
+_REQUIRED = [name for name, default in _DEFAULTS.items() if default is MISSING]
+_FACT_TYPES = frozenset((str, bool, int, float))
+
+
+def facts_that_count(target: cl.Target) -> tuple[tuple[str, Fact], ...]:
+    """The facts of a target for which a measurement holds."""
+    return tuple((name, target.fact(name)) for name in sorted(COUNTING[target.device_type]))
+
+
+def read_record(line: str, place: str) -> Record:
+    """The record of a line; CloptError, naming the place, for a line that is none."""
+    try:
+        value: object = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise CloptError(f"{place}: this is no JSON: {printable(line[:80])}.") from error
+    if not isinstance(value, dict):
+        raise CloptError(f"{place}: a record is an object of JSON.")
+    values = cast("dict[str, Any]", value)
+    if values.pop("format", None) != FORMAT:
+        raise CloptError(
+            f'{place}: a record of this version of clopt has "format": {FORMAT}; remove the line, '
+            "or use the version that wrote it."
+        )
+    fault = _fault_of(values)
+    if fault:
+        raise CloptError(f"{place}: {fault}.")
+    for name in ("microseconds", "noise", "seconds"):
+        if type(values.get(name)) is int:
+            values[name] = float(values[name])
+    values["facts"] = tuple(sorted(values["facts"].items()))
+    return Record(**values, place=place)
+
+
+def _fault_of(values: Mapping[str, Any]) -> str:
+    """What is wrong with the fields of a record; empty where nothing is."""
+    for name, value in values.items():
+        kind = _KINDS.get(name)
+        if kind is None:
+            return f'"{printable(name)}" is no field of a record'
+        if type(value) not in kind.types:
+            return f'"{name}" is {kind}, not {printable(str(value))}'
+    for name in _REQUIRED:
+        if name not in values:
+            return f'the record has no "{name}"'
+    for fact in values["facts"].values():
+        if type(fact) not in _FACT_TYPES:
+            return "facts are words, numbers, true or false"
+    if not _PLAN.fullmatch(values["plan"]):
+        return f"this is no plan: {printable(values['plan'])}"
+    return _fault_of_numbers(values)
+
+
+def _fault_of_numbers(values: Mapping[str, Any]) -> str:
+    time = values.get("microseconds")
+    if (time is None) != bool(values.get("fault")):
+        return 'a record has either "microseconds" or a "fault"'
+    if time is not None and not 0 < time < _LONGEST:
+        return f"a time is more than 0 microseconds, not {time}"
+    for name in ("noise", "seconds", "runs"):
+        if not 0 <= values.get(name, 0) < _LONGEST:
+            return f'"{name}" is 0 or more, not {values[name]}'
+    return ""
+
+
+def is_of(record: Record, target: cl.Target) -> bool:
+    """Whether the facts of a record are those of a target."""
+    known = fact_types()
+    return all(name in known and target.fact(name) == value for name, value in record.facts)

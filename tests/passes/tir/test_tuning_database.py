@@ -1,0 +1,274 @@
+"""The plan that a tuning database knows for a kernel: the fastest, here, beyond the noise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from clopt import CloptError
+from clopt.context import CloptContext
+from clopt.dialects import cl, tir
+from clopt.passes.nn.fuse import NNFusePass
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
+from clopt.passes.remarks import remarks_of
+from clopt.passes.tir.choose_plan import TIRChoosePlanPass
+from clopt.passes.tir.plan_file import kernel_key
+from clopt.passes.tir.rules.plans import default_plan
+from clopt.passes.tir.tuning_database import Device, TuningDatabase
+from clopt.passes.tir.tuning_record import Record, facts_that_count, read_record
+from support.tuning.records import HERE, POCL, record
+
+NETWORK = """
+func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf32> {
+  %c = nn.matmul %a, %b : (tensor<32x64xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
+  func.return %c : tensor<32x48xf32>
+}
+"""
+ANOTHER = Device("Another processor (tests)", "1.0")
+NEWER = replace(HERE, driver="2.0")
+MANY = replace(POCL, compute_units=64)
+
+
+def lowered(target: cl.Target = POCL) -> tuple[ModuleOp, tir.FuncOp]:
+    ctx = CloptContext()
+    module = Parser(ctx, NETWORK).parse_module()
+    cl.set_target(module, target)
+    for each in (NNFusePass(), NNToCLPass(), NNToTIRPass()):
+        each.apply(ctx, module)
+    (kernel,) = (op for op in module.ops if isinstance(op, tir.FuncOp))
+    return module, kernel
+
+
+KEY = kernel_key(lowered()[1])
+DEFAULT = default_plan(lowered()[1], POCL).data
+assert DEFAULT.parameters["rows"] == 4
+
+
+def of(rows: int, microseconds: float | None = None, /, **fields: Any) -> Record:
+    """A record of the default plan of the product, but for the rows of its tiles."""
+    plan = replace(DEFAULT, parameters={**DEFAULT.parameters, "rows": rows})
+    return record(plan, microseconds, **({"kernel": KEY} | fields))
+
+
+def written(path: Path, *records: Record) -> Path:
+    path.write_text("".join(f"{each.line}\n" for each in records))
+    return path
+
+
+def chosen(
+    path: Path, device: Device = HERE, target: cl.Target = POCL, **options: Any
+) -> tuple[object, tuple[str, ...]]:
+    """The rows that the pass chooses with a database, 4 by default, and its remarks."""
+    module, kernel = lowered(target)
+    options = {"tuning": (str(path),), "device": device.name, "driver": device.driver} | options
+    TIRChoosePlanPass(**options).apply(CloptContext(), module)
+    assert kernel.plan
+    return kernel.plan.data.parameters["rows"], remarks_of(module)
+
+
+@pytest.mark.parametrize(
+    ("records", "rows"),
+    [
+        ([of(4, 20.0), of(2, 10.0), of(3, 12.0)], 2),
+        # Closer than the noise of both.
+        ([of(4, 20.0, noise=0.05), of(2, 18.5, noise=0.05)], 4),
+        # The fastest is not sure, the next is.
+        ([of(4, 20.0), of(2, 15.0, noise=0.5), of(3, 16.0)], 3),
+        # Nothing to compare with.
+        ([of(2, 10.0)], 4),
+        ([of(4, 20.0)], 4),
+        # The default of the time stands in for that of today.
+        ([of(6, 20.0, default=True), of(2, 10.0)], 2),
+        ([of(6, 20.0, default=True), of(2, 30.0)], 4),
+        # Faults.
+        ([of(4), of(2, 10.0)], 2),
+        ([of(4, 20.0), of(2)], 4),
+        ([of(4, 20.0), of(2, 10.0), of(2, when="2026-02-01T12:00:00Z"), of(3, 12.0)], 3),
+        # The newest counts, not the fastest.
+        ([of(4, 20.0), of(2, 30.0, when="2026-02-01T12:00:00Z"), of(2, 10.0)], 4),
+        ([of(4, 20.0), of(2, 30.0), of(2, 10.0, when="2026-02-01T12:00:00Z")], 2),
+        # Other kernels and targets.
+        ([of(4, 20.0), of(3, 19.0), of(2, 10.0, kernel="0")], 3),
+        ([of(4, 20.0), of(3, 19.0), of(2, 10.0, target="intel-cpu")], 3),
+    ],
+)
+def test_the_fastest_beyond_the_noise_is_chosen(
+    tmp_path: Path, records: list[Record], rows: int
+) -> None:
+    for order in (records, records[::-1]):
+        assert chosen(written(tmp_path / "net.jsonl", *order)) == (rows, ())
+
+
+@pytest.mark.parametrize(
+    ("records", "rows", "remark"),
+    [
+        # Another driver of this device, then another device.
+        (
+            [of(4, 20.0, device=NEWER), of(2, 10.0, device=NEWER)],
+            2,
+            "1 kernel has a plan measured on A processor (tests), driver 2.0; clopt-tune finds",
+        ),
+        (
+            [
+                *(of(4, 20.0, device=ANOTHER), of(2, 10.0, device=ANOTHER)),
+                *(of(4, 20.0, device=NEWER), of(3, 10.0, device=NEWER)),
+            ],
+            3,
+            "driver 2.0",
+        ),
+        (
+            [
+                *(of(4, 20.0), of(2, 19.0)),
+                *(of(4, 20.0, device=ANOTHER), of(3, 10.0, device=ANOTHER)),
+            ],
+            2,
+            None,
+        ),
+        # The default was compared here, and nothing is faster.
+        (
+            [
+                *(of(4, 20.0), of(2, 30.0)),
+                *(of(4, 20.0, device=ANOTHER), of(3, 10.0, device=ANOTHER)),
+            ],
+            4,
+            None,
+        ),
+        # Here the default alone was measured, and 3 has crashed.
+        (
+            [
+                *(of(4, 20.0), of(3), of(2, 10.0, device=ANOTHER)),
+                *(of(4, 20.0, device=ANOTHER), of(3, 5.0, device=ANOTHER)),
+            ],
+            2,
+            "Another processor",
+        ),
+        # Times of two devices are not compared.
+        ([of(4, 20.0), of(2, 10.0, device=ANOTHER)], 4, None),
+        # Other facts.
+        (
+            [of(4, 20.0, facts=facts_that_count(MANY)), of(2, 10.0, facts=facts_that_count(MANY))],
+            2,
+            "driver 1.0, for other facts of the target; clopt-tune",
+        ),
+    ],
+)
+def test_other_devices_are_a_starting_point(
+    tmp_path: Path, records: list[Record], rows: int, remark: str | None
+) -> None:
+    for order in (records, records[::-1]):
+        found, remarks = chosen(written(tmp_path / "net.jsonl", *order))
+        assert found == rows
+        assert len(remarks) == (remark is not None)
+        assert remark is None or remark in remarks[0]
+
+
+def test_without_a_device_the_newest_one_counts(tmp_path: Path) -> None:
+    late = "2026-03-01T12:00:00Z"
+    records = [of(4, 20.0), of(2, 10.0), of(4, 20.0, device=ANOTHER)]
+    file = written(tmp_path / "net.jsonl", *records, of(3, 10.0, device=ANOTHER, when=late))
+    rows, (remark,) = chosen(file, Device())
+    assert rows == 3
+    assert ANOTHER.name in remark
+
+
+def test_plans_of_other_versions_do_not_count(tmp_path: Path) -> None:
+    old = of(2, 10.0)
+    newer = replace(old, plan=old.plan.replace('"register-tile", 3', '"register-tile", 2'))
+    assert chosen(written(tmp_path / "net.jsonl", of(4, 20.0), newer, of(3, 15.0))) == (3, ())
+
+
+def test_what_is_no_plan_of_the_kernel_is_left_out(tmp_path: Path) -> None:
+    file = written(tmp_path / "net.jsonl", of(4, 20.0), of(13, 5.0), of(3, 15.0))
+    rows, (remark,) = chosen(file)
+    assert rows == 3
+    assert remark.startswith(f"{file}:2: this record is left out: @matmul_0: its plan is no point")
+
+
+def test_a_database_without_the_kernels_is_remarked_if_it_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path / "net.jsonl", of(4, 20.0, kernel="0"))
+    said = f"{file}: no record of a kernel of this module on the target pocl."
+    assert chosen(file) == (4, (said,))
+    assert chosen(file, target=replace(POCL, name="none"))[1] == (said.replace("pocl", "none"),)
+    assert chosen(file, tuning=(), places=(str(file), str(tmp_path / "none"), "shipped")) == (4, ())
+
+
+def test_databases_are_read_together(tmp_path: Path) -> None:
+    one = written(tmp_path / "one.jsonl", of(4, 20.0))
+    two = written(tmp_path / "two.jsonl", of(2, 10.0))
+    assert chosen(one, tuning=(str(one),), places=(str(two),)) == (2, ())
+
+
+def test_a_torn_last_line_is_skipped(tmp_path: Path) -> None:
+    file = written(tmp_path / "net.jsonl", of(4, 20.0), of(2, 10.0))
+    whole = file.read_bytes()
+    remark = f"{file}:3: the last line is skipped: it is torn, its writer was interrupted."
+    for torn in (b"{", of(3, 5.0).line.encode()[:-1], b'{"nodes": "\xc3'):
+        file.write_bytes(whole + torn)
+        assert chosen(file) == (2, (remark,))
+    file.write_bytes(whole + of(3, 5.0).line.encode())
+    assert chosen(file) == (3, ())
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("{", ":2: this is no JSON: {"),
+        ("[" * 100_000, ":2: this is no JSON: [["),
+        ("7", ":2: a record is an object of JSON."),
+        ("{}", ':2: a record of this version of clopt has "format": 1; remove'),
+        (of(2, 1.0).line.replace('"format": 1', '"format": 2'), 'has "format": 1'),
+        (of(2, 1.0).line.replace('"device"', '"devise"'), '"devise" is no field of a record.'),
+        ('{"format": 1}', 'the record has no "kernel".'),
+        (of(2, 1.0).line.replace('"pocl"', "[]"), '"target" is a word, not []'),
+        (of(2, 1.0).line.replace("#tir", "tir"), "this is no plan: tir.plan<"),
+        (of(2, 1.0).line.replace(": 1.0", ": NaN"), "a time is more than 0 microseconds, not nan"),
+        (of(2, 1.0).line.replace(": 1.0", ": -1"), "a time is more than 0 microseconds, not -1"),
+        (of(2, 1.0, fault="wrong").line, 'a record has either "microseconds" or a "fault".'),
+        (of(2, 1.0, noise=-0.5).line, '"noise" is 0 or more, not -0.5.'),
+        (of(2, 1.0).line.replace('"off"', "null"), "facts are words, numbers, true or false."),
+    ],
+)
+def test_mistakes_name_their_line(tmp_path: Path, line: str, sentence: str) -> None:
+    file = tmp_path / "net.jsonl"
+    file.write_text(f"{of(4, 20.0).line}\n{line}\n")
+    with pytest.raises(CloptError) as caught:
+        chosen(file)
+    assert str(caught.value).startswith(f"{file}:2: ")
+    assert sentence in str(caught.value)
+    # Nobody asked for that one: compiling goes on.
+    rows, (remark,) = chosen(file, tuning=(), places=(str(file),))
+    assert rows == 4
+    assert remark == f"{str(caught.value)[:-1]}; this tuning database is left out."
+
+
+def test_what_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CloptError, match=r"none: cannot read this tuning database: No such file"):
+        chosen(tmp_path / "none")
+    with pytest.raises(CloptError, match="cannot read this tuning database: Is a directory"):
+        chosen(tmp_path)
+    file = tmp_path / "net.jsonl"
+    file.write_bytes(of(4, 20.0).line.encode() + b"\n\xff\n")
+    with pytest.raises(CloptError, match=r"net\.jsonl:2: this is no UTF-8\."):
+        chosen(file)
+
+
+def test_records_survive_the_text() -> None:
+    for each in (of(2, 1.25, nodes="\u2028 ü\n", runs=7, default=True), of(2, reason="x")):
+        again = read_record(each.line, "here:1")
+        assert again == each
+        assert again.place == "here:1"
+        assert "\n" not in each.line
+
+
+def test_what_is_known_here_tells_the_tuner_what_not_to_try() -> None:
+    late = of(3, 7.0, when="2026-03-01T12:00:00Z")
+    records = (of(2), of(3, 8.0), late, of(5, 1.0, device=ANOTHER), of(6, 1.0, kernel="0"))
+    found = TuningDatabase(records).known(KEY, POCL, HERE)
+    assert found == {of(2).plan: of(2), late.plan: late}
+    assert TuningDatabase(records).known(KEY, MANY, HERE) == {}

@@ -1,0 +1,117 @@
+"""`clopt-tune`: the subcommands for databases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clopt.passes.tir.rules import RULES
+from clopt.passes.tir.tuning_database import TuningDatabase
+from clopt.passes.tir.tuning_record import Record
+from clopt.tools.tune.__main__ import COMMANDS, main
+from clopt.tuning import records
+from support.tuning.records import numbered, record
+
+VERSION = next(rule.version for rule in RULES if rule.name == "rows")
+DEFAULT = record(numbered(1, version=VERSION), 9.0, default=True, nodes="conv")
+BEST = record(numbered(2, version=VERSION), 3.0, nodes="conv")
+FAULT = record(numbered(3, version=VERSION), nodes="conv", reason="It ended by SIGSEGV.")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "net.jsonl"
+    records.append(path, [DEFAULT, BEST, FAULT])
+    return path
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    main([str(word) for word in words])
+    return capsys.readouterr().out
+
+
+def sentence(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    with pytest.raises(SystemExit) as left:
+        main([str(word) for word in words])
+    assert left.value.code == 1
+    return capsys.readouterr().err.strip()
+
+
+def test_show(capsys: pytest.CaptureFixture[str], database: Path) -> None:
+    row = shown(capsys, "show", database).splitlines()[3].split()
+    assert row[:3] == ["0123456789abcdef", "conv", "pocl"]
+    assert row[-6:] == ["3", "1", "9", "3", "3.00", "rows"]
+    text = shown(capsys, "show", database, "--kernel", "0123")
+    times = [line.split()[4] for line in text.splitlines()[3:] if line.strip()]
+    assert times == ["3", "9", "crashed"]
+    assert "the default" in text
+    assert "SIGSEGV" in text
+
+
+def test_merge(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
+    other: Record = record(numbered(4, version=VERSION), 2.0)
+    records.append(tmp_path / "other.jsonl", [other, BEST])
+    output = tmp_path / "all.jsonl"
+    said = shown(capsys, "merge", database, tmp_path / "other.jsonl", "-o", output)
+    assert said == f"{output}: 4 records, 1 were there twice\n"
+    first = output.read_bytes()
+    assert list(TuningDatabase.read(output).records) == records.merge([DEFAULT, BEST, FAULT, other])
+    shown(capsys, "merge", tmp_path / "other.jsonl", output, "-o", output)
+    assert output.read_bytes() == first
+
+
+def test_diff(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
+    assert shown(capsys, "diff", database, database) == "no difference beyond the noise\n"
+    other = tmp_path / "other.jsonl"
+    records.append(other, [DEFAULT])
+    row = shown(capsys, "diff", database, other).splitlines()[3].split()
+    assert row[-4:] == ["3", "9", "3.00", "another"]
+
+
+def test_prune(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
+    records.append(database, [record(BEST.plan, 4.0, when="2025-01-01T00:00:00Z")])
+    assert shown(capsys, "prune", database) == f"{database}: 3 of 4 records\n"
+    small = tmp_path / "small.jsonl"
+    assert (
+        shown(capsys, "prune", database, "--best", 1, "-o", small) == f"{small}: 2 of 3 records\n"
+    )
+    assert sentence(capsys, "prune", database, "--best", 0).endswith("keep 1 plan or more.")
+
+
+def test_export(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
+    text = shown(capsys, "export", database)
+    assert text.startswith("clopt-plans 1\n# conv\n0123456789abcdef pocl,compute_units=2,")
+    assert text.endswith(f" 3 {BEST.plan}\n")
+    output = tmp_path / "net.plans"
+    assert not shown(capsys, "export", database, "-o", output)
+    assert output.read_text() == text
+    said = sentence(capsys, "export", database, "--device", "gpu")
+    assert said == f"clopt-tune: {database}: the database has no time of a plan on such a device."
+
+
+@pytest.mark.parametrize("command", ["show", "prune", "export"])
+def test_mistakes_are_sentences(
+    capsys: pytest.CaptureFixture[str], database: Path, command: str
+) -> None:
+    none = database.with_name("none.jsonl")
+    said = "cannot read this tuning database: No such file or directory."
+    assert sentence(capsys, command, none) == f"clopt-tune: {none}: {said}"
+    with database.open("a") as file:
+        file.write("{}\n")
+    assert sentence(capsys, command, database).startswith(f"clopt-tune: {database}:4: a record of")
+
+
+def test_a_torn_line_is_told(capsys: pytest.CaptureFixture[str], database: Path) -> None:
+    with database.open("a") as file:
+        file.write("{")
+    main(["show", str(database)])
+    assert f"remark: {database}:4: the last line is skipped" in capsys.readouterr().err
+
+
+def test_other_words_are_no_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sentence(capsys, "rename").startswith('clopt-tune: "rename" is no subcommand; there are')
+    for command in COMMANDS:
+        with pytest.raises(SystemExit, match="0"):
+            main([command, "--help"])
+        assert capsys.readouterr().out.startswith(f"usage: clopt-tune {command} ")

@@ -1,0 +1,198 @@
+"""Tuning databases: processes append at once, merging has no order, tools say what they know."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clopt import CloptError
+from clopt.dialects import tir
+from clopt.passes.tir.plan_file import PlanFile
+from clopt.passes.tir.rules import RULES
+from clopt.passes.tir.tuning_database import Device, TuningDatabase
+from clopt.passes.tir.tuning_record import Record
+from clopt.tuning import records
+from clopt.tuning.trial import Fault, Result
+from support.tuning.planted import task
+from support.tuning.records import HERE, POCL, numbered, record
+
+OLD, NEW = "2026-01-31T12:00:00Z", "2026-02-28T12:00:00Z"
+VERSION = next(rule.version for rule in RULES if rule.name == "rows")
+
+RECORDS = st.lists(
+    st.builds(
+        record,
+        st.integers(1, 3).map(lambda n: numbered(n, version=VERSION)),
+        st.none() | st.floats(0.1, 1e6),
+        device=st.sampled_from([HERE, replace(HERE, driver="2.0")]),
+        kernel=st.sampled_from(["a", "b"]),
+        when=st.sampled_from([OLD, NEW]),
+        default=st.booleans(),
+        nodes=st.text(max_size=3),
+    ),
+    max_size=6,
+)
+
+
+def plan(number: int, version: int = VERSION) -> str:
+    return numbered(number, version=version)
+
+
+@given(RECORDS, RECORDS, RECORDS)
+def test_merging_has_no_order(a: list[Record], b: list[Record], c: list[Record]) -> None:
+    ab = records.merge(a, b)
+    assert ab == records.merge(b, a)
+    assert records.merge(ab, c) == records.merge(a, records.merge(b, c))
+    assert records.merge(ab, ab) == records.merge(ab) == ab
+    assert {each.line for each in ab} == {each.line for each in a + b}
+
+
+@given(RECORDS, RECORDS)
+def test_pruning_decides_nothing_anew(a: list[Record], b: list[Record]) -> None:
+    pruned = records.prune(records.merge(a, b))
+    assert records.prune(pruned) == pruned
+    assert records.prune(records.merge(records.prune(a), b)) == pruned
+    for kernel in "ab":
+        before, after = (TuningDatabase(tuple(found)) for found in (a + b, pruned))
+        for device in (HERE, Device()):
+            assert before.known(kernel, POCL, device) == after.known(kernel, POCL, device)
+            choices = [each.choice(kernel, POCL, device, plan(1)) for each in (before, after)]
+            faster = [None if each is None else each.faster for each in choices]
+            assert faster[0] == faster[1]
+
+
+@given(RECORDS)
+def test_records_survive_a_file(tmp_path_factory: pytest.TempPathFactory, a: list[Record]) -> None:
+    path = tmp_path_factory.mktemp("db") / "new" / "net.jsonl"
+    for each in a:
+        records.append(path, [each])
+    if a:
+        assert list(TuningDatabase.read(path).records) == a
+        records.replace(path, a[:1])
+        assert list(TuningDatabase.read(path).records) == a[:1]
+
+
+def test_what_remains_for_others_is_the_default_and_the_best() -> None:
+    found = [
+        *(record(plan(1), 9.0, default=True), record(plan(2), 3.0), record(plan(3), 2.0)),
+        *(record(plan(4)), record(plan(5), 1.0, when=NEW), record(plan(5), 9.0)),
+        *(record(plan(6, VERSION + 1), 1.0), record(numbered(1, "no-rule"), 1.0)),
+    ]
+    assert records.prune(found, best=2) == records.merge([found[0], found[2], found[4]])
+
+
+APPENDING = """
+import sys
+from pathlib import Path
+from clopt.tuning import records
+from support.tuning.records import numbered, record
+path, process = Path(sys.argv[1]), sys.argv[2]
+print(flush=True)
+sys.stdin.readline()
+for number in range(1, 101):
+    records.append(path, [record(numbered(number), 1.0, kernel=process, reason="x" * 200)] * 2)
+"""
+
+
+def test_processes_that_append_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "net.jsonl"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", APPENDING, path, str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        for number in range(2)
+    ]
+    for process in processes:
+        assert process.stdout
+        process.stdout.readline()
+    for process in processes:
+        process.communicate(b"\n")
+        assert process.returncode == 0
+    found = TuningDatabase.read(path)
+    assert not found.remarks
+    for number in range(2):
+        own = [each.plan for each in found.records if each.kernel == str(number)]
+        assert own == [numbered(n) for n in range(1, 101) for _ in range(2)]
+
+
+@pytest.mark.parametrize("kept", [1, 150, 9200])
+def test_appending_removes_a_torn_line(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "net.jsonl"
+    first, torn, last = (record(plan(n), 1.0, reason="x" * 9000) for n in (1, 2, 3))
+    path.write_text(f"{first.line}\n{torn.line[:kept]}")
+    records.append(path, [last])
+    assert path.read_text() == f"{first.line}\n{last.line}\n"
+
+
+def test_appending_keeps_a_last_line_that_only_lacks_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "net.jsonl"
+    first, last = (record(plan(n), 1.0) for n in (1, 2))
+    path.write_text(first.line)
+    records.append(path, [last])
+    assert path.read_text() == f"{first.line}\n{last.line}\n"
+
+
+def test_faults_of_files_are_sentences(tmp_path: Path) -> None:
+    one = record(plan(1), 1.0)
+    for write in (records.append, records.replace):
+        with pytest.raises(CloptError, match=r"cannot write this tuning database: Is a directory"):
+            write(tmp_path, [one])
+        with pytest.raises(CloptError, match=r"a time is more than 0 microseconds, not -1\.0"):
+            write(tmp_path / "net.jsonl", [one, replace(one, microseconds=-1.0)])
+    assert not list(tmp_path.glob("*"))
+
+
+def test_a_record_says_what_the_result_said() -> None:
+    done = Result("k", tir.Plan("rows", 1, {"width": 8}), "D", "1", 2.5, 12.5, 0.02, 30)
+    made = records.record_of(task(), done, is_default=True)
+    assert (made.kernel, made.device, made.driver, made.target) == ("k", "D", "1", "generic")
+    assert (made.microseconds, made.noise, made.runs, made.default) == (12.5, 0.02, 30, True)
+    assert made.plan == '#tir.plan<"rows", 1, {width = 8}>'
+    assert dict(made.facts)["compute_units"] == 2
+    wrong = replace(done, fault=Fault.WRONG, reason="wrong by 1")
+    failed = records.record_of(task(), wrong)
+    assert (failed.microseconds, failed.fault, failed.reason) == (None, "wrong", "wrong by 1")
+
+
+def test_differences_beyond_the_noise() -> None:
+    def both(default: float, other: float, **fields: str) -> list[Record]:
+        return [record(plan(1), default, default=True, **fields), record(plan(2), other, **fields)]
+
+    before = both(9.0, 3.0)
+    assert records.differences(before, both(8.0, 3.01)) == []
+    (slower,) = records.differences(before, both(9.0, 4.0, driver="2.0"))
+    assert (slower.before, slower.after) == (before[1], both(9.0, 4.0, driver="2.0")[1])
+    (other,) = records.differences(before, both(3.0, 3.0))
+    assert other.after == both(3.0, 3.0)[0]
+    (gone, new) = records.differences(before, both(9.0, 3.0, kernel="x"))
+    assert (gone.after, new.before) == (None, None)
+
+
+def test_the_best_plans_are_a_file_of_plans(tmp_path: Path) -> None:
+    found = [
+        *(record(plan(1), 9.0, default=True), record(plan(2), 3.0, nodes="conv")),
+        *(record(plan(1), 9.0, kernel="b", default=True), record(plan(2), 8.9, kernel="b")),
+    ]
+    file = tmp_path / "net.plans"
+    file.write_text(records.export(found))
+    entries = PlanFile.read(file).entries
+    assert [str(tir.PlanAttr(entries[k][0].plan)) for k in ("0123456789abcdef", "b")] == [
+        plan(2),
+        plan(1),
+    ]
+    assert entries["b"][0].holds_for(POCL)
+    assert entries["b"][0].microseconds == 9.0
+    with pytest.raises(CloptError, match="the database has no time of a plan on such a device"):
+        records.export(found, device="gpu")
+    more = [*found, record(plan(1), 1.0, driver="2.0")]
+    with pytest.raises(CloptError, match=r"driver 1\.0; .*driver 2\.0\. A file of plans is for"):
+        records.export(more)
+    assert "@" not in records.export(more, device="PROCESSOR", driver="2.0")

@@ -1,0 +1,14 @@
+"""Cells of the tables of `clopt-tune`."""
+
+from __future__ import annotations
+
+from ...passes.tir.tuning_record import Record
+
+
+def microseconds(record: Record | None) -> str:
+    """The time of a plan, its fault, or nothing."""
+    if record is None:
+        return ""
+    if record.microseconds is None:
+        return record.fault
+    return f"{record.microseconds:.4g}"

@@ -1,0 +1,32 @@
+"""`clopt-tune merge`: put databases together, each record once, in an order of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...tuning import records
+from ..console import Options, make_parser, print_remarks, terminal
+
+EXAMPLES = """\
+clopt-tune merge phone.jsonl server.jsonl -o all.jsonl
+"""
+
+OPTIONS: Options = [
+    (("databases",), {"nargs": "+", "type": Path, "help": "tuning databases"}),
+    (
+        ("-o", "--output"),
+        {"required": True, "type": Path, "help": "the database to write; may be one of them"},
+    ),
+]
+
+
+def main(args: Sequence[str]) -> None:
+    """Run the command."""
+    options = make_parser("clopt-tune merge", __doc__, EXAMPLES, OPTIONS).parse_args(args)
+    found = records.read(options.databases)
+    print_remarks(found.remarks)
+    merged = records.merge(found.records)
+    records.replace(options.output, merged)
+    twice = len(found.records) - len(merged)
+    terminal().print(f"{options.output}: {len(merged)} records, {twice} were there twice")

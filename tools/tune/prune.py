@@ -1,0 +1,45 @@
+"""`clopt-tune prune`: leave out records that decide nothing any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...errors import CloptError
+from ...tuning import records
+from ..console import Options, make_parser, print_remarks, terminal
+
+EXAMPLES = """\
+clopt-tune prune model.tuning.jsonl
+clopt-tune prune all.jsonl --best 3 -o small.jsonl
+"""
+
+OPTIONS: Options = [
+    (("database",), {"type": Path, "help": "a tuning database"}),
+    (
+        ("--best",),
+        {
+            "type": int,
+            "metavar": "N",
+            "help": "keep only the default and the N fastest plans of a kernel on a device, to "
+            "pass them on; a tuner would try the others again",
+        },
+    ),
+    (
+        ("-o", "--output"),
+        {"type": Path, "metavar": "FILE", "help": "the database to write (default: the same)"},
+    ),
+]
+
+
+def main(args: Sequence[str]) -> None:
+    """Run the command."""
+    options = make_parser("clopt-tune prune", __doc__, EXAMPLES, OPTIONS).parse_args(args)
+    if options.best is not None and options.best < 1:
+        raise CloptError(f"--best {options.best}: keep 1 plan or more.")
+    output: Path = options.output or options.database
+    found = records.read([options.database])
+    print_remarks(found.remarks)
+    kept = records.prune(found.records, options.best)
+    records.replace(output, kept)
+    terminal().print(f"{output}: {len(kept)} of {len(found.records)} records")

@@ -1,0 +1,71 @@
+"""Where `compile` finds tuning databases, and where the tuner keeps them."""
+
+from __future__ import annotations
+
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..errors import CloptError
+from ..files.caches import cache_place
+from ..messages.printable import printable
+from ..passes.pipelines import Tuning
+from ..passes.tir.tuning_database import SHIPPED
+
+OFF = "off"
+"""Names no database."""
+
+CHOICE = "CLOPT_TUNING"
+"""The variable of the environment that is `off` where only databases count that are named."""
+
+SUFFIX = ".tuning.jsonl"
+"""Of the database beside a model."""
+
+_IN_CACHE = "tuning.jsonl"
+
+
+class OpenCLDevice(Protocol):
+    """What places need to know of a device of `list_devices`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def platform(self) -> str: ...
+    @property
+    def driver(self) -> str: ...
+
+
+def device_name(device: OpenCLDevice) -> str:
+    """The name of a device in records: driver and platform decide what is fast, too."""
+    return f"{device.name} ({device.platform})"
+
+
+def database_beside(model: str | Path) -> Path:
+    """The tuning database of a model, which lies beside its file."""
+    return Path(model).with_suffix(SUFFIX)
+
+
+def database_in_cache() -> Path | None:
+    """The tuning database in the user's cache, for all models; None without a home."""
+    return cache_place(_IN_CACHE)
+
+
+def tuning_for(
+    model: object, named: str | PathLike[str] | None, device: OpenCLDevice | None
+) -> Tuning:
+    """The databases for a model on a device: the one that is named, or those found for it."""
+    place: dict[str, Any] = {}
+    if device is not None:
+        place = {"device": device_name(device), "driver": device.driver}
+    if named is not None:
+        return Tuning() if named == OFF else Tuning(tuning=(str(named),), **place)
+    choice = os.environ.get(CHOICE, "auto")
+    if choice not in ("auto", OFF):
+        raise CloptError(f'{CHOICE} is auto or {OFF}, not "{printable(choice)}".')
+    if choice == OFF:
+        return Tuning()
+    beside = [database_beside(model)] if isinstance(model, str | Path) else []
+    cached = database_in_cache()
+    files = [*beside, *([] if cached is None else [cached])]
+    return Tuning(places=(*map(str, files), SHIPPED), **place)

@@ -1,0 +1,280 @@
+"""Tuning databases as a tuner and its tools treat them: appending, merging, pruning, comparing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..dialects import tir
+from ..errors import CloptError
+from ..files.locks import lock_beside
+from ..passes.tir.plan_file import Entry, plan_context, plan_text, read_plan
+from ..passes.tir.tuning_database import TuningDatabase, is_current, latest
+from ..passes.tir.tuning_record import Record, facts_that_count, read_record
+from .trial import Result, Task
+
+
+def record_of(
+    task: Task, result: Result, *, is_default: bool = False, when: datetime | None = None
+) -> Record:
+    """The record of a trial that ended `when`, or now; `is_default` for clopt's own choice."""
+    time = datetime.now(UTC) if when is None else when.astimezone(UTC)
+    return Record(
+        kernel=result.kernel,
+        target=task.target.name,
+        facts=facts_that_count(task.target),
+        plan=str(tir.PlanAttr(result.plan)),
+        device=result.device,
+        driver=result.driver,
+        microseconds=None if result.fault else result.microseconds,
+        noise=0.0 if result.fault else result.noise or 0.0,
+        runs=result.runs,
+        seconds=round(result.seconds, 3),
+        fault="" if result.fault is None else result.fault.value,
+        reason=result.reason,
+        nodes=task.nodes,
+        default=is_default,
+        when=f"{time:%Y-%m-%dT%H:%M:%SZ}",
+    )
+
+
+def append(path: Path, records: Iterable[Record]) -> None:
+    """Append records to a database, which is made if there is none; all of them or none.
+
+    Processes that append at once wait for each other. What a process left that was interrupted
+    while it wrote goes. Raises CloptError for a record that no reader would take, and where the
+    file cannot be written.
+    """
+    lines = "".join(f"{_checked(record)}\n" for record in records).encode()
+    with _writing(path), lock_beside(path):
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            _end_last_line(file)
+            _append(file, lines)
+        finally:
+            os.close(file)
+
+
+def replace(path: Path, records: Iterable[Record]) -> None:
+    """Make records the content of a database, completely or not at all."""
+    lines = "".join(f"{_checked(record)}\n" for record in records)
+    with _writing(path), lock_beside(path):
+        fresh = path.with_name(f".{path.name}.partial")
+        try:
+            fresh.write_text(lines, encoding="utf-8")
+            os.replace(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)
+
+
+def read(paths: Iterable[Path]) -> TuningDatabase:
+    """The records of all files; CloptError for a mistake in one."""
+    return TuningDatabase.joined([TuningDatabase.read(path) for path in paths])
+
+
+def merge(*several: Iterable[Record]) -> list[Record]:
+    """All records, each once, in an order that does not depend on the order of the arguments."""
+    distinct = {record.line: record for records in several for record in records}
+    return sorted(distinct.values(), key=_order)
+
+
+def prune(records: Iterable[Record], best: int | None = None) -> list[Record]:
+    """The records that can still decide something.
+
+    Those go of which there is a newer one of the same plan, device, driver and facts, and those of
+    rules that have changed. With `best`, for each kernel on a device only the default and so many
+    of the fastest plans stay, and no faults.
+    """
+    kept: list[Record] = []
+    for group in by_device(merge(records)):
+        newest = [record for record in latest(group).values() if is_current(record)]
+        if best is not None:
+            timed = [record for record in newest if record.microseconds is not None]
+            ranks = sorted(timed, key=lambda record: (record.microseconds, record.plan))
+            newest = [r for rank, r in enumerate(ranks) if rank < best or r.default]
+        kept += newest
+    return sorted(kept, key=_order)
+
+
+def by_device(records: Iterable[Record]) -> list[list[Record]]:
+    """Records of one kernel on one device by one driver, with the same facts, together."""
+    groups: dict[object, list[Record]] = {}
+    for record in records:
+        key = (record.kernel, record.target, record.facts, record.device, record.driver)
+        groups.setdefault(key, []).append(record)
+    return list(groups.values())
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is known of a kernel on a device by one driver."""
+
+    records: Sequence[Record]
+    """The newest of each plan; not empty."""
+
+    @property
+    def any(self) -> Record:
+        """A record, for what all have in common."""
+        return self.records[0]
+
+    @property
+    def faults(self) -> int:
+        """Plans that have no time."""
+        return sum(record.microseconds is None for record in self.records)
+
+    @property
+    def default(self) -> Record | None:
+        """The newest record of a plan that clopt chose by itself."""
+        found = [record for record in self.records if record.default]
+        return max(found, key=lambda record: (record.when, record.line), default=None)
+
+    @property
+    def best(self) -> Record | None:
+        """The fastest plan; the default, unless another is faster by more than the noise."""
+        timed = [record for record in self.records if record.microseconds is not None]
+        default = self.default
+        if default is not None:
+            timed = [record for record in timed if record.most < default.least]
+        best = min(timed, key=lambda record: (record.microseconds, record.plan), default=default)
+        return None if best is None or best.microseconds is None else best
+
+
+def summaries(records: Iterable[Record]) -> list[Summary]:
+    """The summaries of a database, in the order of `merge`; plans of changed rules do not count."""
+    current = [record for record in merge(records) if is_current(record)]
+    return [Summary(list(latest(group).values())) for group in by_device(current)]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The best plans of two databases for a kernel on a device; one may have none."""
+
+    before: Record | None
+    after: Record | None
+
+    @property
+    def any(self) -> Record:
+        """One of both, for what they have in common."""
+        found = self.before or self.after
+        assert found
+        return found
+
+    @property
+    def is_one(self) -> bool:
+        """Whether they are the same plan and, by the noise of both, as fast."""
+        before, after = self.before, self.after
+        if before is None or after is None:
+            return False
+        overlap = before.least <= after.most and after.least <= before.most
+        return before.plan == after.plan and overlap
+
+
+def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Difference]:
+    """Where two databases have other best plans or times for a kernel on a device.
+
+    Of several drivers of a device the newest counts in each.
+    """
+    old, new = _best_by_kernel(before), _best_by_kernel(after)
+    found = (Difference(old.get(key), new.get(key)) for key in sorted({*old, *new}))
+    return [difference for difference in found if not difference.is_one]
+
+
+def export(records: Iterable[Record], device: str = "", driver: str = "") -> str:
+    """A file of plans with the best plan of each kernel.
+
+    `device` and `driver` are parts of the names of those that count. Raises CloptError where these
+    are several devices, and where there is no plan.
+    """
+    chosen = [
+        summary
+        for summary in summaries(records)
+        if device.lower() in summary.any.device.lower() and driver in summary.any.driver
+    ]
+    names = sorted({f"{each.any.device}, driver {each.any.driver}" for each in chosen})
+    if len(names) > 1:
+        raise CloptError(
+            f"the database has records of {'; '.join(names)}. A file of plans is for one of them: "
+            "name it with --device, and its driver with --driver."
+        )
+    entries = [_entry(best) for summary in chosen if (best := summary.best) is not None]
+    if not entries:
+        raise CloptError("the database has no time of a plan on such a device.")
+    return plan_text(entries)
+
+
+def _entry(record: Record) -> Entry:
+    plan = read_plan(plan_context(), record.plan, record.place)
+    facts = dict(record.facts)
+    return Entry(record.kernel, record.target, facts, plan, record.microseconds, record.nodes)
+
+
+def _best_by_kernel(records: Iterable[Record]) -> dict[tuple[str, ...], Record]:
+    newest: dict[tuple[str, ...], Summary] = {}
+    for summary in summaries(records):
+        one = summary.any
+        key = (one.target, one.kernel, one.device, str(one.facts))
+        other = newest.get(key)
+        if other is None or _last(other) <= _last(summary):
+            newest[key] = summary
+    return {key: best for key, each in newest.items() if (best := each.best) is not None}
+
+
+def _last(summary: Summary) -> str:
+    return max(record.when for record in summary.records)
+
+
+def _order(record: Record) -> tuple[str, ...]:
+    facts = str(record.facts)
+    own = (record.target, record.kernel, record.device, record.driver, facts)
+    return (*own, record.when, record.line)
+
+
+def _checked(record: Record) -> str:
+    """The line of a record, if it is one that `read` takes."""
+    line = record.line
+    read_record(line, f"kernel {record.kernel}")
+    return line
+
+
+def _end_last_line(file: int) -> None:
+    """Remove what stands behind the last end of a line, or end it where it is a record."""
+    size = os.fstat(file).st_size
+    end, tail = size, b""
+    while end > 0 and b"\n" not in tail:
+        start = max(0, end - 4096)
+        os.lseek(file, start, os.SEEK_SET)
+        tail, end = os.read(file, end - start) + tail, start
+    torn = tail[tail.rfind(b"\n") + 1 :]
+    if not torn:
+        return
+    try:
+        read_record(torn.decode(), "the last line")
+        _append(file, b"\n")
+    except (CloptError, UnicodeDecodeError):
+        os.ftruncate(file, size - len(torn))
+
+
+def _append(file: int, data: bytes) -> None:
+    """Append data with one write, as far as the system lets it; nothing where it fails."""
+    size = os.fstat(file).st_size
+    try:
+        written = 0
+        while written < len(data):
+            written += os.write(file, data[written:])
+        os.fsync(file)
+    except OSError:
+        os.ftruncate(file, size)
+        raise
+
+
+@contextmanager
+def _writing(path: Path) -> Generator[None]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise CloptError(f"{path}: cannot write this tuning database: {error.strerror}.") from error
