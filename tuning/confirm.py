@@ -1,47 +1,100 @@
-"""Whether plans that are faster alone are faster inside of their network."""
+"""Whether plans that are faster alone are faster inside of their network, too."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from statistics import median
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..compiled_model import CompiledModel
 from ..dialects import cl, tir
+from .session import Outcome
+from .times import Times
+from .trial import Result
 
 _ROUNDS = 9
+"""Turns of each program."""
 _RUNS = 3
-
-Times = Mapping[str, float]
-"""Microseconds of all launches of a kernel in an inference, those of its parts included."""
+"""Inferences of a turn."""
 
 
-def compared(first: CompiledModel, second: CompiledModel) -> tuple[Times, Times]:
-    """The times of the kernels of two programs of one network, which take turns."""
-    models = first, second
-    inputs = [_inputs(model) for model in models]
-    found: list[defaultdict[str, list[float]]] = [defaultdict(list), defaultdict(list)]
+@dataclass(frozen=True)
+class Confirmation:
+    """What a network takes with the plans that were chosen, beside the default ones."""
+
+    before: Times
+    after: Times
+    refuted: Sequence[Result]
+    """For each plan that is no faster in the network: the time that this amounts to."""
+
+
+def confirm(
+    outcomes: Sequence[Outcome], default: CompiledModel, tuned: CompiledModel
+) -> Confirmation:
+    """Let two programs of one network take turns, and compare their kernels.
+
+    `default` has the plans that clopt chooses by itself, `tuned` those of the outcomes. Kernels
+    that share a launch with others have no time of their own, and stand as they are.
+    """
+    found = [_Runs(default), _Runs(tuned)]
     for _ in range(_ROUNDS):
-        for model, arrays, times in zip(models, inputs, found, strict=True):
-            for name, value in _times(model, arrays).items():
-                times[name].append(value)
-    before, after = ({name: median(v) for name, v in times.items()} for times in found)
-    return before, after
+        for runs in found:
+            runs.take()
+    before, after = found
+    refuted: list[Result] = []
+    for each in (each for each in outcomes if each.gains):
+        old, new = before.kernels.get(each.task.name), after.kernels.get(each.task.name)
+        time = each.default.microseconds
+        if old is not None and new is not None and time is not None and new.median >= old.median:
+            noise = max(old.noise, new.noise)
+            slower = time * new.median / old.median
+            refuted.append(replace(each.best, microseconds=slower, noise=noise, runs=new.runs))
+    return Confirmation(before.whole, after.whole, refuted)
 
 
-def _times(model: CompiledModel, arrays: Mapping[str, Any]) -> Times:
-    kernels = {op.sym_name.data: op for op in model.module.ops if isinstance(op, tir.FuncOp)}
-    runs = model.executable.profile(arrays, _RUNS)
-    found: defaultdict[str, float] = defaultdict(float)
-    for i, command in enumerate(cl.enqueued(model.executable.program)):
-        if isinstance(command, cl.EnqueueKernelOp):
-            func = kernels.get(command.kernel_name)
-            whole = None if func is None or func.part_of is None else func.part_of.data
-            found[whole or command.kernel_name] += median(r[i].nanoseconds for r in runs) / 1e3
-    return found
+class _Runs:
+    """The turns of one program."""
+
+    def __init__(self, model: CompiledModel) -> None:
+        self._model = model
+        self._inputs = _inputs(model)
+        self._names = _kernels(model)
+        self._kernels: defaultdict[str, list[float]] = defaultdict(list)
+        self._wholes: list[float] = []
+
+    def take(self) -> None:
+        """Run some inferences."""
+        for run in self._model.executable.profile(self._inputs, _RUNS):
+            times: defaultdict[str, float] = defaultdict(float)
+            for name, command in zip(self._names, run, strict=True):
+                times[name] += command.nanoseconds / 1e3
+            self._wholes.append(sum(times.values()))
+            for name, value in times.items():
+                self._kernels[name].append(value)
+
+    @property
+    def kernels(self) -> Mapping[str, Times]:
+        """All launches of a kernel in an inference, with those of its parts."""
+        return {name: Times(values) for name, values in self._kernels.items()}
+
+    @property
+    def whole(self) -> Times:
+        """All commands of an inference."""
+        return Times(self._wholes)
+
+
+def _kernels(model: CompiledModel) -> list[str]:
+    """For each command the kernel that a plan was chosen for."""
+    funcs = {op.sym_name.data: op for op in model.module.ops if isinstance(op, tir.FuncOp)}
+    names: list[str] = []
+    for command in cl.enqueued(model.executable.program):
+        name = command.kernel_name if isinstance(command, cl.EnqueueKernelOp) else ""
+        func = funcs.get(name)
+        names.append(name if func is None or func.part_of is None else func.part_of.data)
+    return names
 
 
 def _inputs(model: CompiledModel) -> dict[str, Any]:

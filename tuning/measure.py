@@ -7,7 +7,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..errors import CloptError
 from ..tensor_info import TensorInfo
 from .instrument import Device
 from .programs import Programs, TrialProgram
+from .times import Times
 from .trial import Fault, Result, Task, Trial
 from .turns import CPU, Turns
 
@@ -207,33 +207,6 @@ def check(found: Array, expected: Array) -> None:
             f"{np.count_nonzero(wrong)} of {wrong.size} results are up to {apart.max():.3g} from "
             f"those of the naive kernel, whose largest is {most:.3g}.",
         )
-
-
-@dataclass(frozen=True)
-class Times:
-    """The times of some runs."""
-
-    microseconds: Sequence[float]
-
-    @property
-    def runs(self) -> int:
-        return len(self.microseconds)
-
-    @property
-    def median(self) -> float:
-        return float(np.median(self.microseconds))
-
-    @property
-    def noise(self) -> float:
-        """Half of the width of the median's 95 % interval, as a share of the median.
-
-        By the binomial distribution of ranks (Conover, "Practical nonparametric statistics", 3.2).
-        """
-        ordered, count = sorted(self.microseconds), self.runs
-        reach = 0.98 * sqrt(count)
-        low = max(0, round(count / 2 - reach) - 1)
-        high = min(count - 1, round(count / 2 + reach))
-        return (ordered[high] - ordered[low]) / 2 / max(self.median, 1e-3)
 
 
 def _time(model: Built, program: TrialProgram, operands: list[Array], trial: Trial) -> Times:

@@ -32,7 +32,7 @@ class Journal(Protocol):
         """Results of earlier searches for the kernel, on this device with this driver."""
         ...
 
-    def note(self, task: Task, result: Result) -> None: ...
+    def note(self, task: Task, result: Result, is_default: bool) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Session:
             for future in done:
                 result = found[future] = future.result()
                 self.trials += 1
-                self.journal.note(search.task, result)
+                self.journal.note(search.task, result, result.plan == search.space.default.plan)
                 self.told(self._progress(search, result))
         return [found[future] for future in futures]
 

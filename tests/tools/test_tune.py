@@ -61,7 +61,7 @@ def test_a_worker_measures_on_its_device():
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["guess"], '"guess" is no subcommand; there are: worker, runner, show,'),
+        (["guess"], '"guess" is no subcommand; there are: search, worker,'),
         (
             ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "no such"],
             'No OpenCL device answers to "no such"',

@@ -119,7 +119,10 @@ def test_trials_of_a_fleet(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("count", "pause", "rounds", "limit"),
-    [(24, 1.5, 1, 0.7), pytest.param(4_000, 20, 1_000, 10, marks=pytest.mark.long)],
+    [
+        pytest.param(24, 1.5, 1, 0.7, marks=pytest.mark.long),
+        pytest.param(4_000, 20, 1_000, 10, marks=pytest.mark.long),
+    ],
 )
 def test_lost_workers_and_schedulers_change_no_result(
     tmp_path: Path, count: int, pause: float, rounds: int, limit: float

@@ -8,8 +8,9 @@ import pytest
 
 from clopt.backends.targets import load_target
 from clopt.passes.tir.rules.plans import plan_of
-from clopt.tuning.measure import FaultyPlanError, OpenCLInstrument, Times, check
+from clopt.tuning.measure import FaultyPlanError, OpenCLInstrument, check
 from clopt.tuning.programs import Programs
+from clopt.tuning.times import Times
 from clopt.tuning.trial import Fault, Result, Task, Trial
 from clopt.tuning.turns import Turns
 from support.tir.plans import every_space

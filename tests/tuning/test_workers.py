@@ -232,7 +232,7 @@ class Noted:
     def known(self, task: Task) -> list[Result]:
         return []
 
-    def note(self, task: Task, result: Result) -> None:
+    def note(self, task: Task, result: Result, is_default: bool) -> None:
         self.results.append(result)
 
 

@@ -1,0 +1,54 @@
+"""`clopt-tune model.onnx`: a search, its database, and a compiler that finds it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import clopt
+from clopt.passes.tir.tuning_database import TuningDatabase
+from clopt.tools.tune.__main__ import main
+
+CONV = Path(__file__).parents[2] / "docs" / "conv.onnx"
+
+
+def test_a_search_fills_the_database_beside_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    model = tmp_path / "conv.onnx"
+    shutil.copy(CONV, model)
+    arguments = [str(model), "--dim", "batch=1", "--device", "pocl", "--trials", "6"]
+    main([*arguments, "--workers", "1"])
+    printed = capsys.readouterr().out
+    database = tmp_path / "conv.tuning.jsonl"
+    assert str(database) in printed
+    records = TuningDatabase.read(database).records
+    assert len(records) >= 6
+    assert {record.nodes for record in records} == {"conv", "conv, relu"}
+    assert sum(record.default for record in records) >= 2
+    assert all("Portable" in record.device for record in records)
+    # Any plan is right, and a named database says nothing where it is from this very device.
+    tuned = clopt.compile(model, dims={"batch": 1}, device="pocl", tuning=database)
+    assert tuned.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["absent.onnx"], "absent.onnx"),
+        ([str(CONV), "--dim", "batch=1", "--device", "pocl", "--time", "soon"], "--time soon"),
+        ([str(CONV), "--device", "pocl"], "batch"),
+    ],
+)
+def test_mistakes_get_one_sentence(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 1
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert "Traceback" not in said

@@ -1,0 +1,189 @@
+"""`clopt-tune search`: find the fastest plans of a model's kernels on a device."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from ...errors import CloptError
+from ...tuning import session
+from ...tuning.confirm import Confirmation, confirm
+from ...tuning.fleet import Fleet
+from ...tuning.journal import DatabaseJournal
+from ...tuning.measure import OpenCLInstrument
+from ...tuning.networks import Model
+from ...tuning.places import OFF, database_beside
+from ...tuning.session import Budget, Outcome, Session
+from ...tuning.workers import LocalMachines
+from ..console import Options, gather_target, make_parser, parse_dims, table, terminal
+
+EXAMPLES = """\
+clopt-tune model.onnx --device pocl --time 10m
+clopt-tune model.onnx --dim batch=1 --device NVIDIA --trials 2000
+clopt-tune model.onnx --target "adreno-740 texture=prefer" --scheduler tcp://host:8786
+"""
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+OPTIONS: Options = [
+    (("model",), {"type": Path, "help": "an .onnx file"}),
+    (
+        ("--dim",),
+        {"action": "append", "default": [], "metavar": "NAME=N", "help": "bind a dimension"},
+    ),
+    (("--device",), {"metavar": "TEXT", "help": "a part of the name of an OpenCL device"}),
+    (
+        ("--target",),
+        {
+            "dest": "device_target",
+            "metavar": "NAME",
+            "help": "tune code for this target, or with changed facts; by default for the device",
+        },
+    ),
+    (("--precision",), {"default": "f32", "help": "as for clopt-compile (default: f32)"}),
+    (
+        ("--time",),
+        {
+            "metavar": "10m",
+            "help": "seconds, minutes (m) or hours (h); by default until no more gain is expected",
+        },
+    ),
+    (("--trials",), {"type": int, "metavar": "N", "help": "the most plans to try"}),
+    (
+        ("--workers",),
+        {
+            "type": int,
+            "default": 2,
+            "metavar": "N",
+            "help": "plans that are built and checked at "
+            "once; they are timed one by one (default: 2)",
+        },
+    ),
+    (
+        ("--scheduler",),
+        {"metavar": "ADDRESS", "help": "try plans on the workers of this dask scheduler"},
+    ),
+    (
+        ("-o", "--output"),
+        {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "the database (default: beside the model, where clopt finds it)",
+        },
+    ),
+    (("--seed",), {"type": int, "default": 0, "help": "of the search (default: 0)"}),
+]
+
+
+def main(args: Sequence[str]) -> None:
+    """Run the command; Ctrl-C ends the search and keeps what it found."""
+    parser = make_parser("clopt-tune search", __doc__, EXAMPLES, OPTIONS)
+    options = parser.parse_args(gather_target(args))
+    model = Model(
+        options.model,
+        options.device,
+        options.device_target,
+        parse_dims(options.dim),
+        options.precision,
+    )
+    path = options.output or database_beside(options.model)
+    instrument = OpenCLInstrument(options.device or "0")
+    tasks = model.tasks()
+    machines = (
+        LocalMachines(instrument, options.workers)
+        if options.scheduler is None
+        else Fleet(options.scheduler)
+    )
+    journal = DatabaseJournal(path, machines.device)
+    budget = Budget(_seconds(options.time), options.trials)
+    try:
+        with _Display(budget) as display:
+            search = Session(tasks, machines, journal, budget, options.seed, display.tell)
+            try:
+                outcomes = search.run()
+            except KeyboardInterrupt:
+                outcomes = search.outcomes()
+    finally:
+        machines.close()
+    confirmation = None
+    if any(each.gains for each in outcomes) and options.scheduler is None:
+        confirmation = confirm(outcomes, model.compiled(OFF), model.compiled(path))
+        for result in confirmation.refuted:
+            task = next(task for task in tasks if task.kernel == result.kernel)
+            journal.note(task, result, is_default=False)
+    _print(outcomes, confirmation, path)
+
+
+class _Display:
+    """Shows on a terminal how far the search is, and what it has gained."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=terminal(stderr=True),
+            disable=not terminal(stderr=True).is_terminal,
+        )
+        self._row = self._bar.add_task("the first plans", total=budget.seconds or budget.trials)
+
+    def __enter__(self) -> _Display:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def tell(self, progress: session.Progress) -> None:
+        """Show the result of a trial."""
+        done = progress.seconds if self._budget.seconds is not None else progress.trials
+        share = progress.saved / progress.total if progress.total else 0.0
+        self._bar.update(
+            self._row,
+            completed=done,
+            description=f"{progress.trials} plans, kernels {share:.1%} shorter; "
+            f"@{progress.search.task.name}",
+        )
+
+
+def _seconds(text: str | None) -> float | None:
+    """The seconds of a time such as 90, 90s, 10m or 2h."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    if match is None:
+        raise CloptError(f"--time {text}: write a number of seconds, or as in 10m or 2h.")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def _print(outcomes: Sequence[Outcome], confirmation: Confirmation | None, path: Path) -> None:
+    refuted = {result.kernel for result in confirmation.refuted} if confirmation else set[str]()
+    rows = table("kernel", "launches", "default, us", "best, us", "gain", "rule", "nodes")
+    for each in sorted(outcomes, key=lambda outcome: -outcome.saved):
+        before, after = each.default.microseconds, each.best.microseconds
+        gain = "" if before is None or after is None else f"{before / after:.2f}"
+        if each.task.kernel in refuted:
+            gain = "none in the network"
+        elif not each.gains:
+            gain = "within the noise"
+        rows.add_row(
+            f"@{each.task.name}",
+            str(each.task.launches),
+            *("" if time is None else f"{time:.4g}" for time in (before, after)),
+            gain,
+            each.best.plan.rule,
+            each.task.nodes[:40],
+        )
+    terminal().print(rows)
+    if confirmation is not None:
+        before, after = confirmation.before.median, confirmation.after.median
+        print(
+            f"The kernels of an inference take {before / 1e3:.3f} ms with default plans and "
+            f"{after / 1e3:.3f} ms with those of the database."
+        )
+    print(f"The database is {path}; clopt finds it there.")

@@ -1,0 +1,62 @@
+"""Models as the tuner sees them: lowered up to the choice of plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ..api import compile as compile_model
+from ..backends.pyopencl_runtime import find_device, live_target
+from ..backends.targets import TargetChoice
+from ..compiled_model import CompiledModel
+from ..context import CloptContext, collected_rarely
+from ..dialects import cl, nn
+from ..frontends.onnx import import_onnx
+from ..passes.pipelines import run_pipeline
+from ..passes.tir.choose_plan import TIRChoosePlanPass
+from .tasks import tasks_of
+from .trial import Task
+
+
+@dataclass(frozen=True)
+class Model:
+    """An ONNX file and what it is compiled for, as `clopt.compile` takes them."""
+
+    path: Path
+    device: str | None = None
+    """The device that runs it, and that it is tuned for."""
+    target: str | None = None
+    dims: Mapping[str, int] | None = None
+    precision: str = "f32"
+
+    @collected_rarely()
+    def tasks(self) -> list[Task]:
+        """Its distinct kernels. Raises CloptError for a model that cannot be compiled."""
+        module, ctx = self._lowered()
+        return tasks_of(module, ctx.weights)
+
+    def compiled(self, tuning: str | Path) -> CompiledModel:
+        """The model with the plans of a database, or of none with `off`."""
+        return compile_model(
+            self.path,
+            self.target,
+            self.dims,
+            self.device,
+            precision=self.precision,
+            tuning=tuning,
+        )
+
+    def _lowered(self) -> tuple[ModuleOp, CloptContext]:
+        choice = TargetChoice(None, {}) if self.target is None else TargetChoice.parse(self.target)
+        target = choice.load() or choice.change(live_target(find_device(self.device)))
+        ctx = CloptContext()
+        module = import_onnx(self.path, ctx.weights, self.dims)
+        cl.set_target(module, target)
+        for network in nn.networks_of(module):
+            nn.name_parameters(network)
+        until = TIRChoosePlanPass
+        run_pipeline(ctx, module, "opencl", precision=self.precision, until=until)
+        return module, ctx

@@ -1,0 +1,36 @@
+"""Times of launches, their median, and how certain that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Times:
+    """The times of some runs."""
+
+    microseconds: Sequence[float]
+
+    @property
+    def runs(self) -> int:
+        return len(self.microseconds)
+
+    @property
+    def median(self) -> float:
+        return float(np.median(self.microseconds))
+
+    @property
+    def noise(self) -> float:
+        """Half of the width of the median's 95 % interval, as a share of the median.
+
+        By the binomial distribution of ranks (Conover, "Practical nonparametric statistics", 3.2).
+        """
+        ordered, count = sorted(self.microseconds), self.runs
+        reach = 0.98 * sqrt(count)
+        low = max(0, round(count / 2 - reach) - 1)
+        high = min(count - 1, round(count / 2 + reach))
+        return (ordered[high] - ordered[low]) / 2 / max(self.median, 1e-3)
