@@ -125,7 +125,7 @@ class MeasuringInstrument(ABC):
             # In buffers: no schedule is needed to read and write their elements one by one.
             plain = Programs(replace(task, program=_TEXTURES.sub("", task.program)))
             model = self.built(plain.plainest(), task)
-            operands = _operands(model)
+            operands = _operands(model, plain.reads_positions)
             self._tasks = {task.kernel: _Prepared(Programs(task), operands, model.run(operands))}
         return self._tasks[task.kernel]
 
@@ -177,18 +177,21 @@ class _BuiltHere:
         return [[timing.nanoseconds for timing in run] for run in timings]
 
 
-def _operands(model: Built) -> list[Array]:
-    """Values for each operand: noise, or zeros where numbers may be positions."""
+def _operands(model: Built, has_positions: bool) -> list[Array]:
+    """Noise for each operand; zeros for the integers of a kernel that takes some for positions."""
     rng = np.random.default_rng(0)
     found: list[Array] = []
     for port in model.inputs:
         if port.dtype.kind == "f":
-            found.append(rng.standard_normal(port.shape, np.float32).astype(port.dtype))
-        elif port.dtype.itemsize == 1:
-            low, high = (0, 2) if port.dtype.kind == "b" else (-127, 128)
-            found.append(rng.integers(low, high, port.shape).astype(port.dtype))
+            values = rng.standard_normal(port.shape, np.float32)
+        elif port.dtype.kind == "b":
+            values = rng.integers(0, 2, port.shape)
+        elif has_positions:
+            values = np.zeros(port.shape)
         else:
-            found.append(np.zeros(port.shape, port.dtype))
+            low = 0 if port.dtype.kind == "u" else -100
+            values = rng.integers(low, 101, port.shape)
+        found.append(values.astype(port.dtype))
     return found
 
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+from xdsl.dialects.builtin import i32
+from xdsl.ir import SSAValue
+
 from clopt.backends.targets import load_target
-from clopt.dialects import cl, tir
+from clopt.context import CloptContext
+from clopt.dialects import cl, nn, tir
+from clopt.passes.pipelines import run_pipeline
+from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.plan_file import PlanFile, entry_of, kernel_key, plan_text
 from clopt.tuning.programs import Programs
+from clopt.tuning.tasks import tasks_of
+from support.nn.layout_graphs import Graph
 from support.tuning.networks import default_trial, residual_network, residual_tasks
 
 POCL = load_target("pocl")
@@ -72,3 +82,24 @@ def test_a_result_lies_over_an_operand_only_where_it_does_in_the_model():
     tasks = residual_tasks(replace(POCL, blocks="off", winograd="off"))
     assert [task.in_place for task in tasks if "nn.binary" in task.nodes] == [False]
     assert any(task.traffic for task in tasks)
+
+
+def test_integers_are_positions_only_where_a_kernel_looks_up_by_them():
+    """Others are noise in trials: zeros would hide a wrong sum."""
+
+    def reads_positions(of: Callable[[Graph], SSAValue]) -> list[bool]:
+        graph = Graph((4, 8), type_=i32)
+        module = graph.module(of(graph), target=POCL)
+        for network in nn.networks_of(module):
+            nn.name_parameters(network)
+        ctx = CloptContext()
+        run_pipeline(ctx, module, "opencl", until=TIRChoosePlanPass)
+        return [Programs(task).reads_positions for task in tasks_of(module, ctx.weights)]
+
+    assert reads_positions(lambda graph: graph.binary(graph.x, graph.x)) == [False]
+    rows = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+    def looked_up(graph: Graph) -> SSAValue:
+        return graph.add(nn.GatherOp(graph.add(nn.ConstantOp.from_array(rows)), graph.x, 0))
+
+    assert reads_positions(looked_up) == [True]
