@@ -20,11 +20,11 @@ from provenance import measured
 from xdsl.dialects.builtin import ModuleOp, TensorType, i8
 from xdsl.ir import Block, Region, SSAValue
 
-from clopt.backends.vta.linking import link_stream
 from clopt.backends.vta.machine_model import time_stream
 from clopt.context import CloptContext
 from clopt.dialects import nn, vta
 from clopt.dialects.vta import BLOCK_16, Gemm, GraphOp, LayerOp, ReturnOp, StreamOp
+from clopt.dialects.vta.stream_file import side_by_side, stream_file
 from clopt.passes.vta.assign_tokens import VTAAssignTokensPass
 from clopt.passes.vta.emit_instructions import VTAEmitInstructionsPass
 from clopt.passes.vta.lower_layers import VTALowerLayersPass
@@ -160,7 +160,8 @@ cycles; 100 % would leave no time for the ALU.
 def measure(build: Callable[[Builder], SSAValue], threads: int) -> tuple[int, float, int]:
     """Products of tiles, cycles, instructions."""
     builder = Builder()
-    instructions = link_stream(builder.stream(build(builder), threads)).instructions
+    file = stream_file(builder.stream(build(builder), threads))
+    instructions = file.linked(side_by_side(file.symbols))
     tiles = sum(
         each.iter_out * each.iter_in * (each.uop_end - each.uop_bgn)
         for each in instructions

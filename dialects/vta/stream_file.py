@@ -17,7 +17,7 @@ Kinds are 0 act, 1 wgt, 2 acc and 3 uop.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -77,6 +77,16 @@ class StreamFile:
         if symbol.name not in places:
             raise VTAStreamError(f'Instruction {number} needs a place for "{symbol.name}".')
         return replace(instruction, dram_base=instruction.dram_base + places[symbol.name])
+
+
+def side_by_side(symbols: Iterable[Symbol]) -> dict[str, int]:
+    """Places for `StreamFile.linked`: those of a kind lie one behind the other, from 0 on."""
+    ends = dict.fromkeys(DramKind, 0)
+    places: dict[str, int] = {}
+    for symbol in symbols:
+        places[symbol.name] = ends[symbol.kind]
+        ends[symbol.kind] += symbol.elements
+    return places
 
 
 def stream_file(stream: StreamOp) -> StreamFile:

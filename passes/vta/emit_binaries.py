@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 
 from ...context import weights_of
 from ...dialects.vta import BinaryOp, DramKind, Memory, StreamOp, VTAStreamError
-from ...dialects.vta.stream_file import UOPS_SYMBOL, Symbol, stream_file
+from ...dialects.vta.stream_file import Symbol, side_by_side, stream_file
 from ...weights import Array, Weights
 from .assembling import Listing, Tensors, assemble
 
@@ -53,10 +53,9 @@ def emit_binary(stream: StreamOp, weights: Weights) -> BinaryOp:
         [each for each in file.symbols if each.kind is kind]
         for kind in (DramKind.WGT, DramKind.ACC)
     ]
-    places = {UOPS_SYMBOL: 0} | dict.fromkeys((each.name for each in (*inputs, *outputs)), 0)
-    for group in (others, *constants):
-        places |= _side_by_side(group)
     numbers = {each.name: n for n, each in enumerate((*inputs, *outputs))}
+    shared = (each for each in file.symbols if each.name not in numbers)
+    places = dict.fromkeys(numbers, 0) | side_by_side(shared)
     numbers |= dict.fromkeys((each.name for each in others), len(numbers))
     count = range(len(file.instructions))
     named = [file.symbol_of(n) for n in count]
@@ -89,16 +88,6 @@ def _with_role(role: str, buffers: Iterable[Symbol]) -> list[Symbol]:
     found = ((match, each) for each in buffers if (match := _ROLE.fullmatch(each.name)))
     numbered = [(int(match[2]), each) for match, each in found if match[1] == role]
     return [each for _, each in sorted(numbered, key=lambda pair: pair[0])]
-
-
-def _side_by_side(symbols: Iterable[Symbol]) -> dict[str, int]:
-    """The first element of each symbol."""
-    places: dict[str, int] = {}
-    end = 0
-    for symbol in symbols:
-        places[symbol.name] = end
-        end += symbol.elements
-    return places
 
 
 def _joined(symbols: list[Symbol], shape: tuple[int, int], weights: Weights) -> Array | None:

@@ -22,6 +22,7 @@ from clopt.dialects.vta.stream_file import (
     StreamFile,
     Symbol,
     read_stream,
+    side_by_side,
     stream_file,
     write_stream,
 )
@@ -113,3 +114,13 @@ def test_a_buffer_cannot_have_the_name_of_the_micro_ops():
     assert isinstance(stream, StreamOp)
     with pytest.raises(VTAStreamError, match='"uops" names the micro-ops'):
         stream_file(stream)
+
+
+def test_symbols_of_a_kind_lie_side_by_side():
+    symbols = [
+        Symbol("a", DramKind.ACT, 5),
+        Symbol("w", DramKind.WGT, 2),
+        Symbol("b", DramKind.ACT, 3),
+        Symbol("v", DramKind.WGT, 4),
+    ]
+    assert side_by_side(symbols) == {"a": 0, "w": 0, "b": 5, "v": 2}

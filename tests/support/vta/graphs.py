@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, i8
 from xdsl.ir import Block, Region, SSAValue
 
 from clopt.backends.vta.event_simulator import run_stages
-from clopt.backends.vta.linking import link_stream
 from clopt.backends.vta.simulator import Counters, Simulator, make_dram
 from clopt.context import CloptContext
 from clopt.dialects import nn
@@ -24,6 +23,7 @@ from clopt.dialects.vta import (
     StreamOp,
     encode_uops,
 )
+from clopt.dialects.vta.stream_file import side_by_side, stream_file
 from clopt.passes.vta.assign_tokens import VTAAssignTokensPass
 from clopt.passes.vta.emit_instructions import VTAEmitInstructionsPass
 from clopt.passes.vta.lower_layers import VTALowerLayersPass
@@ -83,8 +83,10 @@ def check(
 
     Returns what was counted.
     """
-    config, stream = op.config, link_stream(op)
-    arrays: dict[Memory, Array] = {Memory.UOP: encode_uops(stream.uops, config)}
+    config, file = op.config, stream_file(op)
+    places = side_by_side(file.symbols)
+    instructions = file.linked(places)
+    arrays: dict[Memory, Array] = {Memory.UOP: encode_uops(file.uops, config)}
     for kind, memory in ((DramKind.WGT, Memory.WGT), (DramKind.ACC, Memory.ACC)):
         constants = [
             network.context.weights.get(symbol.key)
@@ -93,10 +95,11 @@ def check(
         ]
         if constants:
             arrays[memory] = np.concatenate(constants)
-    first = np.full((stream.elements[DramKind.ACT], *config.element_shape(Memory.INP)), 55, np.int8)
+    count = sum(each.elements for each in file.symbols if each.kind is DramKind.ACT)
+    first = np.full((count, *config.element_shape(Memory.INP)), 55, np.int8)
     for i, x in enumerate(inputs):
         tiles = pack_activations(x, config)
-        start = stream.starts[f"input{i}"]
+        start = places[f"input{i}"]
         first[start : start + len(tiles)] = tiles
     counters = Counters()
     for seed in (None, *seeds):
@@ -104,12 +107,12 @@ def check(
         shared = dict.fromkeys((Memory.INP, Memory.ACC_8BIT, Memory.OUT), activations)
         dram, simulator = make_dram(config, arrays | shared), Simulator(config)
         if seed is None:
-            simulator.run(stream.instructions, dram)
+            simulator.run(instructions, dram)
             counters = simulator.counters
         else:
-            run_stages(stream.instructions, simulator, dram, seed)
+            run_stages(instructions, simulator, dram, seed)
         for i, result in enumerate(expected):
-            start = stream.starts[f"output{i}"]
+            start = places[f"output{i}"]
             tiles = activations[start : start + len(pack_activations(result, config))]
             actual = unpack_activations(tiles, result.shape, config)
             np.testing.assert_array_equal(actual, result)
