@@ -193,6 +193,17 @@ class CompiledModel:
         files = package_files(module, self.source, self.weights, name, fallback)
         write_package(Path(folder), files)
 
+    def save_graphs(self, folder: str | Path) -> None:
+        """Write what accelerators compute of the model to `folder`, as files for other programs.
+
+        A graph of VTA is a stream, which `vta-objdump` prints, with its weights and biases. Raises
+        CloptError for a model without such graphs, and for a folder with anything else.
+        """
+        from .backends.graph_files import save_graphs
+
+        check_type("folder", folder, (str, PathLike), "the path of a folder")
+        save_graphs(Path(folder), self.module, self.weights)
+
 
 def make_model(
     plans: Sequence[Plan], weights: Weights, stand_ins: Mapping[str, str], **settings: Any

@@ -60,6 +60,14 @@ class CommandKernels(ABC):
         del graph, weights
         return {}
 
+    def files(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, bytes]:
+        """The graph as files that other programs can read, by their names; none by default.
+
+        Raises CloptError as `arrays` does.
+        """
+        del graph, weights
+        return {}
+
 
 class CommandLibrary(ABC):
     """The graphs of one program whose commands a C library runs, as parts of a C package.
@@ -168,6 +176,16 @@ def with_launches(module: ModuleOp, weights: Weights) -> ModuleOp:
     for program in [op for op in module.body.block.ops if isinstance(op, cl.ProgramOp)]:
         _Launches(module, program, weights).replace()
     return module
+
+
+def graph_files(module: ModuleOp, weights: Weights) -> dict[str, dict[str, bytes]]:
+    """The files of each graph of a compiled module: contents by name, by the graph's name."""
+    found: dict[str, dict[str, bytes]] = {}
+    for name, graph in cl.graphs_of(module).items():
+        kernels = _kernels(accelerator_of(graph))
+        if kernels is not None and (files := kernels.files(graph, weights)):
+            found[name] = dict(files)
+    return found
 
 
 def _kernels(name: str) -> CommandKernels | None:

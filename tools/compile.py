@@ -32,6 +32,7 @@ clopt-compile model.onnx --target adreno-740 texture=prefer --explain -o folder
 clopt-compile model.onnx --target adreno-740 --emit=c --name net -o folder
 clopt-compile model.onnx --target adreno-740 clml=prefer --fallback --emit=c -o folder
 clopt-compile model.onnx --quantize int8 --calibrate data.npz -o folder
+clopt-compile model.onnx --quantize int8 --target vta=prefer --emit=graphs -o folder
 clopt-compile model.onnx --memory-report memory.html -o folder
 """
 
@@ -41,9 +42,10 @@ OPTIONS: Options = [
     (
         ("--emit",),
         {
-            "choices": ["saved", "c"],
+            "choices": ["saved", "c", "graphs"],
             "default": "saved",
-            "help": "a folder for clopt-run (default), or a C99 library that needs no Python",
+            "help": "a folder for clopt-run (default), a C99 library that needs no Python, or the "
+            "graphs of accelerators alone, such as streams of VTA",
         },
     ),
     (
@@ -141,7 +143,9 @@ def run(options: argparse.Namespace) -> None:
         round_scales=options.round_scales,
     )
     with about(source.name):
-        if name is None:
+        if options.emit == "graphs":
+            model.save_graphs(folder)
+        elif name is None:
             model.save(folder)
         else:
             model.save_c(folder, name)

@@ -10,8 +10,10 @@ import numpy.typing as npt
 from ...dialects import vta
 from ...dialects.vta.encoding import UopWords, VTAStreamError, decode, decode_uops
 from ...dialects.vta.isa import Instruction, Load, Memory, Store, is_nop
+from ...dialects.vta.memory_layout import BIASES, UOPS, WEIGHTS, symbols_of, tensor_names
 from ...dialects.vta.steps import dram_end
 from ...dialects.vta.stream_check import check_stream
+from ...dialects.vta.stream_file import StreamFile
 from ...weights import Weights
 
 ACTIVATIONS = (Memory.INP, Memory.ACC_8BIT, Memory.OUT)
@@ -51,6 +53,26 @@ def read_binary(op: vta.BinaryOp, weights: Weights) -> Binary:
     except VTAStreamError as error:
         raise VTAStreamError(f"@{name} is malformed. {error}") from error
     return binary
+
+
+def stream_of(op: vta.BinaryOp, weights: Weights) -> StreamFile:
+    """A graph as a stream whose addresses count from its tensors and constants by name.
+
+    Raises VTAStreamError if it is malformed.
+    """
+    binary, symbols = read_binary(op, weights), symbols_of(op)
+    numbers = {symbol.name: n for n, symbol in enumerate(symbols)}
+    tensors = tensor_names(op)
+    relocations = {
+        n: numbers[_CONSTANTS.get(instruction.memory) or tensors[binary.relocations[n]]]
+        for n, instruction in enumerate(binary.instructions)
+        if isinstance(instruction, Load | Store) and not is_nop(instruction)
+    }
+    uops = decode_uops(binary.uops, op.config)
+    return StreamFile(op.config, binary.instructions, uops, symbols, relocations)
+
+
+_CONSTANTS = {Memory.WGT: WEIGHTS, Memory.ACC: BIASES, Memory.UOP: UOPS}
 
 
 def _sizes(op: vta.BinaryOp) -> dict[Memory, int]:

@@ -11,10 +11,11 @@ from ...dialects import vta
 from ...dialects.cl import Target, target_of
 from ...dialects.offload import OffloadGraphOp
 from ...dialects.vta.facts import VTAFacts
+from ...dialects.vta.stream_file import write_stream
 from ...errors import CloptError
 from ...weights import Array, Weights
 from ..offload import CommandKernels, KernelLaunch
-from .binaries import read_binary
+from .binaries import read_binary, stream_of
 from .core import CoreForm, schedule_core
 from .graph_source import GRAPH_KERNEL, TENSOR_SHIFT, graph_source
 
@@ -65,6 +66,16 @@ class VTAKernels(CommandKernels):
         read = read_binary(binary, weights)
         shares = schedule_core(read.instructions, read.uops, binary.config, _form(graph))
         return {_hints(binary): shares | read.relocations << TENSOR_SHIFT}
+
+    def files(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, bytes]:
+        """Its stream, and its weights and biases as they lie in DRAM, little-endian."""
+        binary, name = _binary(graph), graph.sym_name.data
+        constants = {"weights": binary.code.weights, "biases": binary.code.biases}
+        arrays = {key: weights.get(each.key) for key, each in constants.items() if each}
+        return {f"{name}.vta": write_stream(stream_of(binary, weights))} | {
+            f"{name}.{key}.bin": array.astype(array.dtype.newbyteorder("<")).tobytes()
+            for key, array in arrays.items()
+        }
 
 
 def form_for(target: Target) -> CoreForm:
