@@ -107,11 +107,11 @@ def compile(
     each value has, and why.
 
     `plans` is a file of plans for kernels, as `clopt -t plans` writes it. Other kernels get the
-    best of a tuning database, which `clopt-tune` writes, or else their default. `tuning` is the
-    path of one. Without it, clopt takes those that it finds: `model.tuning.jsonl` beside
-    `model.onnx`, that in the user's cache, and what it brings for the target; none with "off", or
-    with CLOPT_TUNING=off in the environment. `CompiledModel.remarks` tells of plans that another
-    device measured.
+    best of a tuning database, which `clopt-tune` writes, or else their default, and layouts cost
+    what that database says. `tuning` is the path of one. Without it, clopt takes those that it
+    finds: `model.tuning.jsonl` beside `model.onnx`, that in the user's cache, and what it brings
+    for the target; none with "off", or with CLOPT_TUNING=off in the environment.
+    `CompiledModel.remarks` tells of plans and layouts that another device measured.
 
     `memory_limit` is the most bytes that intermediate results may take, those of the arenas and
     any outside of them. Within it the plan is the fastest by the target's model;

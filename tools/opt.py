@@ -115,7 +115,7 @@ OPTIONS: Options = [
         ("--tuning",),
         {
             "metavar": "FILE",
-            "help": "take plans of kernels from a tuning database that clopt-tune wrote",
+            "help": "take layouts and plans of kernels from a tuning database of clopt-tune",
         },
     ),
     MEMORY_LIMIT,
@@ -188,7 +188,7 @@ class CloptMain(xDSLOptMain):
         if self.args.plans is not None:
             passes = _choosing_plans(passes, "--plans", database=self.args.plans)
         if self.args.tuning is not None:
-            passes = _choosing_plans(passes, "--tuning", tuning=(self.args.tuning,))
+            passes = _tuned(passes, self.args.tuning)
         self.pipeline = PassPipeline(passes)
         for name in self.args.print_ir_after:
             if name not in {p.name for p in passes}:
@@ -359,6 +359,21 @@ def _choosing_plans(
         raise CloptError(f"{flag}: {TIRChoosePlanPass.name} is not in the pipeline.")
     return tuple(
         replace(each, **options) if isinstance(each, TIRChoosePlanPass) else each for each in passes
+    )
+
+
+def _tuned(passes: Sequence[ModulePass], database: str) -> tuple[ModulePass, ...]:
+    """The passes that choose plans or layouts, with a tuning database."""
+    from ..passes.nn.choose import NNChoosePass
+    from ..passes.tir.choose_plan import TIRChoosePlanPass
+
+    chosen = NNChoosePass | TIRChoosePlanPass
+    if not any(isinstance(each, chosen) for each in passes):
+        raise CloptError(
+            f"--tuning: {NNChoosePass.name} and {TIRChoosePlanPass.name} are not in the pipeline."
+        )
+    return tuple(
+        replace(each, tuning=(database,)) if isinstance(each, chosen) else each for each in passes
     )
 
 

@@ -87,12 +87,12 @@ def prune(records: Iterable[Record], best: int | None = None) -> list[Record]:
 
     Those go of which there is a newer one of the same plan, device, driver and facts, and those of
     rules that have changed. With `best`, for each kernel on a device only the default and so many
-    of the fastest plans stay, and no faults.
+    of the fastest plans stay, and no faults. Layouts all stay: costs of slow ones are needed, too.
     """
     kept: list[Record] = []
     for group in by_device(merge(records)):
         newest = [record for record in latest(group).values() if is_current(record)]
-        if best is not None:
+        if best is not None and newest and newest[0].plan:
             timed = [record for record in newest if record.microseconds is not None]
             ranks = sorted(timed, key=lambda record: (record.microseconds, record.plan))
             newest = [r for rank, r in enumerate(ranks) if rank < best or r.default]
@@ -139,7 +139,7 @@ class Summary:
         default = self.default
         if default is not None:
             timed = [record for record in timed if record.most < default.least]
-        best = min(timed, key=lambda record: (record.microseconds, record.plan), default=default)
+        best = min(timed, key=lambda record: (record.microseconds, record.tried), default=default)
         return None if best is None or best.microseconds is None else best
 
 
@@ -170,7 +170,7 @@ class Difference:
         if before is None or after is None:
             return False
         overlap = before.least <= after.most and after.least <= before.most
-        return before.plan == after.plan and overlap
+        return before.tried == after.tried and overlap
 
 
 def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Difference]:
@@ -192,7 +192,9 @@ def export(records: Iterable[Record], device: str = "", driver: str = "") -> str
     chosen = [
         summary
         for summary in summaries(records)
-        if device.lower() in summary.any.device.lower() and driver in summary.any.driver
+        if summary.any.plan
+        and device.lower() in summary.any.device.lower()
+        and driver in summary.any.driver
     ]
     names = sorted({f"{each.any.device}, driver {each.any.driver}" for each in chosen})
     if len(names) > 1:

@@ -16,6 +16,7 @@ from ...dialects import cl, nn
 from ...dialects.cl.target import fact_of
 from ...errors import CloptError
 from ..remarks import add_remarks
+from ..tir.tuning_database import Device, TuningDatabase
 from .forms import rewrite
 from .fuse import form_groups
 from .layout.carry_out import Kernels, carry_out, kernels_of_both, kernels_of_layouts
@@ -25,6 +26,7 @@ from .layout.offload import OffloadProblem
 from .layout.problem import LayoutProblem
 from .layout.savings import offer_savings
 from .layout.solver import Solution
+from .layout.tuned_layouts import TunedLayouts
 from .offload.accelerator import Accelerator
 from .offload.chooser import Chooser
 from .offload.copied import Copied
@@ -50,6 +52,11 @@ class NNChoosePass(ModulePass):
     `nn-fuse` does, for texels; those that read or write texels become regions, and `nn.relayout`
     stands where a layout must change, and for constants. Kernels that stay plain stay operations,
     for the passes of plain layouts; regions that are there already keep their layouts.
+
+    With `tuning`, tuning databases (`layout/tuned_layouts.py`), the layouts are those that cost
+    least by the times of kernels on a device, where accelerators are no part of the choice. A
+    remark tells whether that is another one than `device` and `driver`. `places` are databases that
+    nobody named: one that cannot be read is a remark.
     """
 
     name: ClassVar[str] = "nn-choose"
@@ -63,6 +70,14 @@ class NNChoosePass(ModulePass):
     explain: bool = False
     """Explain the graph of each operation, or the reason why it is in none, the layouts, their
     costs and those of the next best."""
+    tuning: tuple[str, ...] = ()
+    """Paths of tuning databases."""
+    places: tuple[str, ...] = ()
+    """Paths of further ones, or `shipped`: the one that clopt brings for the target."""
+    device: str = ""
+    """The name and platform of the device that runs the kernels, as records have them."""
+    driver: str = ""
+    """The version of its driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         choose(op, ctx, self)
@@ -81,9 +96,13 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
     """Apply the pass; return what accelerators compute of each network."""
     target = options.target_of(module)
     preferred, weighed = _accelerators(target)
+    device = Device(options.device, options.driver)
+    database = TuningDatabase.found(options.tuning, options.places, target)
+    add_remarks(module, database.remarks)
+    tuned = TunedLayouts(database, device, target)
     found: list[Partition] = []
     for function in nn.networks_of(module):
-        choice = _Choice(module, function, target, ctx, options, preferred, weighed)
+        choice = _Choice(module, function, target, ctx, options, preferred, weighed, tuned)
         kernels = choice.kernels()
         found.append(choice.partition)
         if target.lanes and not options.graphs_only:
@@ -129,6 +148,7 @@ class _Choice:
     options: NNChoosePass
     preferred: list[Accelerator]
     weighed: Accelerator | None
+    tuned: TunedLayouts
     partition: Partition = field(default_factory=lambda: Partition((), ()))
 
     def kernels(self) -> list[Kernels]:
@@ -151,8 +171,9 @@ class _Choice:
             return []
         groups = form_groups(self.function.body.block.ops, TEXELS)
         thrift = thrift_of(self.ctx)
-        problem = LayoutProblem(self.function, groups, self.target, thrift)
-        solution = problem.solve()
+        choice = self.tuned.choose(LayoutProblem(self.function, groups, self.target, thrift))
+        problem, solution = choice.problem, choice.solution
+        add_remarks(self.module, choice.remarks)
         if self.options.explain:
             self._tell(layouts_table(problem, solution))
         kernels = kernels_of_layouts(problem, solution)

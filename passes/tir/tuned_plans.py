@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ...dialects import cl, tir
-from ...errors import CloptError
 from ...messages.printable import printable
 from .plan_file import kernel_key, plan_context, read_plan
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import space_of
 from .schedule.errors import ScheduleError
-from .tuning_database import SHIPPED, Device, Group, TuningDatabase
+from .tuning_database import Device, Group, TuningDatabase, whose
 
 
 @dataclass
@@ -40,18 +38,8 @@ class TunedPlans:
 
         Those at places may be missing, and a mistake in one is a remark.
         """
-        databases = [TuningDatabase.read(Path(name)) for name in named]
-        said: list[str] = []
-        for name in places:
-            try:
-                if name == SHIPPED:
-                    databases.append(TuningDatabase.shipped(target.name))
-                elif Path(name).exists():
-                    databases.append(TuningDatabase.read(Path(name)))
-            except CloptError as error:
-                said.append(f"{str(error).removesuffix('.')}; this tuning database is left out.")
-        database = TuningDatabase.joined(databases)
-        return cls(database, named, device, target, [*said, *database.remarks])
+        database = TuningDatabase.found(named, places, target)
+        return cls(database, named, device, target, list(database.remarks))
 
     def plan(
         self, func: tir.FuncOp, without: Container[str], default: tir.PlanAttr
@@ -81,7 +69,8 @@ class TunedPlans:
     def remarks(self) -> list[str]:
         """Sentences about plans of other devices, and databases and records that are left out."""
         said = list(self._said)
-        if self.named and self._known == {False}:
+        has_layouts = self.target.name in self.database.targets_of_layouts
+        if self.named and self._known == {False} and not has_layouts:
             said.append(
                 f"{', '.join(self.named)}: no record of a kernel of this module on the target "
                 f"{printable(self.target.name)}."
@@ -94,6 +83,4 @@ class TunedPlans:
     def _note(self, group: Group) -> None:
         if group.device == self.device and group.has_facts:
             return
-        name, driver = printable(group.device.name), printable(group.device.driver)
-        facts = "" if group.has_facts else " for other facts of the target"
-        self._from_others[f"on {name}, driver {driver},{facts}".removesuffix(",")] += 1
+        self._from_others[whose(group.device, group.has_facts)] += 1

@@ -1,5 +1,7 @@
 """Tuning databases: reading them, and the best plan that they know for a kernel on a device.
 
+Records of layouts are in them, too: `passes/nn/layout/tuned_layouts.py` reads those.
+
 The times of one device by one driver are compared with each other only. Those of the device at
 hand come first; others are a starting point, used where it has none.
 """
@@ -14,6 +16,7 @@ from pathlib import Path
 from ...context import collected_rarely
 from ...dialects import cl
 from ...errors import CloptError
+from ...messages.printable import printable
 from .rules import RULES
 from .tuned import shipped_text
 from .tuning_record import Record, is_of, read_record
@@ -85,6 +88,27 @@ class TuningDatabase:
             tuple(remark for each in several for remark in each.remarks),
         )
 
+    @classmethod
+    def found(
+        cls, named: Sequence[str], places: Sequence[str], target: cl.Target
+    ) -> TuningDatabase:
+        """The databases of the files that are named, and those at places, as one.
+
+        CloptError for a mistake in one that is named. Those at places may be missing, and a mistake
+        in one is a remark. `shipped` is the one that clopt brings.
+        """
+        databases = [cls.read(Path(name)) for name in named]
+        for name in places:
+            try:
+                if name == SHIPPED:
+                    databases.append(cls.shipped(target.name))
+                elif Path(name).exists():
+                    databases.append(cls.read(Path(name)))
+            except CloptError as error:
+                said = f"{str(error).removesuffix('.')}; this tuning database is left out."
+                databases.append(cls(remarks=(said,)))
+        return cls.joined(databases)
+
     def of_kernel(self, kernel: str, target: str) -> Sequence[Record]:
         """All records of a kernel, by its key, on targets of that name."""
         return self._by_kernel.get((kernel, target), ())
@@ -100,6 +124,11 @@ class TuningDatabase:
     def targets(self) -> frozenset[str]:
         """The names of the targets of all records."""
         return frozenset(record.target for record in self.records)
+
+    @cached_property
+    def targets_of_layouts(self) -> frozenset[str]:
+        """The names of the targets of records of layouts."""
+        return frozenset(record.target for record in self.records if record.layouts)
 
     def known(self, kernel: str, target: cl.Target, device: Device) -> Mapping[str, Record]:
         """What this device said, by the text of the plan: its newest record, a time or a fault.
@@ -138,11 +167,6 @@ class Group:
     """Whether the facts that count are those of the target."""
     latest: Mapping[str, Record]
 
-    @property
-    def newest(self) -> str:
-        """When the last trial was."""
-        return max(record.when for record in self.latest.values())
-
     def faster_than(self, default: str, refused: set[str]) -> list[Record] | None:
         """The plans that beat the default's record, the fastest first, without those refused.
 
@@ -176,38 +200,63 @@ class Choice:
 
 
 def latest(records: Iterable[Record]) -> dict[str, Record]:
-    """The newest record of each plan."""
+    """The newest record of each plan of a kernel, or of its layouts."""
     found: dict[str, Record] = {}
     for record in records:
-        other = found.get(record.plan)
+        other = found.get(record.tried)
         if other is None or _age(other) < _age(record):
-            found[record.plan] = record
+            found[record.tried] = record
     return found
 
 
 def is_current(record: Record) -> bool:
-    """Whether the plan is of a rule that there is, in its present version."""
-    return record.rule in _VERSIONS
+    """Whether the plan is of a rule that there is, in its present version; layouts always are."""
+    return not record.plan or record.rule in _VERSIONS
 
 
-def _groups(records: Sequence[Record], target: cl.Target, device: Device) -> list[Group]:
-    """The records of current plans by device, driver and facts, the nearest group first."""
+@dataclass(frozen=True)
+class Source:
+    """Records of one device, by one driver, with the same facts; not empty."""
+
+    device: Device
+    has_facts: bool
+    """Whether the facts that count are those of the target."""
+    records: Sequence[Record]
+
+    @property
+    def newest(self) -> str:
+        """When the last trial was."""
+        return max(record.when for record in self.records)
+
+
+def sources(records: Iterable[Record], target: cl.Target, device: Device) -> list[Source]:
+    """Records by device, driver and facts, those first that are nearest to a device."""
     sorts: dict[tuple[Device, object], list[Record]] = {}
-    for record in filter(is_current, records):
+    for record in records:
         sorts.setdefault((_device(record), record.facts), []).append(record)
-    groups = [
-        Group(device, is_of(found[0], target), latest(found))
-        for (device, _), found in sorts.items()
-    ]
-    groups.sort(key=lambda group: (group.newest, str(group.device)), reverse=True)
-    groups.sort(
-        key=lambda group: (
-            group.device.name != device.name,
-            not group.has_facts,
-            group.device.driver != device.driver,
+    found = [Source(of, is_of(each[0], target), each) for (of, _), each in sorts.items()]
+    found.sort(key=lambda source: (source.newest, str(source.device)), reverse=True)
+    found.sort(
+        key=lambda source: (
+            source.device.name != device.name,
+            not source.has_facts,
+            source.device.driver != device.driver,
         )
     )
-    return groups
+    return found
+
+
+def whose(device: Device, has_facts: bool) -> str:
+    """Whose records these are, in words."""
+    facts = "" if has_facts else " for other facts of the target"
+    words = f"on {printable(device.name)}, driver {printable(device.driver)},{facts}"
+    return words.removesuffix(",")
+
+
+def _groups(records: Iterable[Record], target: cl.Target, device: Device) -> list[Group]:
+    """The records of current plans by device, driver and facts, the nearest group first."""
+    found = sources(filter(is_current, records), target, device)
+    return [Group(each.device, each.has_facts, latest(each.records)) for each in found]
 
 
 _VERSIONS = frozenset((rule.name, rule.version) for rule in RULES)

@@ -1,4 +1,4 @@
-"""A record of a tuning database: what a device said of one plan of one kernel.
+"""A record of a tuning database: what a device said of a plan, or of layouts, of one kernel.
 
 A database is JSON lines: a record is an object on a line of its own, so that records can be
 appended and `cat` joins databases. Fields with their defaults are left out.
@@ -32,21 +32,25 @@ COUNTING = {
 which one plan becomes other code. The layouts and types that facts choose are in the kernel."""
 
 _PLAN = re.compile(r'#tir\.plan<"([^"\\]+)", ([1-9][0-9]{0,8}), \{[^\n]*\}>')
+_LAYOUTS = re.compile(r"[^\n]+")
 _LONGEST = 1e15
 """Microseconds; more is a mistake."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Record:
-    """What a device said of a plan: a time or a fault."""
+    """What a device said of a plan or of layouts: a time or a fault."""
 
     kernel: str
-    """The kernel's content: `plan_file.kernel_key`."""
+    """The kernel's content: `plan_file.kernel_key`. With layouts that of operations of a network,
+    which become a kernel only by them: `Work.digest`."""
     target: str
     facts: tuple[tuple[str, Fact], ...]
     """Facts of the target, sorted by name: `facts_that_count`."""
-    plan: str
-    """`#tir.plan<...>`, as it is printed."""
+    plan: str = ""
+    """`#tir.plan<...>`, as it is printed; empty where the record is of layouts."""
+    layouts: str = ""
+    """The layouts of what the operations read and write: `Variant.layouts`."""
     device: str
     """The device's name and platform."""
     driver: str
@@ -72,10 +76,15 @@ class Record:
 
     @cached_property
     def rule(self) -> tuple[str, int]:
-        """The rule of the plan, and its version."""
+        """The rule of the plan, and its version; only of a record of a plan."""
         match = _PLAN.fullmatch(self.plan)
         assert match, "a record is checked"
         return match[1], int(match[2])
+
+    @property
+    def tried(self) -> str:
+        """The plan or the layouts."""
+        return self.plan or self.layouts
 
     @property
     def most(self) -> float:
@@ -168,9 +177,18 @@ def _fault_of(values: Mapping[str, Any]) -> str:
     for fact in values["facts"].values():
         if type(fact) not in _FACT_TYPES:
             return "facts are words, numbers, true or false"
-    if not _PLAN.fullmatch(values["plan"]):
-        return f"this is no plan: {printable(values['plan'])}"
-    return _fault_of_numbers(values)
+    return _fault_of_choice(values) or _fault_of_numbers(values)
+
+
+def _fault_of_choice(values: Mapping[str, Any]) -> str:
+    plan, layouts = values.get("plan"), values.get("layouts")
+    if (plan is None) == (layouts is None):
+        return 'a record has either a "plan" or "layouts"'
+    if plan is not None and not _PLAN.fullmatch(plan):
+        return f"this is no plan: {printable(plan)}"
+    if layouts is not None and not _LAYOUTS.fullmatch(layouts):
+        return f"these are no layouts: {printable(layouts)}"
+    return ""
 
 
 def _fault_of_numbers(values: Mapping[str, Any]) -> str:

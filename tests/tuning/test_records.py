@@ -20,7 +20,7 @@ from clopt.passes.tir.tuning_record import Record
 from clopt.tuning import records
 from clopt.tuning.trial import Fault, Result
 from support.tuning.planted import task
-from support.tuning.records import HERE, POCL, numbered, record
+from support.tuning.records import HERE, POCL, numbered, of_layouts, record
 
 OLD, NEW = "2026-01-31T12:00:00Z", "2026-02-28T12:00:00Z"
 VERSION = next(rule.version for rule in RULES if rule.name == "rows")
@@ -35,6 +35,19 @@ RECORDS = st.lists(
         when=st.sampled_from([OLD, NEW]),
         default=st.booleans(),
         nodes=st.text(max_size=3),
+    ),
+    max_size=6,
+)
+
+
+OF_LAYOUTS = st.lists(
+    st.builds(
+        of_layouts,
+        st.sampled_from("cd"),
+        st.sampled_from(["plain -> plain", "plain; [1 by 8] -> [1 by 8]"]),
+        st.none() | st.floats(0.1, 1e6),
+        device=st.sampled_from([HERE, replace(HERE, driver="2.0")]),
+        when=st.sampled_from([OLD, NEW]),
     ),
     max_size=6,
 )
@@ -67,8 +80,22 @@ def test_pruning_decides_nothing_anew(a: list[Record], b: list[Record]) -> None:
             assert faster[0] == faster[1]
 
 
-@given(RECORDS)
-def test_records_survive_a_file(tmp_path_factory: pytest.TempPathFactory, a: list[Record]) -> None:
+@given(RECORDS, OF_LAYOUTS)
+def test_records_of_layouts_stay_beside_those_of_plans(a: list[Record], b: list[Record]) -> None:
+    merged = records.merge(b, a)
+    assert {each.line for each in merged} == {each.line for each in a + b}
+    assert records.prune(merged, best=1) == records.merge(
+        records.prune(a, best=1), records.prune(b)
+    )
+    newest = {(r.kernel, r.layouts, r.driver): r for r in sorted(b, key=lambda r: (r.when, r.line))}
+    assert {r.line for r in records.prune(b)} == {r.line for r in newest.values()}
+
+
+@given(RECORDS, OF_LAYOUTS)
+def test_records_survive_a_file(
+    tmp_path_factory: pytest.TempPathFactory, plans: list[Record], layouts: list[Record]
+) -> None:
+    a = plans + layouts
     path = tmp_path_factory.mktemp("db") / "new" / "net.jsonl"
     for each in a:
         records.append(path, [each])
@@ -183,6 +210,7 @@ def test_the_best_plans_are_a_file_of_plans(tmp_path: Path) -> None:
     ]
     file = tmp_path / "net.plans"
     file.write_text(records.export(found))
+    assert records.export([*found, of_layouts("c", "plain -> plain", 1.0)]) == file.read_text()
     entries = PlanFile.read(file).entries
     assert [str(tir.PlanAttr(entries[k][0].plan)) for k in ("0123456789abcdef", "b")] == [
         plan(2),

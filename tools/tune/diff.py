@@ -50,5 +50,5 @@ def _change(difference: Difference) -> tuple[str, str]:
         return "", "new" if before is None else "gone"
     assert before.microseconds
     assert after.microseconds
-    plan = "same" if before.plan == after.plan else "another"
+    plan = "same" if before.tried == after.tried else "another"
     return f"{after.microseconds / before.microseconds:.2f}", plan

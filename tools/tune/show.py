@@ -42,7 +42,7 @@ def main(args: Sequence[str]) -> None:
 def _kernels(known: Sequence[Summary]) -> Table:
     rows = table(
         *("kernel", "nodes", "target", "device", "driver"),
-        *("plans", "faults", "default, us", "best, us", "gain", "rule of the best"),
+        *("plans", "faults", "default, us", "best, us", "gain", "rule or layouts of the best"),
     )
     for each in known:
         one, best, default = each.any, each.best, each.default
@@ -53,7 +53,7 @@ def _kernels(known: Sequence[Summary]) -> Table:
             *map(printable, (one.kernel, one.nodes, one.target, one.device, one.driver)),
             *map(str, (len(each.records), each.faults)),
             *(microseconds(default), microseconds(best), gain),
-            "" if best is None else best.rule[0],
+            "" if best is None else best.layouts or best.rule[0],
         )
     return rows
 
@@ -61,7 +61,7 @@ def _kernels(known: Sequence[Summary]) -> Table:
 def _plans(known: Sequence[Summary]) -> Table:
     rows = table("device", "driver", "us", "noise", "runs", "when", "plan, and why it has no time")
     for each in known:
-        ranked = sorted(each.records, key=lambda record: (record.least, record.plan))
+        ranked = sorted(each.records, key=lambda record: (record.least, record.tried))
         for record in ranked:
             default = ", the default" if record.default else ""
             rows.add_row(
@@ -69,6 +69,6 @@ def _plans(known: Sequence[Summary]) -> Table:
                 microseconds(record),
                 f"{record.noise:.1%}" if record.microseconds else "",
                 *(str(record.runs), printable(record.when)),
-                printable(f"{record.plan}{default} {record.reason}".strip()),
+                printable(f"{record.tried}{default} {record.reason}".strip()),
             )
     return rows

@@ -45,6 +45,9 @@ class CostModel:
     """The costs of layouts on one target."""
 
     target: cl.Target
+    ratio: float = 1.0
+    """By how much kernels take longer than the facts of the target say. Launches take what these
+    say."""
 
     @property
     def lanes(self) -> int:
@@ -54,11 +57,11 @@ class CostModel:
     @property
     def rate(self) -> float:
         """Multiply-adds per microsecond of the device."""
-        return 1e3 * self.target.mads_per_nanosecond * self.target.compute_units
+        return 1e3 * self.target.mads_per_nanosecond * self.target.compute_units / self.ratio
 
     def traffic(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """The time to move the tensor between memory and the device, tails included."""
-        return bytes_of(type_, layout) / (1e3 * self.target.bandwidth)
+        return bytes_of(type_, layout) * self.ratio / (1e3 * self.target.bandwidth)
 
     def write(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """The time to write the result of a kernel."""

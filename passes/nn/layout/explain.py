@@ -127,12 +127,13 @@ def _state_text(variable: OffloadVariable, state: State, name: str) -> str:
 
 
 def _choices(problem: LayoutProblem, rows: Sequence[Sequence[str]], solution: Solution) -> str:
+    by = "measured times and the model" if problem.measured else "the model"
     exact = "nothing is cheaper" if solution.exact else "the best found"
     return table_text(
         f"layouts of {problem.function.sym_name.data}",
         ("value", "shape", "layout", "us", "next best", "us", "remark"),
         rows,
-        f"{solution.cost:.1f} us in all by the model, {exact}",
+        f"{solution.cost:.1f} us in all by {by}, {exact}",
     )
 
 

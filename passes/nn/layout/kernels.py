@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
+from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
@@ -14,6 +16,9 @@ from ..structure import structure
 from .access import Access, contraction_lane, is_contraction, operand_accesses
 
 _NEVER = Access(0.0)
+
+_VERSION = 1
+"""Of what a kernel in given layouts becomes; old records of layouts do not count for a new one."""
 
 
 @dataclass(eq=False)
@@ -38,6 +43,13 @@ class Work:
         """A key that is equal for kernels which differ only in operands and names."""
         rows, number = structure(self.inputs, self.ops)
         return rows, number[self.result]
+
+    @cached_property
+    def digest(self) -> str:
+        """A number for what it computes, in which no names count: the key of its records."""
+        rows, number = cast("tuple[tuple[object, ...], int]", self.key)
+        text = "\n".join([str(_VERSION), *map(_text, rows), str(number)])
+        return sha256(text.encode()).hexdigest()[:16]
 
     @cached_property
     def _numbers(self) -> dict[SSAValue, int]:
@@ -90,6 +102,13 @@ def work_lane(work: Work) -> int | None:
     if op is None or nn.shape_of(op.results[0]) != nn.shape_of(work.result):
         return None
     return contraction_lane(op)
+
+
+def _text(part: object) -> str:
+    """A part of a structure, the same in every process."""
+    if isinstance(part, tuple):
+        return f"({', '.join(map(_text, cast('tuple[object, ...]', part)))})"
+    return str(part)
 
 
 def _contraction(ops: Iterable[Operation]) -> nn.NNOp | None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
+from ....dialects import nn
 from ....dialects.nn import LayoutAttr
 from .kernels import Work
 
-MeasuredTimes: TypeAlias = Mapping[str, float]
-"""Microseconds by `Variant.key`, on one device."""
+MeasuredTimes: TypeAlias = Mapping[tuple[str, str], float]
+"""Microseconds by `Variant.key`, on one device; infinite for a kernel that does not run there."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,16 @@ class Variant:
     result: LayoutAttr | None
 
     @property
-    def key(self) -> str:
-        """A number for what the kernel computes in these layouts, in which no names count."""
-        rows, number = cast("tuple[tuple[object, ...], int]", self.work.key)
-        layouts = [str(layout) for layout in (*self.operands, self.result)]
-        text = "\n".join([*map(_text, rows), str(number), *layouts])
-        return sha256(text.encode()).hexdigest()[:16]
+    def layouts(self) -> str:
+        """The layouts in words, constants left out: `plain; [1 by 8] -> [1 by 8]`."""
+        pairs = zip(self.work.inputs, self.operands, strict=True)
+        words = [_words(layout) for value, layout in pairs if nn.constant_of(value) is None]
+        return f"{'; '.join(words)} -> {_words(self.result)}"
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the kernel computes, and in which layouts; no names count."""
+        return self.work.digest, self.layouts
 
 
 def main_operand(work: Work, variables: Mapping[SSAValue, object]) -> SSAValue | None:
@@ -45,8 +49,6 @@ def main_operand(work: Work, variables: Mapping[SSAValue, object]) -> SSAValue |
     return operands[0] if operands else None
 
 
-def _text(part: object) -> str:
-    """A part of a structure, the same in every process."""
-    if isinstance(part, tuple):
-        return f"({', '.join(map(_text, cast('tuple[object, ...]', part)))})"
-    return str(part)
+def _words(layout: LayoutAttr | None) -> str:
+    """A layout as it is printed, without its name."""
+    return "plain" if layout is None else str(layout).removeprefix("#nn.layout<").removesuffix(">")

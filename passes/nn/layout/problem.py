@@ -57,12 +57,15 @@ class LayoutProblem:
     thrift: Thrift | None = None
     measured: MeasuredTimes | None = None
     """Times that replace those of the model."""
+    ratio: float = 1.0
+    """What the model's other times are multiplied by, so that they compare with measured ones."""
     variables: dict[SSAValue, Variable] = field(default_factory=dict[SSAValue, Variable])
     works: dict[SSAValue, Work] = field(default_factory=dict[SSAValue, Work])
     problem: Problem = field(default_factory=Problem)
 
     def __post_init__(self) -> None:
-        self.tables = CostTables(CostModel(self.target))
+        self.tables = CostTables(CostModel(self.target, self.ratio))
+        self._corrected: dict[Work, Table] = {}
         self._axes: dict[SSAValue, list[int]] = {}
         works = [work for group in self.groups for work in works_of_group(group)]
         self._find_axes(works)
@@ -159,7 +162,9 @@ class LayoutProblem:
         transforms = self.tables.transform(type_, source.candidates, readable)
         reads = self.tables.read(work, source.value, readable, results)
         if self.measured and source.value is main_operand(work, self.variables):
-            reads = reads + self._corrections(work, self.measured)
+            if work not in self._corrected:
+                self._corrected[work] = self._corrections(work, self.measured)
+            reads = reads + self._corrected[work]
         if self._must(Means.COPY, work):
             held = [[a.layout != b.layout for b in readable] for a in source.candidates]
             transforms = transforms + FORBIDDEN * np.array(held)
@@ -169,6 +174,7 @@ class LayoutProblem:
         """The kernel in each layout of its main operand and of its result, with the model's cost.
 
         The operand's layout varies slowest. All other operands lie as the model likes them best.
+        The cost includes reading constants, which no layout changes.
         """
         main = main_operand(work, self.variables)
         assert main is not None
@@ -176,6 +182,8 @@ class LayoutProblem:
         others = [v for v in dict.fromkeys(work.inputs) if v in self.variables and v is not main]
         costs = {value: self._reads(work, value) for value in (main, *others)}
         writes = np.zeros(len(results)) if work.is_view else self.tables.write(type_, results)
+        constants = [nn.tensor_type(v) for v in work.inputs if nn.constant_of(v) is not None]
+        fixed = sum(self.tables.model.traffic(type_, None) for type_ in constants)
         for i in range(len(readable_by(work, self.variables[main]))):
             for j, result in enumerate(results):
                 places = {main: i} | {value: int(costs[value][:, j].argmin()) for value in others}
@@ -185,7 +193,7 @@ class LayoutProblem:
                 }
                 operands = tuple(layouts.get(value) for value in work.inputs)
                 cost = writes[j] + sum(costs[value][place, j] for value, place in places.items())
-                yield Variant(work, operands, result.layout), float(cost)
+                yield Variant(work, operands, result.layout), float(cost + fixed)
 
     def _reads(self, work: Work, value: SSAValue) -> Table:
         """What the model says of reading an operand [layout of it, layout of the result]."""
@@ -195,21 +203,24 @@ class LayoutProblem:
     def _corrections(self, work: Work, measured: MeasuredTimes) -> Table:
         """What measured times add to the model [layout of the main operand, of the result].
 
-        Where nobody measured, the model is as wrong as it is where somebody did.
+        Where nobody measured, the model is as wrong as it is where somebody did. A kernel that does
+        not run is forbidden.
         """
         found = list(self.variants(work))
         model = np.array([cost for _, cost in found])
         times = np.array([measured.get(variant.key, np.nan) for variant, _ in found])
-        known = ~np.isnan(times)
-        if not known.any():
-            times = model
-        else:
-            wrong = np.median(times[known] / np.maximum(model[known], _LEAST))
-            times = np.where(known, times, wrong * model)
+        known = np.isfinite(times)
+        wrong = median_ratio(times[known], model[known]) if known.any() else 1.0
+        times = np.where(np.isnan(times), wrong * model, np.minimum(times, FORBIDDEN))
         return (times - model).reshape(-1, len(self.variables[work.result].candidates))
 
     def _must(self, means: Means, work: Work) -> bool:
         return self.thrift is not None and self.thrift.must(means, node_of(work))
+
+
+def median_ratio(times: Table, model: Table) -> float:
+    """By how much kernels took longer than the model says; neither may be empty."""
+    return float(np.median(times / np.maximum(model, _LEAST)))
 
 
 def readable_by(work: Work, source: Variable) -> list[Candidate]:

@@ -1,4 +1,4 @@
-"""Records of plans that nobody measured."""
+"""Records of plans and layouts that nobody measured."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ def record(
         "when": "2026-01-31T12:00:00Z",
     }
     return Record(**(known | fields))
+
+
+def of_layouts(
+    kernel: str, layouts: str, microseconds: float | None = None, /, **fields: Any
+) -> Record:
+    """A record of layouts; without a time one of a crash."""
+    return record("", microseconds, **({"kernel": kernel, "layouts": layouts} | fields))
 
 
 def numbered(number: int, rule: str = "rows", version: int = 2) -> str:

@@ -18,7 +18,7 @@ from clopt.dialects import nn, tir
 from clopt.passes.nn.fuse import form_groups
 from clopt.passes.nn.layout.alone import is_border, network_of
 from clopt.passes.nn.layout.grouping import TEXELS
-from clopt.passes.nn.layout.measured import Variant
+from clopt.passes.nn.layout.measured import MeasuredTimes, Variant
 from clopt.passes.nn.layout.problem import LayoutProblem, readable_by
 from clopt.passes.pipelines import LOWER, REGIONS, run_pipeline
 from support.nn.layout_graphs import AUTO, Graph
@@ -34,7 +34,7 @@ def residual_block() -> tuple[Graph, SSAValue]:
     return graph, graph.binary(graph.conv(first, 8, kernel=1), first)
 
 
-def problem_of(graph: Graph, result: SSAValue, name: str, times: dict[str, float]) -> LayoutProblem:
+def problem_of(graph: Graph, result: SSAValue, name: str, times: MeasuredTimes) -> LayoutProblem:
     module = graph.module(result, target=TARGETS[name])
     groups = form_groups(graph.function.body.block.ops, TEXELS)
     (function,) = nn.networks_of(module)
@@ -75,7 +75,9 @@ def costs_of(problem: LayoutProblem) -> np.ndarray:
     readable = readable_by(work, source)
     transforms = problem.tables.transform(nn.tensor_type(source.value), source.candidates, readable)
     writes = problem.tables.write(type_, problem.variables[work.result].candidates)
-    return problem.detours(work, source) - transforms[:, :, None] + writes
+    weights = [nn.tensor_type(value) for value in work.inputs if nn.constant_of(value)]
+    fixed = sum(problem.tables.model.traffic(weight, None) for weight in weights)
+    return problem.detours(work, source) - transforms[:, :, None] + writes + fixed
 
 
 def test_where_nobody_measured_a_kernel_the_model_is_as_wrong_as_elsewhere():
