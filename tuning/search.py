@@ -53,6 +53,7 @@ class Search:
         self._candidates: dict[str, Candidate] = {}
         self._learned: set[str] = set()
         self._best_before: float | None = None
+        self._has_begun = False
 
     @property
     def default(self) -> Result | None:
@@ -72,11 +73,10 @@ class Search:
 
     def generation(self, count: int) -> list[Candidate]:
         """The next plans to try, at most `count`; none where the space has no others."""
-        if self.default is None:
-            chosen = self.space.defaults()
-        else:
-            chosen = self._chosen(count)
-        chosen = [each for each in chosen if each.key not in self.results]
+        # A search that was interrupted in its first generation has tried some of these.
+        chosen = [] if self._has_begun else self._untried(self.space.defaults())
+        self._has_begun = True
+        chosen = chosen or self._untried(self._chosen(count))
         self._candidates |= {each.key: each for each in chosen}
         if not chosen:
             self.stale = _PATIENCE
@@ -104,6 +104,9 @@ class Search:
                 time = result.microseconds
                 ratio = None if time is None else time / default.microseconds
                 self.model.add(self._features(result.plan, self._cost(key)), ratio)
+
+    def _untried(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        return [each for each in candidates if each.key not in self.results]
 
     def _chosen(self, count: int) -> list[Candidate]:
         """Plans that nobody tried, most of them those that the model likes best."""

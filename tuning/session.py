@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -166,17 +166,31 @@ class Session:
 
     def _results(self, search: Search, trials: Sequence[Trial]) -> list[Result]:
         """The results of trials, in their order; each is noted as soon as it is there."""
-        found: dict[Future[Result], Result] = {}
-        futures = [self.machines.submit(trial) for trial in trials]
-        waiting = set(futures)
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                result = found[future] = future.result()
-                self.trials += 1
+        futures = [self._noted(search, trial) for trial in trials]
+        for future in as_completed(futures):
+            self.trials += 1
+            self.told(self._progress(search, future.result()))
+        return [future.result() for future in futures]
+
+    def _noted(self, search: Search, trial: Trial) -> Future[Result]:
+        """A trial's result once the journal has it.
+
+        The thread that gets the result writes it: Ctrl-C, which interrupts the main thread alone,
+        loses none.
+        """
+        noted: Future[Result] = Future()
+
+        def note(tried: Future[Result]) -> None:
+            try:
+                result = tried.result()
                 self.journal.note(search.task, result, result.plan == search.space.default.plan)
-                self.told(self._progress(search, result))
-        return [found[future] for future in futures]
+            except BaseException as error:
+                noted.set_exception(error)
+            else:
+                noted.set_result(result)
+
+        self.machines.submit(trial).add_done_callback(note)
+        return noted
 
     def _progress(self, search: Search, result: Result) -> Progress:
         outcomes = self.outcomes()

@@ -41,6 +41,14 @@ def test_a_search_fills_the_database_beside_the_model(
         (["absent.onnx"], "absent.onnx"),
         ([str(CONV), "--dim", "batch=1", "--device", "pocl", "--time", "soon"], "--time soon"),
         ([str(CONV), "--device", "pocl"], "batch"),
+        ([str(CONV), "--board", "ssh b r"], "clopt cannot ask a --board what it is; name its --ta"),
+        (
+            [str(CONV), "--board", "b", "--device", "pocl"],
+            "--device is for this machine; clopt_run",
+        ),
+        ([str(CONV), "--board", "b", "--scheduler", "s"], "Plans are tried on one --board or by"),
+        ([str(CONV), "--scheduler", "s", "--workers", "4"], "--workers are processes of this mach"),
+        ([str(CONV), "--workers", "0"], "--workers 0: it takes 1 or more."),
     ],
 )
 def test_mistakes_get_one_sentence(

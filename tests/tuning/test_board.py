@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 import clopt
@@ -29,6 +30,9 @@ from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.targets import load_target
 from clopt.errors import CloptError
 from clopt.files.frames import receive_frame, send_frame
+from clopt.passes.tir.tuning_database import TuningDatabase
+from clopt.tools.tune import machines as machines_here
+from clopt.tools.tune.__main__ import main
 from clopt.tuning.board import Board
 from clopt.tuning.measure import OpenCLInstrument
 from clopt.tuning.programs import Programs
@@ -37,6 +41,7 @@ from clopt.tuning.turns import Turns
 from clopt.tuning.workers import LocalMachines
 from support.c.compilers import link_objects, objects
 from support.c.compilers import runtime as runtime
+from support.onnx.models import model
 from support.tuning.networks import default_trial, residual_tasks
 
 POCL = "Portable Computing Language"
@@ -193,6 +198,27 @@ def test_a_runner_refuses_what_is_no_program(runner: Path):
 def test_a_board_that_is_not_there_is_told(address: str, sentence: str):
     with pytest.raises(CloptError, match=f"^{re.escape(sentence)}"):
         Board(address).device()
+
+
+def test_a_search_on_a_board(
+    runner: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    onnx.save(model("float[2,3] x", "y = Relu(x)"), tmp_path / "net.onnx")
+    monkeypatch.delattr(machines_here, "OpenCLInstrument")
+    board = piped(runner)
+    words = [str(tmp_path / "net.onnx"), "--target", "pocl", "--board", board, "--trials", "2"]
+    main(words)
+    database = tmp_path / "net.tuning.jsonl"
+    assert f"The database is {database}; clopt finds it there." in capsys.readouterr().out
+    device, records = Board(board).device(), TuningDatabase.read(database).records
+    assert len(records) >= 2
+    assert any(record.default for record in records)
+    assert {(each.device, each.driver, each.fault) for each in records} == {
+        (device.name, device.driver, "")
+    }
 
 
 def test_a_device_that_the_board_lacks_is_told(runner: Path):

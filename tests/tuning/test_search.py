@@ -173,3 +173,11 @@ def test_a_session_goes_on_where_another_one_was_stopped():
     assert len(machines.tried) - len(fresh) <= 4
     known = [each.microseconds for each in notes.results[task.kernel] if each.microseconds]
     assert outcome.best.microseconds == min(known)
+
+
+def test_a_session_that_was_stopped_at_once_tries_the_other_rules_first():
+    task, notes = one_task(), Notes()
+    first, *others = space_of_task(task).defaults()
+    notes.note(task, Result(task.kernel, first.plan, "", "", 0.1, 10.0, 0.01, 9), True)
+    _, machines = tuned([task], lambda plan: 20.0, Budget(trials=1), notes)
+    assert [trial.plan for trial in machines.tried[: len(others)]] == [p.plan for p in others]

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import sys
+from argparse import Namespace
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from ...errors import CloptError
+from ...passes.tir.tuning_database import TuningDatabase
 from ...tuning import session
 from ...tuning.confirm import Confirmation, confirm
-from ...tuning.fleet import Fleet
 from ...tuning.journal import DatabaseJournal
-from ...tuning.measure import OpenCLInstrument
 from ...tuning.networks import Model
 from ...tuning.places import OFF, database_beside
 from ...tuning.session import Budget, Outcome, Session
-from ...tuning.workers import LocalMachines
-from ..console import Options, gather_target, make_parser, parse_dims, table, terminal
+from ..console import (
+    Options,
+    gather_target,
+    make_parser,
+    parse_dims,
+    print_remarks,
+    table,
+    terminal,
+)
+from .machines import MACHINES, check, is_here, machines_of
 
 EXAMPLES = """\
 clopt-tune model.onnx --device pocl --time 10m
 clopt-tune model.onnx --dim batch=1 --device NVIDIA --trials 2000
+clopt-tune model.onnx --target adreno-740 --board tcp://localhost:9000
 clopt-tune model.onnx --target "adreno-740 texture=prefer" --scheduler tcp://host:8786
 """
 
@@ -34,7 +45,6 @@ OPTIONS: Options = [
         ("--dim",),
         {"action": "append", "default": [], "metavar": "NAME=N", "help": "bind a dimension"},
     ),
-    (("--device",), {"metavar": "TEXT", "help": "a part of the name of an OpenCL device"}),
     (
         ("--target",),
         {
@@ -53,20 +63,6 @@ OPTIONS: Options = [
     ),
     (("--trials",), {"type": int, "metavar": "N", "help": "the most plans to try"}),
     (
-        ("--workers",),
-        {
-            "type": int,
-            "default": 2,
-            "metavar": "N",
-            "help": "plans that are built and checked at "
-            "once; they are timed one by one (default: 2)",
-        },
-    ),
-    (
-        ("--scheduler",),
-        {"metavar": "ADDRESS", "help": "try plans on the workers of this dask scheduler"},
-    ),
-    (
         ("-o", "--output"),
         {
             "type": Path,
@@ -80,8 +76,14 @@ OPTIONS: Options = [
 
 def main(args: Sequence[str]) -> None:
     """Run the command; Ctrl-C ends the search and keeps what it found."""
-    parser = make_parser("clopt-tune search", __doc__, EXAMPLES, OPTIONS)
+    parser = make_parser("clopt-tune search", __doc__, EXAMPLES, OPTIONS, MACHINES)
     options = parser.parse_args(gather_target(args))
+    check(options)
+    budget = Budget(_seconds(options.time), options.trials)
+    beside = database_beside(options.model)
+    path: Path = options.output or beside
+    if path.exists():
+        print_remarks(TuningDatabase.read(path).remarks)
     model = Model(
         options.model,
         options.device,
@@ -89,32 +91,46 @@ def main(args: Sequence[str]) -> None:
         parse_dims(options.dim),
         options.precision,
     )
-    path = options.output or database_beside(options.model)
-    instrument = OpenCLInstrument(options.device or "0")
-    tasks = model.tasks()
-    machines = (
-        LocalMachines(instrument, options.workers)
-        if options.scheduler is None
-        else Fleet(options.scheduler)
-    )
-    journal = DatabaseJournal(path, machines.device)
-    budget = Budget(_seconds(options.time), options.trials)
+    with _told_when_interrupted(path):
+        _search(options, model, budget, path)
+    found = "clopt finds it there" if path == beside else f"clopt takes it with --tuning {path}"
+    print(f"The database is {path}; {found}.")
+
+
+@contextmanager
+def _told_when_interrupted(path: Path) -> Generator[None]:
     try:
-        with _Display(budget) as display:
-            search = Session(tasks, machines, journal, budget, options.seed, display.tell)
-            try:
+        yield
+    except KeyboardInterrupt:
+        if path.exists():
+            print(
+                f"clopt-tune: interrupted; {path} has all plans that were tried, and the same "
+                "command goes on from there.",
+                file=sys.stderr,
+            )
+        raise
+
+
+def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> None:
+    """Search, compare the network with its default plans where it runs here, and print."""
+    display = _Display(budget)
+    tasks = model.tasks()
+    with closing(machines_of(options)) as machines:
+        journal = DatabaseJournal(path, machines.device)
+        search = Session(tasks, machines, journal, budget, options.seed, display.tell)
+        try:
+            with display:
                 outcomes = search.run()
-            except KeyboardInterrupt:
-                outcomes = search.outcomes()
-    finally:
-        machines.close()
+        except KeyboardInterrupt:
+            _print(search.outcomes(), None)
+            raise
     confirmation = None
-    if any(each.gains for each in outcomes) and options.scheduler is None:
+    if is_here(options) and any(each.gains for each in outcomes):
         confirmation = confirm(outcomes, model.compiled(OFF), model.compiled(path))
         for result in confirmation.refuted:
             task = next(task for task in tasks if task.kernel == result.kernel)
             journal.note(task, result, is_default=False)
-    _print(outcomes, confirmation, path)
+    _print(outcomes, confirmation)
 
 
 class _Display:
@@ -161,7 +177,7 @@ def _seconds(text: str | None) -> float | None:
     return float(match[1]) * _UNITS[match[2]]
 
 
-def _print(outcomes: Sequence[Outcome], confirmation: Confirmation | None, path: Path) -> None:
+def _print(outcomes: Sequence[Outcome], confirmation: Confirmation | None) -> None:
     refuted = {result.kernel for result in confirmation.refuted} if confirmation else set[str]()
     rows = table("kernel", "launches", "default, us", "best, us", "gain", "rule", "nodes")
     for each in sorted(outcomes, key=lambda outcome: -outcome.saved):
@@ -183,7 +199,6 @@ def _print(outcomes: Sequence[Outcome], confirmation: Confirmation | None, path:
     if confirmation is not None:
         before, after = confirmation.before.median, confirmation.after.median
         print(
-            f"The kernels of an inference take {before / 1e3:.3f} ms with default plans and "
-            f"{after / 1e3:.3f} ms with those of the database."
+            f"The kernels of an inference take {before / 1e3:.4g} ms with default plans and "
+            f"{after / 1e3:.4g} ms with those of the database."
         )
-    print(f"The database is {path}; clopt finds it there.")

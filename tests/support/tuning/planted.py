@@ -80,6 +80,23 @@ class Planted:
         note(self.journal, f"{what} {start} {time.monotonic()}")
 
 
+@dataclass(frozen=True)
+class Steady:
+    """Tells the same time of every plan, after some seconds, and notes those that it tried."""
+
+    journal: Path
+    seconds: float = 0.03
+
+    def device(self) -> Device:
+        return DEVICE
+
+    def measure(self, trial: Trial, turns: Turns) -> Result:
+        time.sleep(self.seconds)
+        note(self.journal, f"{trial.most_runs} {trial.task.kernel} {tir.PlanAttr(trial.plan)}")
+        of, plan = trial.task.kernel, trial.plan
+        return Result(of, plan, DEVICE.name, DEVICE.driver, self.seconds, 10.0, 0.01, 3)
+
+
 def planted_time(trial: Trial) -> float:
     """The microseconds that the planted device tells of a plan."""
     digest = sha256(f"{trial.task.kernel} {sorted(trial.plan.parameters.items())}".encode())

@@ -1,0 +1,92 @@
+"""Where `clopt-tune` tries plans: on a device of this machine, on a board, by a fleet."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from ...errors import CloptError
+from ...tuning.board import Board
+from ...tuning.measure import OpenCLInstrument
+from ...tuning.workers import LocalMachines
+from ..console import Options
+
+if TYPE_CHECKING:
+    from ...tuning.fleet import Fleet
+
+MACHINES: Options = [
+    (
+        ("--device",),
+        {
+            "metavar": "TEXT",
+            "help": "a part of the name of an OpenCL device of this machine (default: the first); "
+            "with --scheduler and --target, of its workers' device",
+        },
+    ),
+    (
+        ("--workers",),
+        {
+            "type": int,
+            "metavar": "N",
+            "help": "plans that are built and checked at once on this machine; they are timed one "
+            "by one (default: 2)",
+        },
+    ),
+    (
+        ("--board",),
+        {
+            "metavar": "ADDRESS",
+            "help": "instead, a board where clopt_runner runs: tcp://host:port, or a command that "
+            "starts it, as 'ssh board ./clopt_runner'; --target says what it is",
+        },
+    ),
+    (
+        ("--scheduler",),
+        {
+            "metavar": "ADDRESS",
+            "help": "instead, the workers that this dask scheduler knows (clopt-tune worker)",
+        },
+    ),
+]
+"""The options that say where."""
+
+_WORKERS = 2
+
+
+def check(options: Namespace) -> None:
+    """Raise CloptError for options that contradict one another."""
+    if options.board is not None and options.scheduler is not None:
+        raise CloptError("Plans are tried on one --board or by a --scheduler's workers, not both.")
+    if options.board is not None and options.device is not None:
+        raise CloptError(
+            "--device is for this machine; clopt_runner --device chooses on a --board."
+        )
+    if options.board is not None and options.device_target is None:
+        raise CloptError("clopt cannot ask a --board what it is; name its --target.")
+    if options.workers is None:
+        return
+    if not is_here(options):
+        raise CloptError("--workers are processes of this machine; leave them out.")
+    if options.workers < 1:
+        raise CloptError(f"--workers {options.workers}: it takes 1 or more.")
+
+
+def is_here(options: Namespace) -> bool:
+    """Whether this machine's device tries the plans."""
+    return options.board is None and options.scheduler is None
+
+
+def machines_of(options: Namespace) -> LocalMachines | Fleet:
+    """What tries the plans. Raises CloptError where it is not there."""
+    if options.board is not None:
+        return LocalMachines(Board(options.board))
+    if options.scheduler is None:
+        return LocalMachines(OpenCLInstrument(options.device or "0"), options.workers or _WORKERS)
+    try:
+        from ...tuning.fleet import Fleet
+    except ImportError as error:
+        raise CloptError(
+            "--scheduler needs dask.distributed; install it with pip install 'clopt[tune]'."
+        ) from error
+    # Without a target, the device is the one of this machine for which code is made.
+    return Fleet(options.scheduler, (options.device or "") if options.device_target else "")
