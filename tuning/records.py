@@ -37,6 +37,7 @@ def record_of(
         fault="" if result.fault is None else result.fault.value,
         reason=result.reason,
         nodes=task.nodes,
+        launches=task.launches,
         default=is_default,
         when=f"{time:%Y-%m-%dT%H:%M:%SZ}",
     )

@@ -67,6 +67,8 @@ class Record:
     """A sentence about the fault."""
     nodes: str = ""
     """The ONNX nodes that the kernel computes."""
+    launches: int = 1
+    """Launches in an inference of the model that was tuned."""
     default: bool = False
     """Whether clopt would have chosen the plan by itself."""
     when: str = ""
@@ -122,12 +124,14 @@ class _Kind(NamedTuple):
 
 _WORD = _Kind(frozenset((str,)), "a word")
 _NUMBER = _Kind(frozenset((float, int)), "a number")
+_WHOLE = _Kind(frozenset((int,)), "a whole number")
 _KINDS: Mapping[str, _Kind] = dict.fromkeys(_DEFAULTS, _WORD) | {
     "facts": _Kind(frozenset((dict,)), "an object"),
     "microseconds": _NUMBER,
     "noise": _NUMBER,
     "seconds": _NUMBER,
-    "runs": _Kind(frozenset((int,)), "a whole number"),
+    "runs": _WHOLE,
+    "launches": _WHOLE,
     "default": _Kind(frozenset((bool,)), "true or false"),
 }
 _REQUIRED = [name for name, default in _DEFAULTS.items() if default is MISSING]
@@ -197,7 +201,7 @@ def _fault_of_numbers(values: Mapping[str, Any]) -> str:
         return 'a record has either "microseconds" or a "fault"'
     if time is not None and not 0 < time < _LONGEST:
         return f"a time is more than 0 microseconds, not {time}"
-    for name in ("noise", "seconds", "runs"):
+    for name in ("noise", "seconds", "runs", "launches"):
         if not 0 <= values.get(name, 0) < _LONGEST:
             return f'"{name}" is 0 or more, not {values[name]}'
     return ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...errors import CloptError
 from ...reports.memory import MemoryReport
 from ..console import write_whole
-from .drawing import to_png, to_svg
+from ..drawing import to_png, to_svg
 from .page import page
 from .picture import picture
 

@@ -7,7 +7,7 @@ from string import Template
 
 from ...files.resources import read_text
 from ...reports.memory import MemoryReport, Row
-from .drawing import to_svg
+from ..drawing import to_svg
 from .picture import picture
 from .summary import Line, size_text, summary
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from ...reports.memory import BUFFER, IMAGE, IN_PLACE, MemoryReport, Row
-from .drawing import Box, Drawing, Label, Shape, Stroke, text_width
+from ..drawing import Box, Drawing, Label, Shape, Stroke, round_step, text_width
 from .summary import size_text
 
 COLOURS = {BUFFER: "#9cc3e6", IMAGE: "#8fd0b0", IN_PLACE: "#f4c07c"}
@@ -63,14 +63,14 @@ class _Plot:
     def grid(self) -> Iterator[Shape]:
         """Lines, numbers and titles of both axes."""
         unit, name = (1e6, "MB") if self.bytes >= 1e6 else (1e3, "kB")
-        step = _round_step(self.bytes / unit / 6)
+        step = round_step(self.bytes / unit / 6)
         digits = max(0, -math.floor(math.log10(step)))
         for i in range(int(self.bytes / unit / step) + 1):
             y = self.y(i * step * unit)
             yield Stroke(_LEFT, y, _RIGHT, y, _GRID)
             yield Label(_LEFT - 8, y, f"{i * step:.{digits}f}", anchor="end", colour=_QUIET)
         yield Label(20, (_TOP + _BOTTOM) / 2, f"byte of the arena, {name}", upright=True)
-        every = max(1, round(_round_step(self.commands / 20)))
+        every = max(1, round(round_step(self.commands / 20)))
         for command in range(0, self.commands, every):
             x = self.x(command + 0.5)
             yield Stroke(x, _BOTTOM, x, _BOTTOM + 4, _QUIET)
@@ -155,9 +155,3 @@ def _labels(box: Box, row: Row) -> Iterator[Label]:
         shift = (i - (len(lines) - 1) / 2) * (_LABEL_SIZE + 3)
         dx, dy = (shift, 0.0) if upright else (0.0, shift)
         yield Label(x + dx, y + dy, line, _LABEL_SIZE, upright=upright)
-
-
-def _round_step(step: float) -> float:
-    """The next of 1, 2, 5, 10 and so on, of any power of ten."""
-    power = 10.0 ** math.floor(math.log10(step))
-    return next(power * f for f in (1, 2, 5, 10) if power * f >= step * (1 - 1e-9))

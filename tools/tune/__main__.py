@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = {
     SEARCH: "find the fastest plans of a model; a model's path alone does it, too",
     "worker": "try the plans that a search sends",
     "runner": "write what tries plans on boards without Python",
+    "report": "draw a search: a page with each trial and what it gained",
     "show": "what a database knows of each kernel",
     "merge": "put databases together",
     "diff": "where two databases differ in the best plan or its time",
@@ -27,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
 EXAMPLES = """\
 clopt-tune model.onnx --device pocl --time 10m
 clopt-tune worker --scheduler tcp://host:8786 --device Adreno
+clopt-tune report model.tuning.jsonl -o report.html
 clopt-tune show model.tuning.jsonl
 clopt-tune merge phone.jsonl server.jsonl -o all.jsonl
 """

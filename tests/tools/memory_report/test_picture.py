@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from clopt.tools.memory_report.drawing import Box, to_png, to_svg
+from clopt.tools.drawing import Box, to_png, to_svg
 from clopt.tools.memory_report.page import page
 from clopt.tools.memory_report.picture import COLOURS, picture
 from support.cl.reported_programs import BUFFERS, IMAGES, report

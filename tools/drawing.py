@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -21,7 +22,7 @@ _SCALE = 2
 
 @dataclass(frozen=True)
 class Box:
-    """A filled rectangle; `title` is its tooltip, `key` its id."""
+    """A filled rectangle; `title` is its tooltip, `key` its id, `radius` that of its corners."""
 
     x: float
     y: float
@@ -31,6 +32,7 @@ class Box:
     stroke: str = "none"
     title: str = ""
     key: str = ""
+    radius: float = 0
 
 
 @dataclass(frozen=True)
@@ -66,16 +68,26 @@ Shape: TypeAlias = Box | Stroke | Label
 
 @dataclass(frozen=True)
 class Drawing:
-    """Shapes on white, the later ones on top."""
+    """Shapes on paper of a colour, or on none, the later ones on top.
+
+    In an SVG inside of a page, colours may be CSS variables; PNG needs true ones.
+    """
 
     width: int
     height: int
     shapes: Sequence[Shape]
+    paper: str = "white"
 
 
 def text_width(text: str, size: float) -> float:
     """The approximate width of a text."""
     return len(text) * size * LETTER
+
+
+def round_step(step: float) -> float:
+    """The next of 1, 2, 5, 10 and so on, of any power of ten: the step of an axis."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(power * f for f in (1, 2, 5, 10) if power * f >= step * (1 - 1e-9))
 
 
 def to_svg(drawing: Drawing) -> str:
@@ -84,7 +96,7 @@ def to_svg(drawing: Drawing) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
         'font-family="Helvetica, Arial, sans-serif">',
-        '<rect width="100%" height="100%" fill="white"/>',
+        f'<rect width="100%" height="100%" fill="{drawing.paper}"/>',
         *map(_svg_shape, drawing.shapes),
         "</svg>",
     ]
@@ -96,9 +108,11 @@ def _svg_shape(shape: Shape) -> str:
         case Box():
             key = f' id="{shape.key}"' if shape.key else ""
             title = f"<title>{escape(shape.title)}</title>" if shape.title else ""
+            radius = f' rx="{shape.radius:g}"' if shape.radius else ""
             return (
                 f'<rect{key} x="{shape.x:.2f}" y="{shape.y:.2f}" width="{shape.width:.2f}" '
-                f'height="{shape.height:.2f}" fill="{shape.fill}" stroke="{shape.stroke}">'
+                f'height="{shape.height:.2f}"{radius} fill="{shape.fill}" '
+                f'stroke="{shape.stroke}">'
                 f"{title}</rect>"
             )
         case Stroke():
@@ -123,7 +137,7 @@ def to_png(drawing: Drawing) -> bytes:
     """The same as PNG. Needs pillow."""
     from PIL import Image, ImageDraw
 
-    picture = Image.new("RGB", (drawing.width * _SCALE, drawing.height * _SCALE), "white")
+    picture = Image.new("RGB", (drawing.width * _SCALE, drawing.height * _SCALE), drawing.paper)
     pen = ImageDraw.Draw(picture)
     for shape in drawing.shapes:
         match shape:
@@ -142,7 +156,8 @@ def _paint_box(pen: ImageDraw, box: Box) -> None:
     left, top = round(box.x * _SCALE), round(box.y * _SCALE)
     right, bottom = round((box.x + box.width) * _SCALE), round((box.y + box.height) * _SCALE)
     outline = None if box.stroke == "none" else box.stroke
-    pen.rectangle((left, top, max(left, right), max(top, bottom)), box.fill, outline, _SCALE)
+    edges = (left, top, max(left, right), max(top, bottom))
+    pen.rounded_rectangle(edges, box.radius * _SCALE, box.fill, outline, _SCALE)
 
 
 def _paint_stroke(pen: ImageDraw, stroke: Stroke) -> None:

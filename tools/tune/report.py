@@ -1,0 +1,47 @@
+"""`clopt-tune report`: write a page that pictures a search, from its database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...errors import CloptError
+from ...tuning import records
+from ...tuning.history import histories
+from ...tuning.places import SUFFIX
+from ..console import Options, make_parser, print_remarks, terminal, write_whole
+from ..tune_report.page import page
+
+EXAMPLES = """\
+clopt-tune report model.tuning.jsonl -o report.html
+clopt-tune report phone.jsonl server.jsonl -o report.html
+"""
+
+OPTIONS: Options = [
+    (("databases",), {"nargs": "+", "type": Path, "help": "tuning databases"}),
+    (
+        ("-o", "--output"),
+        {
+            "required": True,
+            "type": Path,
+            "metavar": "FILE",
+            "help": "the page to write, one .html file that needs no network",
+        },
+    ),
+]
+
+
+def main(args: Sequence[str]) -> None:
+    """Run the command."""
+    options = make_parser("clopt-tune report", __doc__, EXAMPLES, OPTIONS).parse_args(args)
+    if options.output.suffix != ".html":
+        raise CloptError(f"{options.output}: a report is an .html file; give it such a suffix.")
+    found = records.read(options.databases)
+    print_remarks(found.remarks)
+    searches = histories(found.records)
+    if not searches:
+        names = ", ".join(map(str, options.databases))
+        raise CloptError(f"{names}: there is no trial in it; clopt-tune model.onnx makes some.")
+    title = ", ".join(path.name.removesuffix(SUFFIX) for path in options.databases)
+    write_whole(options.output, page(searches, title))
+    terminal().print(f"{options.output}: {sum(len(each.steps) for each in searches)} trials")

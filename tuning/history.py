@@ -1,0 +1,192 @@
+"""How a search went, from the records of a database: each trial, and the best plan after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..dialects.cl.target import Fact
+from ..passes.tir.tuning_database import is_current, latest
+from ..passes.tir.tuning_record import Record
+from .records import Summary
+
+
+@dataclass(frozen=True)
+class Step:
+    """A trial."""
+
+    place: int
+    """Its number among the trials of all kernels, from 1."""
+    record: Record
+    best: Record | None
+    """What is best after it: the default, unless another plan is faster by more than the noise."""
+
+
+@dataclass(frozen=True)
+class KernelHistory:
+    """The trials of one kernel; not empty."""
+
+    steps: Sequence[Step]
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What is known at the end."""
+        return Summary(list(latest(step.record for step in self.steps).values()))
+
+    @property
+    def last(self) -> Record:
+        """The newest record, for what all have in common."""
+        return self.steps[-1].record
+
+    @property
+    def untuned(self) -> float | None:
+        """Microseconds of a launch with the default; None where it has no time."""
+        default = self.summary.default
+        return None if default is None else default.microseconds
+
+    @property
+    def tuned(self) -> float | None:
+        """Microseconds of a launch with the best plan; None where no plan has a time."""
+        best = self.summary.best
+        return None if best is None else best.microseconds
+
+    @property
+    def cost(self) -> float:
+        """Microseconds of an inference with the default, or with the best where that has none."""
+        return self.last.launches * (self.untuned or self.tuned or 0.0)
+
+    @property
+    def best_cost(self) -> float:
+        """Microseconds of an inference with the best plan."""
+        return self.last.launches * (self.tuned or 0.0)
+
+    @property
+    def course(self) -> Sequence[float]:
+        """Microseconds of an inference after each step.
+
+        Until the default has a time, they are those of it; where it has none, of the first plan.
+        """
+        timed = [step.record for step in self.steps if step.record.microseconds is not None]
+        first = next((record for record in timed if record.default), next(iter(timed), None))
+        time = 0.0 if first is None else first.microseconds or 0.0
+        found: list[float] = []
+        begun = False
+        for step in self.steps:
+            begun = begun or step.record is first
+            if begun and step.best is not None:
+                time = step.best.microseconds or 0.0
+            found.append(self.last.launches * time)
+        return found
+
+    @property
+    def faults(self) -> Counter[str]:
+        """How many trials had which fault."""
+        return Counter(step.record.fault for step in self.steps if step.record.fault)
+
+
+@dataclass(frozen=True)
+class History:
+    """The trials on one device, by one driver, for one target; not empty."""
+
+    kernels: Sequence[KernelHistory]
+    """Kernels whose plans were tried, the most expensive ones of an inference first."""
+    layouts: Sequence[KernelHistory]
+    """Kernels whose layouts were tried, in the same order."""
+
+    @cached_property
+    def steps(self) -> Sequence[Step]:
+        """All trials in their order."""
+        every = (step for kernel in (*self.kernels, *self.layouts) for step in kernel.steps)
+        return sorted(every, key=lambda step: step.place)
+
+    @property
+    def any(self) -> Record:
+        """A record, for target, device and driver."""
+        return self.steps[0].record
+
+    @property
+    def facts(self) -> Mapping[str, Fact]:
+        """The facts of the target that count."""
+        return dict(self.any.facts)
+
+    @property
+    def faults(self) -> Counter[str]:
+        """How many trials had which fault."""
+        return Counter(step.record.fault for step in self.steps if step.record.fault)
+
+    @property
+    def seconds(self) -> float:
+        """What the trials took together, though some ran side by side."""
+        return sum(step.record.seconds for step in self.steps)
+
+    @property
+    def untuned(self) -> float:
+        """Microseconds of an inference with the default plans."""
+        return sum(kernel.cost for kernel in self.kernels)
+
+    @property
+    def tuned(self) -> float:
+        """Microseconds of an inference with the best plans."""
+        return sum(kernel.best_cost for kernel in self.kernels)
+
+    def course(self) -> list[float]:
+        """Microseconds of an inference after each of `steps`."""
+        changes: dict[int, float] = {}
+        time = 0.0
+        for kernel in self.kernels:
+            before = kernel.course[0]
+            time += before
+            for step, cost in zip(kernel.steps, kernel.course, strict=True):
+                changes[step.place] = cost - before
+                before = cost
+        found: list[float] = []
+        for step in self.steps:
+            time += changes.get(step.place, 0.0)
+            found.append(time)
+        return found
+
+
+def histories(records: Iterable[Record]) -> list[History]:
+    """The searches of a database, those with most trials first.
+
+    The trials are in the order of their times; of one second, in the order of the records. Plans of
+    changed rules do not count.
+    """
+    distinct = {record.line: record for record in records if is_current(record)}
+    ordered = sorted(distinct.values(), key=lambda record: record.when)
+    groups: dict[object, list[Record]] = {}
+    for record in ordered:
+        key = (record.target, record.facts, record.device, record.driver)
+        groups.setdefault(key, []).append(record)
+    return sorted(map(_history, groups.values()), key=lambda history: -len(history.steps))
+
+
+def _history(records: Sequence[Record]) -> History:
+    places = {record.line: place for place, record in enumerate(records, 1)}
+    kernels: dict[tuple[str, bool], list[Record]] = {}
+    for record in records:
+        kernels.setdefault((record.kernel, bool(record.plan)), []).append(record)
+    found = [
+        KernelHistory([Step(places[record.line], record, best) for record, best in _steps(each)])
+        for each in kernels.values()
+    ]
+    found.sort(key=lambda kernel: -kernel.cost)
+    plans = [kernel for kernel in found if kernel.last.plan]
+    return History(plans, [kernel for kernel in found if kernel.last.layouts])
+
+
+def _steps(records: Sequence[Record]) -> list[tuple[Record, Record | None]]:
+    """The records of a kernel, each with what is best after it."""
+    known: dict[str, Record] = {}
+    best: Record | None = None
+    found: list[tuple[Record, Record | None]] = []
+    for record in records:
+        before = known.get(record.tried)
+        known |= latest([record] if before is None else [before, record])
+        is_slow = best is not None and record.least >= (best.microseconds or 0.0)
+        if before is not None or record.default or not is_slow:
+            best = Summary(list(known.values())).best
+        found.append((record, best))
+    return found
