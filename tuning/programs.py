@@ -63,7 +63,8 @@ class Programs:
     def __init__(self, task: Task) -> None:
         self.task = task
         self._module = _parsed(task.program)
-        self._around = _scheduled_copies(task, _buffers(self._module))
+        operands = _buffers(self._module)[: _program(self._module).input_count]
+        self._around = _scheduled_copies(task, operands)
 
     @property
     def kernel(self) -> tir.FuncOp:
@@ -161,9 +162,9 @@ def _streamed(task: Task) -> MemRefType[Attribute]:
     return MemRefType(f32, [max(1024, count // 1024 * 1024)])
 
 
-def _scheduled_copies(task: Task, buffers: Sequence[MemRefType[Attribute]]) -> ModuleOp:
+def _scheduled_copies(task: Task, operands: Sequence[MemRefType[Attribute]]) -> ModuleOp:
     """The kernels that stream and that write operands, with the plans that the target prefers."""
-    flat = [_flat(each) for each in (*buffers, _streamed(task)) if not tir.is_texture(each)]
+    flat = [_flat(each) for each in (*operands, _streamed(task)) if not tir.is_texture(each)]
     types = {_copy_name(each): each for each in flat}
     kernels = "\n".join(_copy_text(name, each) for name, each in types.items())
     module = _parsed(f"builtin.module {{\n{kernels}\n}}")
