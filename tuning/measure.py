@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -29,11 +30,15 @@ _TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-9}
 """By the type of a result, of its largest value: sums in another order. Integers are exact."""
 
 _BATCH = 6
-"""Launches between two looks at the noise."""
+"""Launches before the first look at the noise; then as many again as there were."""
 _CERTAIN = 0.01
 """The noise at which a measurement ends."""
 _SLOWER = 1.1
 """How often a plan takes the time of its rival, noise taken off, if no more runs are needed."""
+_HOPELESS = 2.0
+"""How often it takes that time in one launch, if that one is enough."""
+_MOST_PREPARED = 1 << 30
+"""Bytes of operands and results of tasks that are kept for the next trial."""
 
 _TEXTURES = re.compile(r", #tir\.scope<texture, \[[^]]*\]>")
 
@@ -45,6 +50,10 @@ class _Prepared:
     programs: Programs
     operands: list[Array]
     expected: list[Array]
+
+    @property
+    def bytes(self) -> int:
+        return sum(each.nbytes for each in (*self.operands, *self.expected))
 
 
 class FaultyPlanError(Exception):
@@ -74,7 +83,7 @@ class MeasuringInstrument(ABC):
     """Tries plans on a device, however programs get there."""
 
     def __init__(self) -> None:
-        self._tasks: dict[str, _Prepared] = {}
+        self._tasks: OrderedDict[str, _Prepared] = OrderedDict()
 
     @abstractmethod
     def device(self) -> Device:
@@ -126,7 +135,11 @@ class MeasuringInstrument(ABC):
             plain = Programs(replace(task, program=_TEXTURES.sub("", task.program)))
             model = self.built(plain.plainest(), task)
             operands = _operands(model, plain.reads_positions)
-            self._tasks = {task.kernel: _Prepared(Programs(task), operands, model.run(operands))}
+            expected = model.run(operands)
+            self._tasks[task.kernel] = _Prepared(Programs(task), operands, expected)
+        self._tasks.move_to_end(task.kernel)
+        while len(self._tasks) > 1 and sum(p.bytes for p in self._tasks.values()) > _MOST_PREPARED:
+            self._tasks.popitem(last=False)
         return self._tasks[task.kernel]
 
 
@@ -215,12 +228,18 @@ def check(found: Array, expected: Array) -> None:
 def _time(model: Built, program: TrialProgram, operands: list[Array], trial: Trial) -> Times:
     """Time launches until the median is certain, or certainly slower than the rival's."""
     found: list[float] = []
+    rival = trial.rival
     while True:
-        batch = model.nanoseconds(operands, min(_BATCH, trial.most_runs - len(found)))
+        wanted = 1 if not found and rival is not None else max(_BATCH, len(found))
+        batch = model.nanoseconds(operands, min(wanted, trial.most_runs - len(found)))
         found += [sum(run[i] for i in program.timed) / 1e3 for run in batch]
         times = Times(found)
-        is_slower = (
-            trial.rival is not None and times.median * (1 - times.noise) > _SLOWER * trial.rival
-        )
-        if times.noise < _CERTAIN or is_slower or times.runs >= trial.most_runs:
+        if times.runs >= trial.most_runs:
+            return times
+        if times.runs < _BATCH:
+            if rival is not None and times.median > _HOPELESS * rival:
+                return times
+        elif times.noise < _CERTAIN:
+            return times
+        elif rival is not None and times.median * (1 - times.noise) > _SLOWER * rival:
             return times

@@ -1,7 +1,8 @@
 """The search for the best plan of one kernel: an evolution, in generations.
 
-The first generation is the default and those of the other rules. Each later one is bred of the best
-plans so far, by changing a parameter or joining two plans, and of plans at random; the cost model
+The default comes first, alone: its time says how much the kernel matters. Then come the defaults of
+the other rules. Each later generation is bred of the best plans so far, by changing a parameter or
+joining two plans, and of plans at random of the rules that are not far behind; the cost model
 chooses among many of these. A seed and the same times give the same search.
 """
 
@@ -25,6 +26,8 @@ _PARENTS = 8
 """The fastest plans, of which others are bred."""
 _BRED = 64
 """Plans of which the model chooses a generation."""
+_FAR = 3.0
+"""How often the best time a plan, or the best one of a rule, takes that nothing is bred of."""
 _AT_RANDOM = 0.2
 """The share of a generation that the model has no say in."""
 _PATIENCE = 5
@@ -53,7 +56,6 @@ class Search:
         self._candidates: dict[str, Candidate] = {}
         self._learned: set[str] = set()
         self._best_before: float | None = None
-        self._has_begun = False
 
     @property
     def default(self) -> Result | None:
@@ -73,10 +75,11 @@ class Search:
 
     def generation(self, count: int) -> list[Candidate]:
         """The next plans to try, at most `count`; none where the space has no others."""
-        # A search that was interrupted in its first generation has tried some of these.
-        chosen = [] if self._has_begun else self._untried(self.space.defaults())
-        self._has_begun = True
-        chosen = chosen or self._untried(self._chosen(count))
+        if self.default is None:
+            chosen = [self.space.default]
+        else:
+            others = self._untried(self.space.defaults())[:count]
+            chosen = [*others, *self._untried(self._chosen(count - len(others)))]
         self._candidates |= {each.key: each for each in chosen}
         if not chosen:
             self.stale = _PATIENCE
@@ -110,6 +113,8 @@ class Search:
 
     def _chosen(self, count: int) -> list[Candidate]:
         """Plans that nobody tried, most of them those that the model likes best."""
+        if count <= 0:
+            return []
         bred: dict[str, Candidate] = {}
         for _ in range(4 * _BRED):
             if len(bred) >= _BRED:
@@ -131,19 +136,23 @@ class Search:
         parents = self._parents()
         kind = self._rng.random()
         if not parents or kind < 0.25:
-            return self.space.random(self._rng)
+            return self.space.random(self._rng, {each.rule for each in parents})
         first = self._rng.choice(parents)
         if kind < 0.75:
             return self.space.mutated(first, self._rng)
         return self.space.crossed(first, self._rng.choice(parents), self._rng)
 
     def _parents(self) -> list[tir.Plan]:
+        """The fastest plans; with them the fastest one of each rule that is not far behind."""
         timed = [
             (each.microseconds, Candidate(each.plan))
             for each in self.results.values()
             if each.microseconds is not None
         ]
-        return [each.plan for each in best_first(timed)[:_PARENTS]]
+        least = min((time for time, _ in timed), default=0.0)
+        near = [each.plan for each in best_first([p for p in timed if p[0] <= _FAR * least])]
+        of_rules = {plan.rule: plan for plan in reversed(near)}
+        return [*near[:_PARENTS], *(p for p in of_rules.values() if p not in near[:_PARENTS])]
 
     def _cost(self, key: str) -> float | None:
         known = self._candidates.get(key)

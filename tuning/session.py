@@ -116,10 +116,9 @@ class Session:
         `outcomes` has what was found.
         """
         self._start = time.monotonic()
-        while (search := self._next()) is not None:
-            self._try(search, max(_GENERATION, self.machines.slots))
-        for search in self.searches:
-            self._duel(search)
+        while not self._is_spent() and any(not search.is_over for search in self.searches):
+            self._try(self._generations())
+        self._try([(search, self._finalists(search)) for search in self.searches])
         return self.outcomes()
 
     def outcomes(self) -> list[Outcome]:
@@ -130,47 +129,53 @@ class Session:
             if search.default is not None
         ]
 
-    def _next(self) -> Search | None:
-        """The search with most to gain: the time of its launches, less after each vain generation.
+    def _generations(self) -> list[tuple[Search, list[Trial]]]:
+        """Generations of the searches with most to gain, enough to keep all machines at work.
 
-        Those without a time come first, in the order of the tasks.
+        The gain to hope for is the time of a task's launches, less after each vain generation.
+        Tasks without a time come first, in their order.
         """
-        if self._is_spent():
-            return None
+        found: list[tuple[Search, list[Trial]]] = []
+        wanted = max(_GENERATION, 2 * self.machines.slots)
         open_ = [search for search in self.searches if not search.is_over]
-        return max(open_, key=_hope, default=None)
+        for search in sorted(open_, key=_hope, reverse=True):
+            rival = None if search.best is None else search.best.microseconds
+            plans = [each.plan for each in search.generation(_GENERATION)]
+            found.append((search, [Trial(search.task, plan, _RUNS, rival) for plan in plans]))
+            wanted -= len(plans)
+            if wanted <= 0:
+                break
+        return found
 
     def _is_spent(self) -> bool:
         seconds, trials = self.budget.seconds, self.budget.trials
         late = seconds is not None and time.monotonic() - self._start >= seconds
         return late or (trials is not None and self.trials >= trials)
 
-    def _try(self, search: Search, count: int) -> None:
-        rival = None if search.best is None else search.best.microseconds
-        trials = [
-            Trial(search.task, candidate.plan, _RUNS, rival)
-            for candidate in search.generation(count)
-        ]
-        search.learn(self._results(search, trials))
-
-    def _duel(self, search: Search) -> None:
-        """Measure the fastest plans and the default again, with more runs, unless time is over."""
+    def _finalists(self, search: Search) -> list[Trial]:
+        """The fastest plans and the default, to be measured again with more runs."""
         default = search.default
         timed = [each for each in search.results.values() if each.microseconds is not None]
         if default is None or default.fault or len(timed) < 2 or search.best is default:
-            return
+            return []
         timed.sort(key=lambda each: each.microseconds or 0.0)
         finalists = {str(each.plan): each.plan for each in (*timed[:_FINALISTS], default)}
-        trials = [Trial(search.task, plan, 5 * _RUNS) for plan in finalists.values()]
-        search.learn(self._results(search, trials))
+        return [Trial(search.task, plan, 5 * _RUNS) for plan in finalists.values()]
 
-    def _results(self, search: Search, trials: Sequence[Trial]) -> list[Result]:
-        """The results of trials, in their order; each is noted as soon as it is there."""
-        futures = [self._noted(search, trial) for trial in trials]
-        for future in as_completed(futures):
+    def _try(self, generations: Sequence[tuple[Search, Sequence[Trial]]]) -> None:
+        """Let each search learn the results of its trials, in their order, once all are there."""
+        noted = [
+            (search, self._noted(search, trial))
+            for search, trials in generations
+            for trial in trials
+        ]
+        searches = {future: search for search, future in noted}
+        for future in as_completed(searches):
             self.trials += 1
-            self.told(self._progress(search, future.result()))
-        return [future.result() for future in futures]
+            self.told(self._progress(searches[future], future.result()))
+        for search, trials in generations:
+            if trials:
+                search.learn([future.result() for by, future in noted if by is search])
 
     def _noted(self, search: Search, trial: Trial) -> Future[Result]:
         """A trial's result once the journal has it.

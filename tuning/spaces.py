@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
@@ -59,9 +59,9 @@ class PlanSpace:
         found = [self._made(name, point) for name, point in zip(self._spaces, others, strict=True)]
         return [self.default, *(each for each in found if each.key != self.default.key)]
 
-    def random(self, rng: Random) -> Candidate:
-        """Any point of any rule."""
-        name = rng.choice(list(self._spaces))
+    def random(self, rng: Random, rules: Collection[str] = ()) -> Candidate:
+        """Any point of one of these rules, or of any one without."""
+        name = rng.choice([each for each in self._spaces if each in (rules or self._spaces)])
         return self._made(name, self._completed(name, {}, rng))
 
     def mutated(self, plan: tir.Plan, rng: Random) -> Candidate:
