@@ -10,9 +10,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp, i8
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, i8
 from xdsl.ir import Operation, SSAValue
 
 from ..accelerators import accelerators
@@ -23,19 +23,45 @@ from ..errors import CloptError
 from ..weights import Array, Weights
 
 
+class Number(NamedTuple):
+    """A scalar among the buffers of a launch."""
+
+    value: int
+    bytes: int
+    """4 or 8"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Bytes of an operand that a tensor is copied to before a launch, or from after it."""
+
+    tensor: int | str
+    """The number of an operand, or the key of an array."""
+    memory: int
+    """The number of the operand that has the bytes."""
+    offset: int
+    """The first byte."""
+
+
 @dataclass(frozen=True)
 class KernelLaunch:
     """The launch of a kernel that runs a command."""
 
     kernel: str
     """The kernel's name in the source."""
-    arguments: Sequence[int | str]
+    arguments: Sequence[int | str | Number]
     """For each parameter that is a buffer the number of an operand of the `cl.enqueue_offload`, or
     the key of an array: one of the graph's `weight_keys`, or one that `arrays` returns."""
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
     scalars: tuple[int, ...] = ()
     """32-bit integers, the parameters behind the buffers."""
+    program: str = ""
+    """The key of an array that is a program binary with the kernel, in place of the source."""
+    copies_in: Sequence[Part] = ()
+    """Copies on the queue before the launch."""
+    copies_out: Sequence[Part] = ()
+    """Copies on the queue after it."""
 
 
 class CommandKernels(ABC):
@@ -216,31 +242,47 @@ class _Launches:
                     self._replace(op, kernels.launch(graph, graph.commands[op.index]))
 
     def _replace(self, op: cl.EnqueueOffloadOp, launch: KernelLaunch) -> None:
-        made = self.made[op.graph_name]
-        args = [
-            op.operands[argument]
-            if isinstance(argument, int)
-            else self._constant(self._stored(argument, made))
-            for argument in launch.arguments
-        ]
+        numbers = [each for each in launch.arguments if isinstance(each, Number)]
+        buffers = [each for each in launch.arguments if not isinstance(each, Number)]
+        args = [self._value(op, each) for each in buffers]
         reads = len(op.reads)
-        outputs = [i for i, arg in enumerate(launch.arguments) if _is_written(arg, reads)]
+        positions = [i for i, each in enumerate(launch.arguments) if isinstance(each, Number)]
         kernel = cl.KernelOp(
             f"{op.graph_name}_{op.index}",
             [arg.type for arg in args],
-            outputs,
+            [i for i, each in enumerate(buffers) if _is_written(each, reads)],
             launch.global_size,
             launch.local_size,
             launch.scalars,
             function=launch.kernel,
+            scalars=[(at, n.bytes, n.value) for at, n in zip(positions, numbers, strict=True)],
+            program=launch.program and self._stored(launch.program, self.made[op.graph_name]),
         )
         self.module.body.block.add_op(kernel)
-        enqueue = cl.EnqueueKernelOp(kernel.sym_name.data, args)
-        enqueue.location = op.location
-        block = self.program.body.block
-        block.insert_op_before(enqueue, op)
+        commands: list[Operation] = []
+        for part in launch.copies_in:
+            commands += self._copy(op, part, is_in=True)
+        commands.append(cl.EnqueueKernelOp(kernel.sym_name.data, args))
+        for part in launch.copies_out:
+            commands += self._copy(op, part, is_in=False)
+        for command in commands:
+            command.location = op.location
+            if len(commands) > 1:
+                command.attributes[cl.ONE_COMMAND] = StringAttr(kernel.sym_name.data)
+        self.program.body.block.insert_ops_before(commands, op)
         op.detach()
         op.erase()
+
+    def _value(self, op: cl.EnqueueOffloadOp, argument: int | str) -> SSAValue:
+        if isinstance(argument, int):
+            return op.operands[argument]
+        return self._constant(self._stored(argument, self.made[op.graph_name]))
+
+    def _copy(self, op: cl.EnqueueOffloadOp, part: Part, *, is_in: bool) -> list[Operation]:
+        tensor = self._value(op, part.tensor)
+        view = cl.ViewOp(op.operands[part.memory], tensor.type, part.offset)
+        ends = (tensor, view.result) if is_in else (view.result, tensor)
+        return [view, cl.EnqueueCopyOp(*ends)]
 
     def _stored(self, key: str, made: Mapping[str, Array]) -> str:
         return self.weights.add(made[key], key) if key in made else key

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -33,6 +34,19 @@ class AcceleratorFacts:
     def check(self, facts: Mapping[str, Any]) -> None:
         """Refuse values by a ValueError; a class that adds to this calls it."""
         require_choice(facts, fields(self)[0].name, MODES)
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """The facts in a table of a target's file, whose folder is `folder`.
+
+        A key is a fact without the accelerator's name, or `mode`. ValueError for another.
+        """
+        first, *others = (field.name for field in fields(cls))
+        names = {"mode": first} | {name.removeprefix(f"{first}_"): name for name in others}
+        for key in table:
+            if key not in names:
+                raise ValueError(f'[{first}] has no key "{key}"; it has {", ".join(names)}')
+        return {names[key]: value for key, value in table.items()}
 
     @classmethod
     def of(cls, target: Target) -> Self:

@@ -10,6 +10,7 @@ from typing import cast
 import pyopencl as cl
 from pyopencl import _cl as opencl
 
+from ...errors import CloptError
 from ..kernel_source import ROUNDING_OPTION, Feature, features_of
 from .devices import Device
 
@@ -47,6 +48,28 @@ def from_binary(
     except cl.Error:
         return None
     return cl.Program(program)
+
+
+def given_program(context: cl.Context, device: Device, binary: bytes, what: str) -> cl.Program:
+    """The program of a binary that a user gave, called `what`; CloptError if it is refused."""
+    program = from_binary(context, device, binary, "")
+    if program is None:
+        raise CloptError(f"{device} refuses {what}: it is made for another device.")
+    return program
+
+
+def kernel_of_binary(program: cl.Program, name: str, arguments: int) -> cl.Kernel:
+    """A kernel of a program that a user gave; CloptError unless it has so many parameters."""
+    try:
+        kernel = cl.Kernel(program, name)
+    except cl.Error as error:
+        raise CloptError(f'The program binary has no kernel "{name}".') from error
+    if kernel.num_args != arguments:
+        raise CloptError(
+            f"The kernel {name} of the program binary has {kernel.num_args} parameters, and its "
+            f"target names {arguments} of them."
+        )
+    return kernel
 
 
 def binary_of(program: cl.Program, device: Device) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 
 import pyopencl as cl
@@ -15,6 +16,7 @@ from ..offload import needs_library, source_of, with_launches
 from ..programs import program_of
 from .bindings import DeviceMemory, PortMemory
 from .build import build_kernels
+from .compiler import given_program
 from .devices import Device
 from .image_views import ImageViews
 from .memory import Memory
@@ -68,9 +70,10 @@ class Executable(Runnable):
         module = with_launches(module, weights)
         launched, kernels = program_of(module), kernels_of(module)
         cache = kernel_cache(cache_folder, use_cache)
-        built = build_kernels(
-            self.context, self.device, self.source, _functions(kernels), cache, kernels.values()
-        )
+        ours = [kernel for kernel in kernels.values() if not kernel.program]
+        built = build_kernels(self.context, self.device, self.source, _functions(ours), cache, ours)
+        keys = {kernel.program for kernel in kernels.values() if kernel.program}
+        binaries = {key: self._load(weights, key) for key in keys}
         self.built_from_cache = built.from_cache
         wishes = Wishes(arena, image_views)
         storage = make_storage(launched, weights, self._images, cache, wishes)
@@ -78,13 +81,19 @@ class Executable(Runnable):
         self.arena = tuple(memory.buffer for memory in storage.arenas)
         self.image_views = {kind.value: way.value for kind, way in storage.image_views.items()}
         self.device_bytes = storage.device_bytes
-        self._plan = make_plan(launched, kernels, storage, Site(self._images, built.programs))
+        self._plan = make_plan(
+            launched, kernels, storage, Site(self._images, built.programs, binaries)
+        )
         self.launches = [c for c in self._plan.commands if isinstance(c, Launch)]
         """The kernel launches of one inference, in queue order."""
         self._arguments: list[cl.Buffer | cl.Image] = []
         # After the arguments, which are parts of these: attributes are released in this order.
         self._memories: dict[int, Memory | cl.Image] = {}
         self._turn = Turn(memory.root for memory in storage.arenas)
+
+    def _load(self, weights: Weights, key: str) -> cl.Program:
+        what = f"the program {weights.hint(key)}"
+        return given_program(self.context, self.device, weights.get(key).tobytes(), what)
 
     def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:
         if buffers is not self._bound:
@@ -99,7 +108,9 @@ class Executable(Runnable):
         for _ in range(runs):
             events = [_put(command, queue, buffers) for command in self._plan.commands]
             queue.finish()
-            timings.append([Timing.of(event) for event in events])
+            times = iter([Timing.of(event) for event in events])
+            counts = self._plan.counts
+            timings.append([Timing.joined(list(islice(times, count))) for count in counts])
         return timings
 
     def _bind(self, buffers: tuple[PortMemory, ...]) -> None:
@@ -123,9 +134,9 @@ class Executable(Runnable):
         return given if is_image else Memory(given, self._images, self._sizes[index])
 
 
-def _functions(kernels: Mapping[str, Kernel]) -> list[str]:
+def _functions(kernels: Iterable[Kernel]) -> list[str]:
     """The kernels as the source names them, each once."""
-    return list(dict.fromkeys(kernel.function_name for kernel in kernels.values()))
+    return list(dict.fromkeys(kernel.function_name for kernel in kernels))
 
 
 def _argument(memory: Memory | cl.Image, binding: Binding) -> PortMemory:

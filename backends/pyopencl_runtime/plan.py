@@ -11,9 +11,10 @@ import numpy as np
 import pyopencl as cl
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.cl import EnqueueCopyOp, EnqueueKernelOp, Kernel, ProgramOp
+from ...dialects.cl import ONE_COMMAND, EnqueueCopyOp, EnqueueKernelOp, Kernel, ProgramOp
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
+from .compiler import kernel_of_binary
 from .images import Images, copy_options
 from .memory import Memory
 from .storage import Slot, Storage
@@ -58,6 +59,9 @@ class Site:
 
     images: Images
     programs: Mapping[str, cl.Program]
+    """By the kernel's name in the source."""
+    binaries: Mapping[str, cl.Program]
+    """Programs that are weights, by their keys."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class Plan:
 
     commands: list[Command]
     bindings: list[Binding]
+    counts: list[int]
+    """How many of the commands stand for each one of the program before its graphs were kernels."""
     storage: Storage
     """The program's own memory: a kernel does not keep its arguments alive."""
 
@@ -76,15 +82,23 @@ def make_plan(
     """Make the kernel objects of `program` and set the arguments that are in `storage`."""
     maker = _Maker(site, storage)
     commands: list[Command] = []
+    counts: list[int] = []
+    group: Attribute | None = None
     for op in program.body.block.ops:
         match op:
             case EnqueueCopyOp():
-                commands += maker.copy(op)
+                made = maker.copy(op)
             case EnqueueKernelOp():
-                commands += maker.launch(kernels[op.kernel_name], op.args)
+                made = maker.launch(kernels[op.kernel_name], op.args)
             case _:
-                pass
-    return Plan(commands, list(maker.bindings), storage)
+                continue
+        before, group = group, op.attributes.get(ONE_COMMAND)
+        if made and group is not None and group == before:
+            counts[-1] += len(made)
+        elif made:
+            counts.append(len(made))
+        commands += made
+    return Plan(commands, list(maker.bindings), counts, storage)
 
 
 class _Maker:
@@ -124,10 +138,10 @@ class _Maker:
                 f"The kernel @{kernel.name} wants work-groups of {math.prod(kernel.local_size)}, "
                 f"but {site.images.device} allows {limit}; compile the model for this device."
             )
-        handle = cl.Kernel(site.programs[kernel.function_name], kernel.function_name)
+        handle = self._kernel(kernel)
         bindings: list[tuple[int, int]] = []
-        for index, arg in enumerate(args):
-            place = self.places[arg]
+        for number, arg in enumerate(args):
+            place, index = self.places[arg], kernel.position(number)
             if not isinstance(place, Slot):
                 handle.set_arg(index, place)
             elif isinstance(place.memory, Memory):
@@ -137,7 +151,17 @@ class _Maker:
                 bindings.append((index, self.bindings.setdefault(binding, len(self.bindings))))
         for index, bound in enumerate(kernel.bounds, len(args)):
             handle.set_arg(index, np.int32(bound))
+        for scalar in kernel.scalars:
+            value = np.uint32(scalar.value) if scalar.bytes == 4 else np.uint64(scalar.value)
+            handle.set_arg(scalar.position, value)
         return [Launch(handle, kernel.global_size, kernel.local_size, tuple(bindings))]
+
+    def _kernel(self, kernel: Kernel) -> cl.Kernel:
+        name = kernel.function_name
+        if not kernel.program:
+            return cl.Kernel(self.site.programs[name], name)
+        arguments = len(kernel.arg_types) + len(kernel.scalars)
+        return kernel_of_binary(self.site.binaries[kernel.program], name, arguments)
 
     def _memory(self, value: SSAValue) -> tuple[int | cl.Buffer | cl.Image, int]:
         """The memory object that holds a value, and the byte at which the value starts."""

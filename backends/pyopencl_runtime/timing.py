@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyopencl as cl
@@ -18,6 +19,12 @@ class Timing:
     """By the device's clock, in nanoseconds."""
     nanoseconds: int
     """From its start to its end on the device."""
+
+    @classmethod
+    def joined(cls, timings: Sequence[Timing]) -> Timing:
+        """From the start of the first to the end of the last."""
+        first, last = timings[0], timings[-1]
+        return cls(first.start, last.start + last.nanoseconds - first.start)
 
     @classmethod
     def of(cls, event: cl.Event) -> Timing:

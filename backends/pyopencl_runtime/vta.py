@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
+from ...dialects.vta.arguments import MEMORIES
 from ...dialects.vta.config import Config
 from ...dialects.vta.encoding import UopWords, Words, decode, decode_uops
 from ...dialects.vta.isa import Memory
 from ...dialects.vta.stream_check import check_stream
 from ...errors import CloptError
 from ..vta.core import CoreForm, build_options, core_source, schedule_core, scratch_bytes
-from ..vta.implementation import MEMORIES, Implementation
+from ..vta.implementation import Implementation
 from ..vta.streams import dram_extents, split_launches
 from .build import device_facts, keeps_own_binaries
 from .cache import BinaryCache
-from .compiler import binary_of, from_binary, from_source
+from .compiler import binary_of, from_binary, from_source, given_program, kernel_of_binary
 from .devices import Device
 
 _ALIGNMENT = 16
@@ -118,6 +119,7 @@ class Accelerator:
             "scratch": self._scratch,
             "launch": np.uint32(0),
             "instruction_count": np.uint32(stream.instruction_count),
+            "first_instruction": np.uint32(0),
             "uop_at": np.uint64(0),
         }
         for name, memory in MEMORIES.items():
@@ -130,16 +132,8 @@ class Accelerator:
         return BoundStream(kernel, self.implementation, stream.launches, kept)
 
     def _check_parameters(self) -> None:
-        name, arguments = self.implementation.kernel, self.implementation.arguments
-        try:
-            count = cl.Kernel(self._program, name).num_args
-        except cl.Error as error:
-            raise CloptError(f'The program of VTA has no kernel "{name}".') from error
-        if count != len(arguments):
-            raise CloptError(
-                f"The kernel {name} has {count} parameters, and vta.arguments names "
-                f"{len(arguments)} of them."
-            )
+        implementation = self.implementation
+        kernel_of_binary(self._program, implementation.kernel, len(implementation.arguments))
 
     def _check_memories(self, extents: Mapping[Memory, int]) -> None:
         for name, memory in MEMORIES.items():
@@ -234,10 +228,7 @@ def _program(
         binary = path.read_bytes()
     except OSError as error:
         raise CloptError(f"{path}: cannot read the program of VTA: {error.strerror}.") from error
-    program = from_binary(context, device, binary, "")
-    if program is None:
-        raise CloptError(f"{device} refuses the program {path}; it is made for another device.")
-    return program
+    return given_program(context, device, binary, f"the program {path}")
 
 
 def _build_core(

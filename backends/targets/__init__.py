@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ...accelerators import accelerators
 from ...dialects.cl.target import Fact, Target, fact_of
 from ...errors import CloptError
 from ...messages.printable import printable
@@ -104,24 +105,38 @@ def _load_file(path: Path) -> Target:
     except ValueError as error:  # no UTF-8, or no TOML
         raise CloptError(f"{path}: this is no TOML file: {error}.") from error
     try:
-        return Target.from_facts(printable(path.stem), _complete(facts))
+        return Target.from_facts(printable(path.stem), _complete(facts, path.parent))
     except (CloptError, ValueError) as error:
         raise CloptError(f"{path}: {str(error).removesuffix('.')}.") from error
 
 
 def _read_facts(name: str) -> dict[str, Any]:
     text = files(__name__).joinpath(f"{name}{_SUFFIX}").read_text(encoding="utf-8")
-    return _complete(tomllib.loads(text))
+    return _complete(tomllib.loads(text), Path())
 
 
-def _complete(facts: dict[str, Any]) -> dict[str, Any]:
-    """The facts of a file with those of the target that it names as its base."""
-    base = facts.pop(_BASE, None)
+def _complete(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The facts of a file in `folder` with those of the target that it names as its base."""
+    base = table.pop(_BASE, None)
+    facts = {key: value for key, value in table.items() if not isinstance(value, dict)}
+    for name in table.keys() - facts.keys():
+        facts |= _table_facts(name, table[name], folder)
     if base is None:
         return facts
     if base not in target_names():
         raise CloptError(f"{_BASE} is one of {', '.join(target_names())}, not {base!r}.")
     return _read_facts(base) | facts
+
+
+def _table_facts(name: str, table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The facts in the table of an accelerator."""
+    rows = accelerators()
+    if name not in rows:
+        raise CloptError(
+            f'A target has no table "{printable(name)}"; those of accelerators are '
+            f"{', '.join(rows)}."
+        )
+    return rows[name].load("facts").from_table(table, folder)
 
 
 def _words(text: str) -> list[str]:

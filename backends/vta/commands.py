@@ -1,4 +1,4 @@
-"""How graphs of VTA run: each as one launch of the core, on tensors of the queue program."""
+"""How graphs of VTA run: each as one launch of a core, on tensors of the queue program."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ...dialects import vta
-from ...dialects.cl import Target, target_of
+from ...dialects.cl import target_of
 from ...dialects.offload import OffloadGraphOp
-from ...dialects.vta.facts import VTAFacts
 from ...dialects.vta.stream_file import write_stream
 from ...errors import CloptError
 from ...weights import Array, Weights
 from ..offload import CommandKernels, KernelLaunch
 from .binaries import read_binary, stream_of
-from .core import CoreForm, schedule_core
+from .boards import board_arrays, board_launch
+from .core import schedule_core
 from .graph_source import GRAPH_KERNEL, TENSOR_SHIFT, graph_source
-
-_GPU_LANES = 256
-"""A work-group that GPUs take."""
+from .implementation import Implementation, implementation_of
 
 
 class VTAKernels(CommandKernels):
-    """The core as a kernel whose arguments are the arrays and the tensors of a graph."""
+    """The core as a kernel whose arguments are the arrays and the tensors of a graph.
+
+    On a target with a program binary it is that program's kernel (`boards.py`)."""
 
     def source(self, graphs: Sequence[OffloadGraphOp]) -> str:
         """Raises CloptError for graphs of two configurations: a device has one core."""
@@ -35,17 +35,22 @@ class VTAKernels(CommandKernels):
             raise CloptError(
                 f"The model has graphs for the VTA configurations {names}; choose one."
             )
-        return graph_source(next(iter(configs)), _form(graphs[0]), _most_tensors(binaries))
+        implementation = _implementation(graphs[0])
+        if implementation.program is not None:
+            return ""  # a binary
+        return graph_source(next(iter(configs)), implementation.form, _most_tensors(binaries))
 
     def launch(self, graph: OffloadGraphOp, command: Operation) -> KernelLaunch:
-        binary = _binary(graph)
+        binary, implementation = _binary(graph), _implementation(graph)
+        if implementation.program is not None:
+            return board_launch(binary, implementation)
         code = binary.code
         instructions = code.instructions.key
         # In the place of a memory or tensor that the graph has not, any array will do.
         memories = (code.uops, code.weights, code.biases)
         tensors = range(len(binary.all_tensors))
         missing = _most_tensors(_neighbours(binary)) - len(tensors)
-        lanes = _form(graph).lanes
+        lanes = implementation.form.lanes
         return KernelLaunch(
             GRAPH_KERNEL,
             [
@@ -62,9 +67,11 @@ class VTAKernels(CommandKernels):
 
     def arrays(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, Array]:
         """How the lanes share each instruction, and the number of its tensor."""
-        binary = _binary(graph)
-        read = read_binary(binary, weights)
-        shares = schedule_core(read.instructions, read.uops, binary.config, _form(graph))
+        binary, implementation = _binary(graph), _implementation(graph)
+        if implementation.program is not None:
+            return board_arrays(binary, weights, implementation)
+        read, form = read_binary(binary, weights), implementation.form
+        shares = schedule_core(read.instructions, read.uops, binary.config, form)
         return {_hints(binary): shares | read.relocations << TENSOR_SHIFT}
 
     def files(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, bytes]:
@@ -78,15 +85,8 @@ class VTAKernels(CommandKernels):
         }
 
 
-def form_for(target: Target) -> CoreForm:
-    """The form of our core on a target."""
-    suited = 1 if target.device_type == "cpu" else _GPU_LANES
-    lanes = VTAFacts.of(target).vta_core_lanes or suited
-    return CoreForm(lanes=lanes, vector=16 if lanes == 1 else 1)
-
-
-def _form(graph: OffloadGraphOp) -> CoreForm:
-    return form_for(target_of(_module(graph)))
+def _implementation(graph: OffloadGraphOp) -> Implementation:
+    return implementation_of(target_of(_module(graph)))
 
 
 def _module(graph: Operation) -> ModuleOp:

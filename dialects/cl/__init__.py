@@ -2,10 +2,11 @@
 
 from xdsl.ir import Dialect
 
-from .commands import Access, Command, access, commands, enqueued, is_offloaded
+from .commands import ONE_COMMAND, Access, Command, access, commands, enqueued, is_offloaded
 from .enqueue_offload import EnqueueOffloadOp
 from .image_pool import image_objects
-from .kernels import Kernel, kernels_of
+from .kernel_op import KernelOp
+from .kernels import Kernel, Scalar, kernels_of
 from .liveness import Lifetime, lifetimes
 from .memory import ArenaOp, BufferViewOp, ImageViewOp, stored_bytes
 from .offload_order import graphs_in, graphs_of
@@ -14,7 +15,6 @@ from .ops import (
     ConstantOp,
     EnqueueCopyOp,
     EnqueueKernelOp,
-    KernelOp,
     ReturnOp,
     ViewOp,
 )
@@ -25,6 +25,7 @@ from .target_attr import TargetAttr, set_target, target_of
 
 __all__ = [
     "CL",
+    "ONE_COMMAND",
     "Access",
     "AllocOp",
     "ArenaOp",
@@ -43,6 +44,7 @@ __all__ = [
     "Port",
     "ProgramOp",
     "ReturnOp",
+    "Scalar",
     "Target",
     "TargetAttr",
     "ViewOp",

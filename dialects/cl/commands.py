@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 Command: TypeAlias = EnqueueKernelOp | EnqueueCopyOp | EnqueueOffloadOp
 
+ONE_COMMAND = "cl.one_command"
+"""An attribute of commands that follow one another in the place of a single one, all with the same
+value."""
+
 
 @dataclass(frozen=True)
 class Access:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from .. import nn, tir
 from ..properties import ints
-from .ops import KernelOp
+from .kernel_op import KernelOp
+
+
+class Scalar(NamedTuple):
+    """A number among the arguments of a kernel."""
+
+    position: int
+    bytes: int
+    """4 or 8"""
+    value: int
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,17 @@ class Kernel:
     function: str = ""
     """Its name in its source, where that is another: several kernels may be one function."""
 
+    scalars: tuple[Scalar, ...] = ()
+    """The numbers among its arguments, in their order."""
+    program: str = ""
+    """The weight that is its program, a binary; empty where it is built from the source."""
+
+    def position(self, index: int) -> int:
+        """The parameter that the buffer `index` is, behind scalars that come before."""
+        for scalar in self.scalars:
+            index += scalar.position <= index
+        return index
+
     @property
     def function_name(self) -> str:
         """Its name in its source."""
@@ -44,11 +65,14 @@ class Kernel:
             outputs, constants = frozenset(op.output_indices), frozenset(op.constant_indices)
             return cls(op.sym_name.data, op.arg_types, outputs, None, None, constants)
         constants: frozenset[int] = frozenset()
-        function = ""
+        function = program = ""
+        scalars: tuple[Scalar, ...] = ()
         if isinstance(op, KernelOp):
             arg_types = tuple(op.arg_types)
             bounds = ints(op.bounds)
             function = "" if op.function is None else op.function.data
+            program = "" if op.program is None else op.program.data
+            scalars = tuple(Scalar(*row) for row in op.scalar_rows)
         else:
             bounds = tir.rolled_bounds(op)
             arg_types = tuple(param.type for param in op.params)
@@ -63,6 +87,8 @@ class Kernel:
             bounds,
             frozenset(tir.in_place_pairs(op.in_place)),
             function,
+            scalars,
+            program,
         )
 
     def accepts(self, types: Sequence[Attribute]) -> bool:

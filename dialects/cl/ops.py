@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
     FixedBitwidthType,
     FlatSymbolRefAttrConstr,
     IntegerAttr,
     MemRefType,
     StringAttr,
-    SymbolNameConstraint,
     SymbolRefAttr,
     i64,
 )
@@ -30,11 +27,9 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, SymbolOpInterface
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from .. import tir
-from ..properties import ints
 from .images import image_of, is_over_buffer
 
 
@@ -259,104 +254,3 @@ class ReturnOp(IRDLOperation):
 
     def __init__(self):
         super().__init__()
-
-
-@irdl_op_definition
-class KernelOp(IRDLOperation):
-    """A kernel whose body is elsewhere, as in a saved program: the facts that launches need.
-
-    `cl.kernel @conv(memref<4xf32>, memref<4xf32>) outputs [1] global [64] local [8]`
-
-    `bounds [3]` are the bounds of its rolled loops, arguments after the buffers
-    (`tir.rolled_bounds`). `in_place [[0, 1]]` are inputs and outputs that may share their bytes, as
-    in `tir.func`. `function "name"` is the kernel's name in its source, where that is another.
-    """
-
-    name = "cl.kernel"
-    sym_name = prop_def(SymbolNameConstraint())
-    arg_types = prop_def(ArrayAttr)
-    outputs = prop_def(DenseArrayBase)
-    global_size = prop_def(DenseArrayBase)
-    local_size = prop_def(DenseArrayBase)
-    bounds = opt_prop_def(DenseArrayBase)
-    in_place = opt_prop_def(ArrayAttr)
-    function = opt_prop_def(StringAttr)
-    traits = traits_def(SymbolOpInterface())
-
-    def __init__(
-        self,
-        name: str,
-        arg_types: Sequence[Attribute],
-        outputs: Sequence[int],
-        global_size: Sequence[int],
-        local_size: Sequence[int],
-        bounds: Sequence[int] = (),
-        in_place: Sequence[tuple[int, int]] = (),
-        function: str = "",
-    ):
-        super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "arg_types": ArrayAttr(arg_types),
-                "outputs": DenseArrayBase.from_list(i64, outputs),
-                "global_size": DenseArrayBase.from_list(i64, global_size),
-                "local_size": DenseArrayBase.from_list(i64, local_size),
-                "bounds": DenseArrayBase.from_list(i64, bounds) if bounds else None,
-                "in_place": tir.in_place_attribute(in_place),
-                "function": StringAttr(function) if function else None,
-            }
-        )
-
-    def verify_(self) -> None:
-        for type_ in self.arg_types:
-            byte_count(type_)
-        for i in ints(self.outputs):
-            if not 0 <= i < len(self.arg_types):
-                raise VerifyException(f"output {i} is not one of {len(self.arg_types)} parameters")
-        tir.verify_in_place(self.in_place, self.arg_types.data, set(ints(self.outputs)))
-        tir.verify_ndrange(ints(self.global_size), ints(self.local_size))
-
-    @classmethod
-    def parse(cls, parser: Parser) -> KernelOp:
-        name = parser.parse_symbol_name().data
-        arg_types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-
-        def integers() -> list[int]:
-            return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-
-        def required(keyword: str) -> list[int]:
-            parser.parse_keyword(keyword)
-            return integers()
-
-        outputs, global_size, local_size = map(required, ("outputs", "global", "local"))
-        bounds = integers() if parser.parse_optional_keyword("bounds") else []
-        pairs: list[list[int]] = []
-        start = parser.pos
-        if parser.parse_optional_keyword("in_place"):
-            pairs = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, integers)
-        if any(len(pair) != 2 for pair in pairs):
-            parser.raise_error("in_place lists pairs of an input and an output", start, parser.pos)
-        in_place = [(input_, output) for input_, output in pairs]
-        named = parser.parse_optional_keyword("function")
-        function = parser.parse_str_literal() if named else ""
-        op = cls(name, arg_types, outputs, global_size, local_size, bounds, in_place, function)
-        op.attributes |= parser.parse_optional_attr_dict()
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_symbol_name(self.sym_name.data)
-        with printer.in_parens():
-            printer.print_list(self.arg_types, printer.print_attribute)
-        printer.print_string(f" outputs {list(ints(self.outputs))}")
-        printer.print_string(f" global {list(ints(self.global_size))}")
-        printer.print_string(f" local {list(ints(self.local_size))}")
-        if self.bounds is not None:
-            printer.print_string(f" bounds {list(ints(self.bounds))}")
-        if self.in_place is not None:
-            pairs = tir.in_place_pairs(self.in_place)
-            printer.print_string(f" in_place {[list(pair) for pair in pairs]}")
-        if self.function is not None:
-            printer.print_string(" function ")
-            printer.print_string_literal(self.function.data)
-        printer.print_op_attributes(self.attributes)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr, i8
+from xdsl.dialects.builtin import ArrayAttr, MemRefType, ModuleOp, StringAttr, i8
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import irdl_op_definition, prop_def, region_def, traits_def
 from xdsl.parser import Parser
@@ -14,11 +14,14 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ..cl import target_of
 from ..offload import CommandWork, OffloadGraphOp, Tensors
 from ..properties import I64, I64_ARRAY, int_array, integer, ints, text
 from .attributes import DramKind, DramType
 from .config import INSTRUCTION_BYTES, UOP_BYTES, Config, ConfigAttr
+from .facts import VTAFacts
 from .isa import Memory
+from .memory_layout import layout_of
 from .program import parse_config
 
 MOST_TENSORS = 16
@@ -170,9 +173,20 @@ class BinaryOp(OffloadGraphOp):
         return MemRefType(i8, [tensor.type.elements, *self.config.element_shape(Memory.OUT)])
 
     def scratch(self, command: Operation) -> Sequence[MemRefType]:
-        """The tensors between layers, then the scratchpads of a core that has none of its own."""
-        pads = MemRefType(i8, [scratchpad_bytes(self.config)])
-        return [*map(self.memory_type, self._between), pads]
+        """The tensors between layers, then the scratchpads of a core that has none of its own.
+
+        A core that is a program binary takes all tensors in one memory.
+        """
+        pads, facts = MemRefType(i8, [scratchpad_bytes(self.config)]), self._facts
+        if not facts.vta_program:
+            return [*map(self.memory_type, self._between), pads]
+        memory = MemRefType(i8, [layout_of(self, facts.vta_memory).bytes])
+        return [memory, pads] if "scratch" in facts.arguments else [memory]
+
+    @property
+    def _facts(self) -> VTAFacts:
+        module = self.get_toplevel_object()
+        return VTAFacts.of(target_of(module)) if isinstance(module, ModuleOp) else VTAFacts()
 
     @property
     def weight_keys(self) -> list[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, cast
 
-from ..facts import AcceleratorFacts, require_positive
+from ..facts import AcceleratorFacts, require_choice, require_positive
+from .arguments import PLACEMENTS, SEPARATE, read_arguments
 from .config import BLOCK_16, Config, VTAConfigError
 
 
@@ -29,10 +31,42 @@ class VTAFacts(AcceleratorFacts):
     """Work-items that are one core, where it is our OpenCL core; a power of two. One computes
     sixteen channels at a time, several have a channel each. 0 is one on a CPU, 256 on a GPU."""
 
+    vta_program: str = ""
+    """The path of a program binary that is the core on the device; without one it is ours, from
+    source. `[vta]` in a target's file describes it."""
+    vta_program_config: str = ""
+    """The configuration that the program has; `vta_config` is the same."""
+    vta_kernel: str = ""
+    """The program's kernel."""
+    vta_arguments: str = ""
+    """What each parameter of that kernel is, between spaces."""
+    vta_memory: str = SEPARATE
+    """The buffers that the kernel takes: one for each memory of constants and one for activations
+    (`separate`), or one for all of them (`arena`)."""
+
     @property
     def config(self) -> Config:
         """The configuration of the core."""
         return Config.parse(self.vta_config)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What each parameter of the program's kernel is; nothing without a program."""
+        return tuple(self.vta_arguments.split())
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """As of any accelerator, but `arguments` is a list, and `program` counts from `folder`."""
+        facts = super().from_table(table, folder)
+        arguments, program = facts.get("vta_arguments"), facts.get("vta_program")
+        if arguments is not None:
+            if not isinstance(arguments, list):
+                raise ValueError(f"vta.arguments is a list of names, not {arguments!r}")
+            facts["vta_arguments"] = " ".join(map(str, cast("list[object]", arguments)))
+        if isinstance(program, str):
+            facts["vta_program"] = str(folder / program)
+            facts.setdefault("vta_program_config", facts.get("vta_config", BLOCK_16.name))
+        return facts
 
     def check(self, facts: Mapping[str, Any]) -> None:
         super().check(facts)
@@ -44,3 +78,24 @@ class VTAFacts(AcceleratorFacts):
         lanes = facts["vta_core_lanes"]
         if lanes < 0 or lanes & (lanes - 1):
             raise ValueError(f"vta_core_lanes is 0 or a power of two, not {lanes}")
+        require_choice(facts, "vta_memory", PLACEMENTS)
+        if facts["vta_program"]:
+            _check_program(facts)
+        elif others := [name for name in _OF_PROGRAMS if facts[name]]:
+            raise ValueError(f"{others[0]} is about a program binary; name that as vta_program")
+
+
+_OF_PROGRAMS = ("vta_program_config", "vta_kernel", "vta_arguments")
+
+
+def _check_program(facts: Mapping[str, Any]) -> None:
+    program, config = facts["vta_program"], facts["vta_program_config"]
+    for name in _OF_PROGRAMS:
+        if not facts[name]:
+            raise ValueError(f"{name} is missing for the program {program}")
+    if config != facts["vta_config"]:
+        raise ValueError(
+            f"the program {program} is a core {config}, and vta_config asks for "
+            f"{facts['vta_config']}; name the program of such a core"
+        )
+    read_arguments(facts["vta_arguments"])

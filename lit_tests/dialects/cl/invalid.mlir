@@ -412,3 +412,24 @@ builtin.module {
     cl.return
   }
 }
+
+// -----
+
+builtin.module {
+  // expected-error@+1 {{scalars [3] are not among 3 parameters, in order}}
+  cl.kernel @k(memref<4xf32>, memref<4xf32>) outputs [0] global [8] local [8] scalars [[3, 4, 1]]
+}
+
+// -----
+
+builtin.module {
+  // expected-error@+1 {{a kernel has bounds or scalars, not both}}
+  cl.kernel @k(memref<4xf32>) outputs [0] global [8] local [8] bounds [2] scalars [[0, 4, 1]]
+}
+
+// -----
+
+builtin.module {
+  // expected-error@+1 {{a scalar has 4 or 8 bytes}}
+  cl.kernel @k(memref<4xf32>) outputs [0] global [8] local [8] scalars [[0, 2, 1]]
+}

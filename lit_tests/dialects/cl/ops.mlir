@@ -8,6 +8,8 @@ builtin.module attributes {cl.target = #cl.target<"pocl", {vector_width = 4 : i6
   cl.kernel @add(memref<4xf32>, memref<4xf32>, memref<4xf32>) outputs [2] global [4] local [1]
   // CHECK-NEXT: cl.kernel @grid(memref<8x8xi8>) outputs [0] global [8, 8] local [4, 2] {note = "two dimensions"}
   cl.kernel @grid(memref<8x8xi8>) outputs [0] global [8, 8] local [4, 2] {note = "two dimensions"}
+  // CHECK-NEXT: cl.kernel @vta_0_0(memref<64xi8>, memref<64xi8>) outputs [1] global [1] local [1] function "board" scalars [{{\[}}0, 4, 12], [2, 8, 0]] program "p_0123456789abcdef" {note = "a binary"}
+  cl.kernel @vta_0_0(memref<64xi8>, memref<64xi8>) outputs [1] global [1] local [1] function "board" scalars [[0, 4, 12], [2, 8, 0]] program "p_0123456789abcdef" {note = "a binary"}
 
   // CHECK-NEXT: cl.program @main(%image: memref<4xf32> {cl.name = "image"}, %sum: memref<4xf32> {cl.name = "sum"}, %mask: memref<8x8xi8> {cl.name = "mask", cl.element_type = ui8}) inputs 1 {
   cl.program @main(%image: memref<4xf32> {cl.name = "image"}, %sum: memref<4xf32> {cl.name = "sum"}, %mask: memref<8x8xi8> {cl.name = "mask", cl.element_type = ui8}) inputs 1 {

@@ -14,7 +14,7 @@ import pytest
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.pyopencl_runtime.vta import Accelerator, Region, form_for
 from clopt.backends.vta.core import CoreForm
-from clopt.backends.vta.implementation import Implementation, read_implementation
+from clopt.backends.vta.implementation import Implementation
 from clopt.dialects.vta.config import BLOCK_16, Config
 from clopt.dialects.vta.encoding import VTAStreamError, Words, encode, encode_uops
 from clopt.dialects.vta.isa import AluOpcode, Instruction, Memory
@@ -135,9 +135,10 @@ def test_a_program_binary_stands_in_for_the_core(device: str, tmp_path: Path):
     found = find_device(device)
     context = cl.Context([found.handle])
     (tmp_path / "board.bin").write_bytes(cl.Program(context, BOARD).build().binaries[0])
-    arguments = ["instruction_count", "out", "instructions"]
-    table = {"program": "board.bin", "kernel": "board", "arguments": arguments}
-    board = Accelerator(context, found, read_implementation(table, tmp_path))
+    arguments = ("instruction_count", "out", "instructions")
+    path = tmp_path / "board.bin"
+    described = Implementation(program=path, kernel="board", arguments=arguments)
+    board = Accelerator(context, found, described)
     stream = words(store(2))
     vta = Machine(board, cl.CommandQueue(context))
     out = vta.region(np.zeros(stream.nbytes, np.int8))
@@ -151,7 +152,7 @@ def test_a_program_binary_stands_in_for_the_core(device: str, tmp_path: Path):
     with pytest.raises(CloptError, match='no kernel "vta_core"'):
         Accelerator(context, found, replace(board.implementation, kernel="vta_core"))
     short = replace(board.implementation, arguments=("instructions", "out"))
-    with pytest.raises(CloptError, match=r"has 3 parameters, and vta\.arguments names 2"):
+    with pytest.raises(CloptError, match="has 3 parameters, and its target names 2"):
         Accelerator(context, found, short)
 
 

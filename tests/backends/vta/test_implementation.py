@@ -1,62 +1,78 @@
-"""The table of a TOML file that describes a VTA."""
+"""The table of a target's file that describes a VTA."""
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 import pytest
 
+from clopt.backends.targets import TargetChoice
 from clopt.backends.vta.core import CoreForm, build_options
-from clopt.backends.vta.implementation import Implementation, read_implementation
-from clopt.dialects.vta.config import BATCH_2, Config
+from clopt.backends.vta.implementation import Implementation, implementation_of
+from clopt.dialects.vta import BATCH_2, Config, Memory
+from clopt.dialects.vta.arguments import ARENA
+from clopt.dialects.vta.memory_layout import layout_of
 from clopt.errors import CloptError
+from clopt.weights import Weights
+from support.vta.queue_programs import residual
 
 BOARD = """
+[vta]
+mode = "auto"
 config = "2x16_i8w8a32_15_15_18_17"
 program = "board.aocx"
 kernel = "vta"
 arguments = ["instruction_count", "instructions", "uop", "acc", "inp", "wgt", "out"]
+memory = "arena"
 """
 
 
-def read(text: str) -> Implementation:
-    return read_implementation(tomllib.loads(text), Path("/boards"))
+def read(folder: Path, text: str, facts: str = "") -> Implementation:
+    """The implementation of a target with this file, and other facts."""
+    path = folder / "mine.toml"
+    path.write_text(text)
+    target = TargetChoice.parse(f"{path} {facts}").load()
+    assert target is not None
+    return implementation_of(target)
 
 
-def test_a_board():
-    board = read(BOARD)
+def test_a_board(tmp_path: Path):
+    board = read(tmp_path, BOARD, "vta=prefer")
     assert board.config == BATCH_2
-    assert board.program == Path("/boards/board.aocx")
+    assert board.program == tmp_path / "board.aocx"
     assert board.arguments[:2] == ("instruction_count", "instructions")
+    assert (board.memory, board.form) == (ARENA, CoreForm(1, 16))
     assert not board.moves_memories
 
 
-def test_our_core():
-    core = read("lanes = 256\nvector = 1\nlocal_scratchpads = true\ncores = 4")
-    assert core.form == CoreForm(256, 1, True)
-    assert (core.config, core.program, core.cores) == (Config(), None, 4)
+def test_our_core(tmp_path: Path):
+    text = 'device_type = "gpu"\n[vta]\ncore_lanes = {}'
+    assert read(tmp_path, text.format(32)).form == CoreForm(32, 1)
+    core = read(tmp_path, text.format(0))
+    assert (core.form, core.program, core.cores) == (CoreForm(256, 1), None, 1)
     assert core.moves_memories
-    assert read("") == Implementation()
+    assert read(tmp_path, "") == Implementation()
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "facts", "sentence"),
     [
-        ("lane = 3", 'vta has no key "lane"'),
-        ("lanes = true", "vta.lanes is of type int, and not True"),
-        ("lanes = 3", "a power of two, not 3"),
-        ("vector = 4", "1 or 16 channels, not 4"),
-        ("cores = 0", "vta.cores is 1 or more"),
-        ('config = "big"', '"big" is no configuration'),
-        ('arguments = ["weights"]', "'weights' is no argument of a VTA kernel"),
-        ('arguments = ["wgt"]', "vta.arguments lacks instructions and out"),
-        (BOARD + "cores = 2", "need a kernel with the arguments ranges"),
+        ("[vta]\nlanes = 3", "", r'mine.toml: \[vta\] has no key "lanes"; it has mode, config,'),
+        ("[vtb]\nlanes = 3", "", 'mine.toml: A target has no table "vtb"; those of accelerators'),
+        ('[vta]\nconfig = "big"', "", 'mine.toml: vta_config is wrong: "big" is no configuration'),
+        ("[vta]\nprogram = 3", "", "mine.toml: vta_program is a word, not 3"),
+        ('[vta]\nkernel = "vta"', "", "vta_kernel is about a program binary; name that as"),
+        ('[vta]\nprogram = "a.bin"', "", "vta_kernel is missing for the program .*a.bin"),
+        (BOARD.replace('"wgt"', '"weights"'), "", '"weights" is no argument of a VTA kernel'),
+        (BOARD.replace('"instructions", ', ""), "", "of a VTA kernel lack instructions"),
+        (BOARD.replace("arguments =", "arguments = 1 #"), "", "is a list of names, not 1"),
+        (BOARD.replace('"arena"', '"heap"'), "", 'vta_memory is "separate" or "arena", not "heap"'),
+        (BOARD, "vta_config=1x16_i8w8a32_15_15_18_17", "is a core 2x16_.* and vta_config asks for"),
     ],
 )
-def test_mistakes_have_a_sentence(text: str, sentence: str):
+def test_mistakes_have_a_sentence(text: str, facts: str, sentence: str, tmp_path: Path):
     with pytest.raises(CloptError, match=sentence):
-        read(text)
+        read(tmp_path, text, facts)
 
 
 SMALL = Config(block_in=8, block_out=8, log_inp_buffer=14, log_wgt_buffer=16, log_acc_buffer=16)
@@ -65,3 +81,20 @@ SMALL = Config(block_in=8, block_out=8, log_inp_buffer=14, log_wgt_buffer=16, lo
 def test_small_blocks_are_refused():
     with pytest.raises(CloptError, match="blocks of 16 channels or more"):
         build_options(SMALL, CoreForm())
+
+
+def test_places_in_an_arena():
+    """Each tensor starts at a whole element of every memory: 256 bytes here."""
+    graph = residual(BATCH_2, Weights())
+    layout = layout_of(graph, ARENA)
+    size = BATCH_2.element_bytes(Memory.OUT)
+    assert layout.offsets == {
+        "input0": 0,
+        "input1": 256,
+        "output0": 512,
+        "scratch0": 768,
+        "uops": 1024,
+    }
+    assert layout.bytes == 1280
+    assert layout.places["output0"] * size == 512
+    assert layout.places["uops"] * 4 == 1024

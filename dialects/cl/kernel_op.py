@@ -1,0 +1,161 @@
+"""`cl.kernel`: a kernel whose body is elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, StringAttr, SymbolNameConstraint, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from .. import tir
+from ..properties import int_array, ints
+from .ops import byte_count
+
+
+@irdl_op_definition
+class KernelOp(IRDLOperation):
+    """A kernel whose body is elsewhere, as in a saved program: the facts that launches need.
+
+    `cl.kernel @conv(memref<4xf32>, memref<4xf32>) outputs [1] global [64] local [8]`
+
+    `bounds [3]` are the bounds of its rolled loops, arguments after the buffers
+    (`tir.rolled_bounds`). `in_place [[0, 1]]` are inputs and outputs that may share their bytes, as
+    in `tir.func`. `function "name"` is the kernel's name in its source, where that is another.
+
+    `scalars [[0, 4, 12]]` are numbers among its arguments: the position of each, its bytes and its
+    value. `program "key"` says that the weight of that name is the kernel's program, a binary.
+    """
+
+    name = "cl.kernel"
+    sym_name = prop_def(SymbolNameConstraint())
+    arg_types = prop_def(ArrayAttr)
+    outputs = prop_def(DenseArrayBase)
+    global_size = prop_def(DenseArrayBase)
+    local_size = prop_def(DenseArrayBase)
+    bounds = opt_prop_def(DenseArrayBase)
+    in_place = opt_prop_def(ArrayAttr)
+    function = opt_prop_def(StringAttr)
+    scalars = opt_prop_def(ArrayAttr)
+    program = opt_prop_def(StringAttr)
+    traits = traits_def(SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        arg_types: Sequence[Attribute],
+        outputs: Sequence[int],
+        global_size: Sequence[int],
+        local_size: Sequence[int],
+        bounds: Sequence[int] = (),
+        in_place: Sequence[tuple[int, int]] = (),
+        function: str = "",
+        scalars: Sequence[tuple[int, int, int]] = (),
+        program: str = "",
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "arg_types": ArrayAttr(arg_types),
+                "outputs": DenseArrayBase.from_list(i64, outputs),
+                "global_size": DenseArrayBase.from_list(i64, global_size),
+                "local_size": DenseArrayBase.from_list(i64, local_size),
+                "bounds": DenseArrayBase.from_list(i64, bounds) if bounds else None,
+                "in_place": tir.in_place_attribute(in_place),
+                "function": StringAttr(function) if function else None,
+                "scalars": ArrayAttr(map(int_array, scalars)) if scalars else None,
+                "program": StringAttr(program) if program else None,
+            }
+        )
+
+    @property
+    def scalar_rows(self) -> list[tuple[int, int, int]]:
+        """The position, the bytes and the value of each of its scalars."""
+        rows = () if self.scalars is None else self.scalars.data
+        return [(at, size, value) for at, size, value in map(ints, rows)]
+
+    def verify_(self) -> None:
+        for type_ in self.arg_types:
+            byte_count(type_)
+        self._verify_scalars()
+        for i in ints(self.outputs):
+            if not 0 <= i < len(self.arg_types):
+                raise VerifyException(f"output {i} is not one of {len(self.arg_types)} parameters")
+        tir.verify_in_place(self.in_place, self.arg_types.data, set(ints(self.outputs)))
+        tir.verify_ndrange(ints(self.global_size), ints(self.local_size))
+
+    def _verify_scalars(self) -> None:
+        places = [at for at, _, _ in self.scalar_rows]
+        count = len(self.arg_types) + len(places)
+        if places != sorted(set(places)) or not all(0 <= at < count for at in places):
+            raise VerifyException(f"scalars {places} are not among {count} parameters, in order")
+        if self.bounds is not None and places:
+            raise VerifyException("a kernel has bounds or scalars, not both")
+        if any(size not in (4, 8) for _, size, _ in self.scalar_rows):
+            raise VerifyException("a scalar has 4 or 8 bytes")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> KernelOp:
+        name = parser.parse_symbol_name().data
+        arg_types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+
+        def integers() -> list[int]:
+            return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+
+        def required(keyword: str) -> list[int]:
+            parser.parse_keyword(keyword)
+            return integers()
+
+        outputs, global_size, local_size = map(required, ("outputs", "global", "local"))
+        bounds = integers() if parser.parse_optional_keyword("bounds") else []
+        pairs: list[list[int]] = []
+        start = parser.pos
+        if parser.parse_optional_keyword("in_place"):
+            pairs = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, integers)
+        if any(len(pair) != 2 for pair in pairs):
+            parser.raise_error("in_place lists pairs of an input and an output", start, parser.pos)
+        in_place = [(input_, output) for input_, output in pairs]
+        named = parser.parse_optional_keyword("function")
+        function = parser.parse_str_literal() if named else ""
+        rows = (
+            parser.parse_comma_separated_list(parser.Delimiter.SQUARE, integers)
+            if parser.parse_optional_keyword("scalars")
+            else []
+        )
+        if any(len(row) != 3 for row in rows):
+            parser.raise_error("a scalar is a position, bytes and a value", start, parser.pos)
+        scalars = [(at, size, value) for at, size, value in rows]
+        program = parser.parse_str_literal() if parser.parse_optional_keyword("program") else ""
+        op = cls(
+            name, arg_types, outputs, global_size, local_size, bounds, in_place, function, scalars,
+            program,
+        )  # fmt: skip
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.arg_types, printer.print_attribute)
+        printer.print_string(f" outputs {list(ints(self.outputs))}")
+        printer.print_string(f" global {list(ints(self.global_size))}")
+        printer.print_string(f" local {list(ints(self.local_size))}")
+        if self.bounds is not None:
+            printer.print_string(f" bounds {list(ints(self.bounds))}")
+        if self.in_place is not None:
+            pairs = tir.in_place_pairs(self.in_place)
+            printer.print_string(f" in_place {[list(pair) for pair in pairs]}")
+        if self.function is not None:
+            printer.print_string(" function ")
+            printer.print_string_literal(self.function.data)
+        if self.scalars is not None:
+            printer.print_string(f" scalars {[list(row) for row in self.scalar_rows]}")
+        if self.program is not None:
+            printer.print_string(" program ")
+            printer.print_string_literal(self.program.data)
+        printer.print_op_attributes(self.attributes)

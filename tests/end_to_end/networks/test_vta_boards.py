@@ -1,0 +1,115 @@
+"""Networks on a program binary in the place of our core, in Python and in a C package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.ir import SSAValue
+
+import clopt
+from clopt.backends.vta.core import core_source
+from clopt.dialects import nn
+from clopt.errors import CloptError
+from support.nn.quantized import Quantized
+from support.vta.boards import ARGUMENTS, binary, build, compiled, write_board
+
+X = np.random.default_rng(9).integers(-128, 128, (1, 16, 4, 4)).astype(np.int8)
+
+
+def layer(net: Quantized, x: SSAValue, seed: int) -> SSAValue:
+    """A convolution with a bias and relu, so that all its results are from 0 to 127."""
+    random = np.random.default_rng(seed)
+    w = random.integers(-90, 91, (16, 16, 1, 1)).astype(np.float32) / 256
+    b = random.integers(-90, 91, 16).astype(np.float32) / 16
+    return net.round(net.relu(net.conv(net.back(x, -4), w, b)), -4)
+
+
+def one_graph() -> Quantized:
+    net = Quantized()
+    net.result(layer(net, net.input(1, 16, 4, 4), 8))
+    return net
+
+
+def two_graphs() -> Quantized:
+    """Two layers with a residual, around a kernel; the second graph reads two tensors."""
+    net = Quantized()
+    first = layer(net, layer(net, net.input(1, 16, 4, 4), 8), 9)
+    gate = net.round(net.add(nn.UnaryOp(net.back(first, -4), "sigmoid")), -7)
+    net.result(net.round(net.plus(net.back(first, -4), net.back(gate, -7)), -4))
+    return net
+
+
+@pytest.fixture(scope="module")
+def ours() -> np.ndarray:
+    """What our core computes of `two_graphs`."""
+    return compiled(two_graphs(), "0").run([X])[0]
+
+
+@pytest.mark.parametrize("memory", ["separate", "arena"])
+def test_a_board_computes_what_our_core_does(
+    memory: str, device: str, ours: np.ndarray, tmp_path: Path
+) -> None:
+    model = compiled(two_graphs(), device, write_board(tmp_path, binary(device), memory=memory))
+    np.testing.assert_array_equal(model.run([X])[0], ours)
+    rows = [row.name for row in model.profile(runs=1).rows]
+    assert sum("vta" in name for name in rows) == 2
+    assert "vta_" not in model.source
+
+
+def test_it_is_the_board_that_computes(device: str, tmp_path: Path) -> None:
+    (expected,) = compiled(one_graph(), device).run([X])
+    target = write_board(tmp_path, binary(device, negates=True))
+    (found,) = compiled(one_graph(), device, target).run([X])
+    assert expected.any()
+    np.testing.assert_array_equal(found, -expected)
+
+
+def test_our_core_as_a_binary(device: str, ours: np.ndarray, tmp_path: Path) -> None:
+    """Each of its parameters has a name; some are numbers of eight bytes."""
+    program = build(device, core_source().replace("void vta_core(", "void board("))
+    memories = [
+        word
+        for name in ("uop", "wgt", "acc", "inp", "acc8", "out")
+        for word in (name, f"{name}_at")
+    ]
+    arguments = ["instructions", "schedule", "ranges", "launch", "scratch", *memories]
+    target = write_board(tmp_path, program, arguments=arguments)
+    np.testing.assert_array_equal(compiled(two_graphs(), device, target).run([X])[0], ours)
+
+
+def test_a_saved_model_needs_the_program(device: str, tmp_path: Path, ours: np.ndarray) -> None:
+    target = write_board(tmp_path, binary(device))
+    compiled(two_graphs(), device, target).save(tmp_path / "model")
+    np.testing.assert_array_equal(clopt.load(tmp_path / "model", device).run([X])[0], ours)
+    (tmp_path / "board.bin").unlink()
+    with pytest.raises(CloptError, match=r"board\.bin: cannot read the program of VTA: No such"):
+        clopt.load(tmp_path / "model", device).prepare()
+
+
+def refusal(device: str, target: Path) -> str:
+    with pytest.raises(CloptError) as caught:
+        compiled(one_graph(), device, target).prepare()
+    return str(caught.value)
+
+
+def test_programs_that_cannot_be_used(device: str, tmp_path: Path) -> None:
+    assert "cannot read the program of VTA" in refusal(device, write_board(tmp_path, None))
+    assert "the program of VTA is empty" in refusal(device, write_board(tmp_path, b""))
+    found = refusal(device, write_board(tmp_path, b"no program"))
+    assert "refuses the program" in found
+    assert "board.bin: it is made for another device" in found
+    target = write_board(tmp_path, binary(device), kernel="vta")
+    assert 'The program binary has no kernel "vta"' in refusal(device, target)
+    target = write_board(tmp_path, binary(device), arguments=ARGUMENTS.split()[1:])
+    assert "has 10 parameters, and its target names 9" in refusal(device, target)
+    arguments = [name for name in ARGUMENTS.split() if name != "wgt"]
+    target = write_board(tmp_path, binary(device), arguments=arguments)
+    assert "moves the memory WGT, and the kernel board of the program" in refusal(device, target)
+
+
+def test_a_c_package_is_refused(device: str, tmp_path: Path) -> None:
+    model = compiled(one_graph(), device, write_board(tmp_path, binary(device)))
+    with pytest.raises(CloptError, match="this target names a program binary"):
+        model.save_c(tmp_path / "package")
