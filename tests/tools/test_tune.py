@@ -61,7 +61,8 @@ def test_a_worker_measures_on_its_device():
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["guess"], '"guess" is no subcommand; there are: search, worker,'),
+        (["guess"], '"guess" is no subcommand and no .onnx file; there are: search, report,'),
+        (["net.onnx", "--trials", "0"], "--trials 0: try 1 plan or more."),
         (
             ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "no such"],
             'No OpenCL device answers to "no such"',

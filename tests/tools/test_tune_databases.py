@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -110,8 +111,13 @@ def test_a_torn_line_is_told(capsys: pytest.CaptureFixture[str], database: Path)
 
 
 def test_other_words_are_no_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert sentence(capsys, "rename").startswith('clopt-tune: "rename" is no subcommand; there are')
-    for command in COMMANDS:
+    said = sentence(capsys, "rename")
+    assert said.startswith('clopt-tune: "rename" is no subcommand and no .onnx file; there are: ')
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    listed = capsys.readouterr().out
+    for command, purpose in COMMANDS.items():
+        assert re.search(rf"^  {command} +{re.escape(purpose)}$", listed, re.M)
         with pytest.raises(SystemExit, match="0"):
             main([command, "--help"])
         assert capsys.readouterr().out.startswith(f"usage: clopt-tune {command} ")

@@ -1,4 +1,8 @@
-"""`clopt-tune`: find the best plans of kernels for a device, and keep them."""
+"""`clopt-tune`: make a model faster on a device by trying other schedules of its kernels there.
+
+A schedule is called a plan. The times go into a database beside the model, from which clopt takes
+the best plans.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +17,15 @@ SEARCH = "search"
 """The subcommand that the path of a model stands for."""
 
 COMMANDS: Mapping[str, str] = {
-    SEARCH: "find the fastest plans of a model; a model's path alone does it, too",
-    "worker": "try the plans that a search sends",
-    "runner": "write what tries plans on boards without Python",
+    SEARCH: "try plans of a model's kernels; the path of a model alone does so, too",
     "report": "draw a search: a page with each trial and what it gained",
-    "show": "what a database knows of each kernel",
+    "show": "list what a database knows of each kernel",
     "merge": "put databases together",
-    "diff": "where two databases differ in the best plan or its time",
-    "prune": "leave out what decides nothing any more",
-    "export": "write the best plans as a file for --plans",
+    "diff": "compare the best plans of two databases and their times",
+    "prune": "remove what decides nothing any more from a database",
+    "export": "write the best plans of a database as a file for --plans",
+    "worker": "try the plans that a search on another machine sends",
+    "runner": "write the C program that tries plans on boards without Python",
 }
 """The subcommands and what they do. Each is a module of this folder with `main(args)`."""
 
@@ -34,11 +38,11 @@ clopt-tune merge phone.jsonl server.jsonl -o all.jsonl
 """
 
 OPTIONS: Options = [
-    (
-        ("subcommand",),
-        {"help": "; ".join(f"{name}: {purpose}" for name, purpose in COMMANDS.items())},
-    ),
+    (("model",), {"metavar": "MODEL.onnx", "help": "clopt-tune search --help shows its options"}),
 ]
+
+_SUBCOMMANDS = "\n".join(f"  {name:8}{purpose}" for name, purpose in COMMANDS.items())
+_USAGE = "%(prog)s MODEL.onnx [options]\n       %(prog)s SUBCOMMAND [options]"
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -51,9 +55,14 @@ def main(args: Sequence[str] | None = None) -> None:
             command: Callable[[Sequence[str]], None]
             command = import_module(f".{words[0]}", __package__).main
             return command(words[1:])
-        options = make_parser("clopt-tune", __doc__, EXAMPLES, OPTIONS).parse_args(words)
+        parser = make_parser("clopt-tune", __doc__, EXAMPLES, OPTIONS)
+        parser.usage = _USAGE
+        parser.description = (
+            f"{parser.description}\n\nsubcommands, each with --help:\n{_SUBCOMMANDS}"
+        )
+        word = parser.parse_args(words).model
         raise CloptError(
-            f'"{options.subcommand}" is no subcommand; there are: {", ".join(COMMANDS)}.'
+            f'"{word}" is no subcommand and no .onnx file; there are: {", ".join(COMMANDS)}.'
         )
 
 

@@ -1,4 +1,4 @@
-"""`clopt-tune diff`: where two databases differ in the best plan of a kernel or its time."""
+"""`clopt-tune diff`: list where two databases differ in the best plan of a kernel or its time."""
 
 from __future__ import annotations
 

@@ -16,7 +16,12 @@ OPTIONS: Options = [
     (("databases",), {"nargs": "+", "type": Path, "help": "tuning databases"}),
     (
         ("-o", "--output"),
-        {"required": True, "type": Path, "help": "the database to write; may be one of them"},
+        {
+            "required": True,
+            "type": Path,
+            "metavar": "FILE",
+            "help": "the database to write; may be one of them",
+        },
     ),
 ]
 

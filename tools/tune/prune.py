@@ -1,4 +1,4 @@
-"""`clopt-tune prune`: leave out records that decide nothing any more."""
+"""`clopt-tune prune`: remove records that decide nothing any more from a database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`clopt-tune search`: find the fastest plans of a model's kernels on a device."""
+"""`clopt-tune search`: try plans of a model's kernels on a device, and keep the fastest.
+
+A plan says how a kernel is scheduled. The times go into a database, from which clopt takes the best
+plans. Ctrl-C ends the search, and the same command goes on where it was.
+"""
 
 from __future__ import annotations
 
@@ -43,34 +47,51 @@ OPTIONS: Options = [
     (("model",), {"type": Path, "help": "an .onnx file"}),
     (
         ("--dim",),
-        {"action": "append", "default": [], "metavar": "NAME=N", "help": "bind a dimension"},
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "NAME=VALUE",
+            "help": "bind a symbolic dimension of the model; repeat for more",
+        },
     ),
     (
         ("--target",),
         {
             "dest": "device_target",
-            "metavar": "NAME",
-            "help": "tune code for this target, or with changed facts; by default for the device",
+            "metavar": "TARGET",
+            "help": "tune for this target, a name or the path of a .toml file; facts may follow "
+            "that change it (default: the target of the device)",
         },
     ),
-    (("--precision",), {"default": "f32", "help": "as for clopt-compile (default: f32)"}),
+    (
+        ("--precision",),
+        {"default": "f32", "metavar": "TYPES", "help": "as for clopt-compile (default: f32)"},
+    ),
     (
         ("--time",),
         {
-            "metavar": "10m",
-            "help": "seconds, minutes (m) or hours (h); by default until no more gain is expected",
+            "help": "how long to search: 90s, 10m, 2h (default: until no more gain is expected)",
         },
     ),
-    (("--trials",), {"type": int, "metavar": "N", "help": "the most plans to try"}),
+    (("--trials",), {"type": int, "metavar": "N", "help": "the most plans to try (default: any)"}),
     (
         ("-o", "--output"),
         {
             "type": Path,
             "metavar": "FILE",
-            "help": "the database (default: beside the model, where clopt finds it)",
+            "help": "the database (default: MODEL.tuning.jsonl beside the model, where clopt finds "
+            "it)",
         },
     ),
-    (("--seed",), {"type": int, "default": 0, "help": "of the search (default: 0)"}),
+    (
+        ("--seed",),
+        {
+            "type": int,
+            "default": 0,
+            "metavar": "N",
+            "help": "another number searches in another order (default: 0)",
+        },
+    ),
 ]
 
 
@@ -79,6 +100,8 @@ def main(args: Sequence[str]) -> None:
     parser = make_parser("clopt-tune search", __doc__, EXAMPLES, OPTIONS, MACHINES)
     options = parser.parse_args(gather_target(args))
     check(options)
+    if options.trials is not None and options.trials < 1:
+        raise CloptError(f"--trials {options.trials}: try 1 plan or more.")
     budget = Budget(_seconds(options.time), options.trials)
     beside = database_beside(options.model)
     path: Path = options.output or beside

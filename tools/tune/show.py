@@ -1,4 +1,4 @@
-"""`clopt-tune show`: what databases know of each kernel on each device."""
+"""`clopt-tune show`: list what databases know of each kernel on each device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ OPTIONS: Options = [
     (("databases",), {"nargs": "+", "type": Path, "help": "tuning databases"}),
     (
         ("--kernel",),
-        {"metavar": "KEY", "help": "the plans of a kernel, by the beginning of its key"},
+        {
+            "metavar": "KEY",
+            "help": "list all plans of this kernel; the beginning of its key will do",
+        },
     ),
 ]
 

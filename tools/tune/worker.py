@@ -18,11 +18,11 @@ clopt-tune worker --scheduler tcp://host:8786 --board tcp://localhost:9000
 OPTIONS: Options = [
     (
         ("--scheduler",),
-        {"required": True, "metavar": "ADDRESS", "help": "where dask scheduler answers"},
+        {"required": True, "metavar": "ADDRESS", "help": "tcp://host:port of the dask scheduler"},
     ),
     (
         ("--device",),
-        {"metavar": "TEXT", "help": "a part of the name of an OpenCL device of this machine"},
+        {"metavar": "TEXT", "help": "try them on this OpenCL device: a part of its name"},
     ),
     (
         ("--board",),
