@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..dialects import cl
+from ..passes.pipelines import Tuning
 from ..passes.tir import tuning_database
 from ..passes.tir.plan_file import plan_context, read_plan
 from ..passes.tir.tuning_database import TuningDatabase
 from ..passes.tir.tuning_record import Record
 from . import records
 from .instrument import Device
+from .layouts import Measured
 from .trial import Fault, Result, Task
 
 
@@ -22,18 +25,38 @@ class DatabaseJournal:
     path: Path
     device: Device
 
+    @property
+    def tuning(self) -> Tuning:
+        """What a pipeline takes from the database, on this device."""
+        names = (str(self.path),) if self.path.exists() else ()
+        return Tuning(names, (), self.device.name, self.device.driver)
+
+    @property
+    def place(self) -> tuning_database.Device:
+        """The device, as a database has it."""
+        return tuning_database.Device(self.device.name, self.device.driver)
+
     def known(self, task: Task) -> Sequence[Result]:
         """What this device said of the kernel's plans, by this driver."""
-        if not self.path.exists():
-            return []
-        found = TuningDatabase.read(self.path)
-        device = tuning_database.Device(self.device.name, self.device.driver)
-        known = found.known(task.kernel, task.target, device).values()
+        known = self._known(task.kernel, task.target)
         return [_result(record) for record in known if tuning_database.is_current(record)]
 
     def note(self, task: Task, result: Result, is_default: bool) -> None:
         """Append a result. Raises CloptError where the file cannot be written."""
         records.append(self.path, [records.record_of(task, result, is_default=is_default)])
+
+    def known_layouts(self, kernel: str, target: cl.Target) -> set[str]:
+        """The layouts in which this device, by this driver, has tried a kernel."""
+        return {record.layouts for record in self._known(kernel, target)}
+
+    def note_layouts(self, measured: Measured, target: cl.Target) -> None:
+        """Append what was measured. Raises CloptError where the file cannot be written."""
+        records.append(self.path, [records.record_of_layouts(measured, target)])
+
+    def _known(self, kernel: str, target: cl.Target) -> list[Record]:
+        if not self.path.exists():
+            return []
+        return list(TuningDatabase.read(self.path).known(kernel, target, self.place).values())
 
 
 def _result(record: Record) -> Result:

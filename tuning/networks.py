@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from ..api import compile as compile_model
 from ..backends.pyopencl_runtime import find_device, live_target
@@ -15,8 +16,10 @@ from ..compiled_model import CompiledModel
 from ..context import CloptContext, collected_rarely
 from ..dialects import cl, nn
 from ..frontends.onnx import import_onnx
-from ..passes.pipelines import run_pipeline
+from ..passes.nn.choose import NNChoosePass, has_accelerators, layout_problem
+from ..passes.pipelines import Tuning, run_pipeline
 from ..passes.tir.choose_plan import TIRChoosePlanPass
+from .layouts import Networks
 from .tasks import tasks_of
 from .trial import Task
 
@@ -33,10 +36,27 @@ class Model:
     precision: str = "f32"
 
     @collected_rarely()
-    def tasks(self) -> list[Task]:
-        """Its distinct kernels. Raises CloptError for a model that cannot be compiled."""
-        module, ctx = self._lowered()
+    def tasks(self, tuning: Tuning | None = None) -> list[Task]:
+        """Its distinct kernels, in the layouts of tuning databases.
+
+        Raises CloptError for a model that cannot be compiled.
+        """
+        module, ctx = self._lowered(TIRChoosePlanPass, tuning)
         return tasks_of(module, ctx.weights)
+
+    @collected_rarely()
+    def networks(self) -> Networks:
+        """Its networks before the choice of layouts; none where an accelerator is part of it.
+
+        Raises CloptError for a model that cannot be compiled so far.
+        """
+        module, ctx = self._lowered(NNChoosePass)
+        target = cl.target_of(module)
+        if not target.lanes or has_accelerators(target):
+            return Networks([], ctx.weights)
+        functions = nn.networks_of(module)
+        problems = [layout_problem(function, target, ctx) for function in functions]
+        return Networks(problems, ctx.weights)
 
     def compiled(self, tuning: str | Path) -> CompiledModel:
         """The model with the plans of a database, or of none with `off`."""
@@ -49,7 +69,9 @@ class Model:
             tuning=tuning,
         )
 
-    def _lowered(self) -> tuple[ModuleOp, CloptContext]:
+    def _lowered(
+        self, until: type[ModulePass], tuning: Tuning | None = None
+    ) -> tuple[ModuleOp, CloptContext]:
         choice = TargetChoice(None, {}) if self.target is None else TargetChoice.parse(self.target)
         target = choice.load() or choice.change(live_target(find_device(self.device)))
         ctx = CloptContext()
@@ -57,6 +79,5 @@ class Model:
         cl.set_target(module, target)
         for network in nn.networks_of(module):
             nn.name_parameters(network)
-        until = TIRChoosePlanPass
-        run_pipeline(ctx, module, "opencl", precision=self.precision, until=until)
+        run_pipeline(ctx, module, "opencl", precision=self.precision, tuning=tuning, until=until)
         return module, ctx

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 from xdsl.dialects import arith
@@ -63,8 +64,11 @@ class Programs:
     def __init__(self, task: Task) -> None:
         self.task = task
         self._module = _parsed(task.program)
+
+    @cached_property
+    def _around(self) -> ModuleOp:
         operands = _buffers(self._module)[: _program(self._module).input_count]
-        self._around = _scheduled_copies(task, operands)
+        return _scheduled_copies(self.task, operands)
 
     @property
     def kernel(self) -> tir.FuncOp:

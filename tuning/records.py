@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ..dialects import tir
+from ..dialects import cl, tir
 from ..errors import CloptError
 from ..files.locks import lock_beside
 from ..passes.tir.plan_file import Entry, plan_context, plan_text, read_plan
 from ..passes.tir.tuning_database import TuningDatabase, is_current, latest
 from ..passes.tir.tuning_record import Record, facts_that_count, read_record
+from .instrument import Device
+from .layouts import Measured
+from .times import Times
 from .trial import Result, Task
 
 
@@ -39,7 +42,50 @@ def record_of(
         nodes=task.nodes,
         launches=task.launches,
         default=is_default,
-        when=f"{time:%Y-%m-%dT%H:%M:%SZ}",
+        when=_moment(time),
+    )
+
+
+def record_of_layouts(measured: Measured, target: cl.Target) -> Record:
+    """The record of a kernel in layouts, now."""
+    fault, any_ = measured.fault, measured.results[0]
+    variant = measured.kernel.variant
+    return Record(
+        kernel=variant.work.digest,
+        target=target.name,
+        facts=facts_that_count(target),
+        layouts=variant.layouts,
+        device=any_.device,
+        driver=any_.driver,
+        microseconds=None if fault else measured.microseconds(target),
+        noise=0.0 if fault else measured.noise,
+        runs=min(result.runs for result in measured.results),
+        seconds=round(sum(result.seconds for result in measured.results), 3),
+        fault="" if fault is None or fault.fault is None else fault.fault.value,
+        reason="" if fault is None else fault.reason,
+        nodes=measured.kernel.nodes,
+        default=measured.kernel.is_default,
+        when=_moment(datetime.now(UTC)),
+    )
+
+
+def record_of_network(
+    network: str, layouts: str, times: Times, target: cl.Target, device: Device, *, is_default: bool
+) -> Record:
+    """The record of a whole network in layouts, by their keys, now."""
+    return Record(
+        kernel=network,
+        target=target.name,
+        facts=facts_that_count(target),
+        layouts=layouts,
+        device=device.name,
+        driver=device.driver,
+        microseconds=times.median,
+        noise=times.noise,
+        runs=times.runs,
+        nodes="the whole network",
+        default=is_default,
+        when=_moment(datetime.now(UTC)),
     )
 
 
@@ -207,6 +253,10 @@ def export(records: Iterable[Record], device: str = "", driver: str = "") -> str
     if not entries:
         raise CloptError("the database has no time of a plan on such a device.")
     return plan_text(entries)
+
+
+def _moment(time: datetime) -> str:
+    return f"{time:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _entry(record: Record) -> Entry:

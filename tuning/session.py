@@ -42,6 +42,20 @@ class Budget:
     seconds: float | None = None
     trials: int | None = None
 
+    def share(self, part: float) -> Budget:
+        """A part of the budget, at least one trial."""
+        return Budget(
+            None if self.seconds is None else part * self.seconds,
+            None if self.trials is None else max(1, int(part * self.trials)),
+        )
+
+    def less(self, seconds: float, trials: int) -> Budget:
+        """What is left after so many seconds and trials."""
+        return Budget(
+            None if self.seconds is None else max(0.0, self.seconds - seconds),
+            None if self.trials is None else max(0, self.trials - trials),
+        )
+
 
 @dataclass(frozen=True)
 class Outcome:

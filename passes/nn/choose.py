@@ -110,6 +110,19 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
     return found
 
 
+def layout_problem(function: func.FuncOp, target: cl.Target, ctx: Context) -> LayoutProblem:
+    """The choice of layouts for a function, whose operations get the forms of our kernels."""
+    rewrite(function, target, ctx)
+    groups = form_groups(function.body.block.ops, TEXELS)
+    return LayoutProblem(function, groups, target, thrift_of(ctx))
+
+
+def has_accelerators(target: cl.Target) -> bool:
+    """Whether accelerators take part in the choice on a target."""
+    preferred, weighed = _accelerators(target)
+    return bool(preferred) or weighed is not None
+
+
 def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | None]:
     """Those with the mode `prefer`, and the one with `auto`, on a target that has them.
 
@@ -165,13 +178,12 @@ class _Choice:
 
     def _layouts(self) -> list[Kernels]:
         """The kernels of all operations, with the cheapest layouts."""
-        rewrite(self.function, self.target, self.ctx)
         if not self.target.lanes:
+            rewrite(self.function, self.target, self.ctx)
             self._tell(self._without_textures())
             return []
-        groups = form_groups(self.function.body.block.ops, TEXELS)
         thrift = thrift_of(self.ctx)
-        choice = self.tuned.choose(LayoutProblem(self.function, groups, self.target, thrift))
+        choice = self.tuned.choose(layout_problem(self.function, self.target, self.ctx))
         problem, solution = choice.problem, choice.solution
         add_remarks(self.module, choice.remarks)
         if self.options.explain:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import sys
-from argparse import Namespace
+import time
+from argparse import BooleanOptionalAction, Namespace
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,9 +20,10 @@ from ...errors import CloptError
 from ...passes.tir.tuning_database import TuningDatabase
 from ...tuning import session
 from ...tuning.confirm import Confirmation, confirm
+from ...tuning.confirm_layouts import compiled_in_layouts
 from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import Model
-from ...tuning.places import OFF, database_beside
+from ...tuning.places import database_beside
 from ...tuning.session import Budget, Outcome, Session
 from ..console import (
     Options,
@@ -32,6 +34,7 @@ from ..console import (
     table,
     terminal,
 )
+from .layout_stage import tune_layouts
 from .machines import MACHINES, check, is_here, machines_of
 
 EXAMPLES = """\
@@ -74,6 +77,14 @@ OPTIONS: Options = [
         },
     ),
     (("--trials",), {"type": int, "metavar": "N", "help": "the most plans to try (default: any)"}),
+    (
+        ("--layouts",),
+        {
+            "action": BooleanOptionalAction,
+            "default": True,
+            "help": "first measure kernels in other layouts, for at most a third of the time",
+        },
+    ),
     (
         ("-o", "--output"),
         {
@@ -136,10 +147,14 @@ def _told_when_interrupted(path: Path) -> Generator[None]:
 
 def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> None:
     """Search, compare the network with its default plans where it runs here, and print."""
-    display = _Display(budget)
-    tasks = model.tasks()
+    display, networks = _Display(budget), model.networks()
     with closing(machines_of(options)) as machines:
         journal = DatabaseJournal(path, machines.device)
+        if options.layouts:
+            with display:
+                told, here = display.tell_layouts, is_here(options)
+                budget = tune_layouts(model, networks, machines, journal, budget, here, told)
+        tasks = model.tasks(journal.tuning)
         search = Session(tasks, machines, journal, budget, options.seed, display.tell)
         try:
             with display:
@@ -149,7 +164,8 @@ def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> Non
             raise
     confirmation = None
     if is_here(options) and any(each.gains for each in outcomes):
-        confirmation = confirm(outcomes, model.compiled(OFF), model.compiled(path))
+        default = compiled_in_layouts(model, journal)
+        confirmation = confirm(outcomes, default, model.compiled(path))
         for result in confirmation.refuted:
             task = next(task for task in tasks if task.kernel == result.kernel)
             journal.note(task, result, is_default=False)
@@ -161,6 +177,9 @@ class _Display:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
+        self._start = time.monotonic()
+        self._before = 0
+        """Trials of the stage before."""
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -178,16 +197,23 @@ class _Display:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
+    def tell_layouts(self, trials: int) -> None:
+        """Show how many kernels in layouts were tried."""
+        self._before = trials
+        self._update(trials, f"{trials} kernels in layouts")
+
     def tell(self, progress: session.Progress) -> None:
         """Show the result of a trial."""
-        done = progress.seconds if self._budget.seconds is not None else progress.trials
         share = progress.saved / progress.total if progress.total else 0.0
-        self._bar.update(
-            self._row,
-            completed=done,
-            description=f"{progress.trials} plans, kernels {share:.1%} shorter; "
-            f"@{progress.search.task.name}",
+        self._update(
+            self._before + progress.trials,
+            f"{progress.trials} plans, kernels {share:.1%} shorter; @{progress.search.task.name}",
         )
+
+    def _update(self, trials: int, text: str) -> None:
+        by_time = self._budget.seconds is not None
+        done = time.monotonic() - self._start if by_time else trials
+        self._bar.update(self._row, completed=done, description=text)
 
 
 def _seconds(text: str | None) -> float | None:
