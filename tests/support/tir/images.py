@@ -15,9 +15,9 @@ from clopt.dialects.cl import Target
 
 def _texel(buffer: np.ndarray, extents: tuple[int, ...], coords: tuple[int, ...]) -> Any:
     """The four elements at `coords`, x first, which have to be inside."""
-    inside = [0 <= i < n for i, n in zip(coords, extents, strict=True)]
-    if not all(inside):
-        raise IndexError(f"{coords} is outside of an image of {extents}")
+    for i, n in zip(coords, extents, strict=True):
+        if not 0 <= i < n:
+            raise IndexError(f"{coords} is outside of an image of {extents}")
     texels = buffer.reshape((*extents[::-1], tir.TEXEL), copy=False)
     return texels[coords[::-1]]
 
