@@ -112,6 +112,7 @@ def test_a_plan_one_byte_smaller_gives_up_what_takes_memory(name: str) -> None:
 
 
 @pytest.mark.in_turns
+@pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_given_up_changes_no_result(name: str, device: str) -> None:
     case = CASES[name]

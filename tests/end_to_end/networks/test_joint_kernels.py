@@ -60,6 +60,7 @@ def _arena(module: ModuleOp) -> int:
     return sum(op.size for op in program_of(module).walk() if isinstance(op, cl.ArenaOp))
 
 
+@pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", list(NETWORKS))
 def test_joint_kernels(name: str, devices: Mapping[str, str]) -> None:
     """A launch that costs nothing is never saved, one that costs a millisecond often."""

@@ -14,6 +14,7 @@ TOLERANCE = 1e-2
 
 # Without half arithmetic, as on PoCL, f16 is f16-storage.
 @pytest.mark.in_turns
+@pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", builders.by_effort())
 def test_network_in_half(name: str, device: str) -> None:
     _check(name, device, "f16")

@@ -79,6 +79,7 @@ def turned(rank: int) -> NodeProto:
     return helper.make_node("Transpose", ["k"], ["kt"], perm=perm)
 
 
+@pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_shapes(device: str, shapes: tuple[tuple[int, ...], ...], lanes: int) -> None:

@@ -46,6 +46,7 @@ REDUCTIONS: list[tuple[str, Sequence[int], Sequence[int]]] = [
 ]
 
 
+@pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize(("kind", "shape", "axes"), REDUCTIONS)
 def test_reductions(
     kind: str, shape: Sequence[int], axes: Sequence[int], devices: Mapping[str, str]

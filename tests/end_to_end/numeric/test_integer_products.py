@@ -112,6 +112,7 @@ CONVOLUTIONS = {
 }
 
 
+@pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_convolutions(device: str, name: str) -> None:
     """Within one step of onnxruntime, node by node in floats."""
@@ -133,6 +134,8 @@ def test_convolutions(device: str, name: str) -> None:
 _IN_QUADS = ("padded", "padded by a zero point", "signed", "points, padded")
 
 
+@pytest.mark.in_turns
+@pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_convolutions_of_words(device: str, name: str) -> None:
     """The same on a GPU; a depthwise one and groups multiply single bytes."""

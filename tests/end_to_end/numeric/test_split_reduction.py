@@ -54,9 +54,17 @@ CASES: dict[str, Case] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("parts", [2, 5])
-@pytest.mark.parametrize("name", list(CASES))
+GRID = [
+    pytest.param(name, parts, target, marks=() if (i + j + k) % 2 else pytest.mark.long)
+    for i, name in enumerate(CASES)
+    for j, parts in enumerate((2, 5))
+    for k, target in enumerate(TARGETS)
+]
+"""All pairs of two of the three."""
+
+
+@pytest.mark.usefixtures("quick_builds")
+@pytest.mark.parametrize(("name", "parts", "target"), GRID)
 def test_split(name: str, parts: int, target: str, devices: Mapping[str, str]) -> None:
     check(CASES[name], target, parts, devices)
 

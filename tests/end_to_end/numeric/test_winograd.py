@@ -96,6 +96,7 @@ def _check(
 
 
 @pytest.mark.in_turns
+@pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize(("precision", "tolerance"), [("f32", 1e-4), ("f16-storage", 1e-2)])
 @pytest.mark.parametrize("case", CASES)
 def test_hard_cases(case: tuple, precision: str, tolerance: float, device: str) -> None:
@@ -103,6 +104,7 @@ def test_hard_cases(case: tuple, precision: str, tolerance: float, device: str) 
 
 
 @pytest.mark.in_turns
+@pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize(("precision", "tolerance"), [("f32", 1e-4), ("f16-storage", 1e-2)])
 @pytest.mark.parametrize("case", CASES_IN_BLOCKS)
 def test_tiles_in_blocks(case: tuple, precision: str, tolerance: float, device: str) -> None:

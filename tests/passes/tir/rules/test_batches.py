@@ -68,7 +68,8 @@ def test_a_work_item_has_the_loops_that_it_has_without_a_batch(form: str) -> Non
     assert loops_of_items(one) == loops_of_items(eight)
 
 
-@pytest.mark.parametrize("form", ["direct", "tiles"])
+@pytest.mark.usefixtures("quick_builds")
+@pytest.mark.parametrize("form", FORMS)
 def test_a_batch_gives_the_results_of_its_images(form: str, device: str) -> None:
     rng = np.random.default_rng(1)
     x = rng.standard_normal((8, *FORMS[form].input), dtype=np.float32)
