@@ -33,6 +33,11 @@ UNWRITABLE = {
     "read-only cache": {"XDG_CACHE_HOME": "/proc"},
     "no temporary folder": {"HOME": "/proc", "TMPDIR": "/proc"},
 }
+ALIKE = ("home that is nowhere", "read-only cache")
+"""As `read-only home`, by the same way through our code."""
+PLACES = [
+    pytest.param(place, marks=pytest.mark.long if place in ALIKE else ()) for place in UNWRITABLE
+]
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +72,7 @@ def usual(network: Path, tmp_path_factory: pytest.TempPathFactory) -> list[objec
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="uses Linux' /proc as a read-only folder")
-@pytest.mark.parametrize("place", UNWRITABLE)
+@pytest.mark.parametrize("place", PLACES)
 def test_every_device_runs_where_nothing_can_be_kept(
     place: str, usual: list[object], network: Path, tmp_path: Path
 ) -> None:

@@ -156,11 +156,8 @@ def notes_if_any(journal: Path, what: str) -> list[list[str]]:
 
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path):
     program = f"""
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from clopt.tuning.workers import LocalMachines
-from support.tuning.kills import database, killing
-from support.tuning.networks import default_trial, residual_tasks
 from support.tuning.planted import Planted, task, trial
 LocalMachines(Planted(Path({str(tmp_path / "journal")!r})), 1, 600).submit(trial("hang", task()))
 """
@@ -210,8 +207,8 @@ def test_killed_workers_change_no_result(
 
 
 def test_plans_are_measured_in_processes_on_a_real_device():
-    tasks = residual_tasks(load_target("pocl"))
-    trials = [replace(default_trial(task), most_runs=6) for task in tasks[:3]]
+    tasks = residual_tasks(load_target("pocl"), channels=4)
+    trials = [replace(default_trial(task), most_runs=6) for task in tasks[:2]]
     found = LocalMachines(OpenCLInstrument("pocl"), slots=2, seconds=60)
     try:
         results = results_of(found, trials)

@@ -57,7 +57,9 @@ def test_digits(target: str, device: str, runtime: Sequence[Path], tmp_path: Pat
 
 
 @pytest.mark.in_turns
-@pytest.mark.parametrize("name", ["squeezenet1_1", "text_encoder"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("squeezenet1_1", marks=pytest.mark.long), "text_encoder"]
+)
 def test_network(name: str, device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
     network = builders.NETWORKS[name]()
     model = clopt.compile(network, device=device)

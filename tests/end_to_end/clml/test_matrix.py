@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 import numpy as np
@@ -18,6 +18,7 @@ from clopt.frontends.onnx import import_onnx
 from clopt.weights import Weights
 from support.clml.cases import CASES
 from support.clml.single_ops import (
+    HALVES,
     Results,
     Run,
     check_close,
@@ -26,10 +27,10 @@ from support.clml.single_ops import (
     numpy_type,
     once,
     run_on,
+    runtimes,
 )
 
 TARGET = "adreno-740 clml=prefer clml_version=5"
-ARITHMETICS = ("fp32", "fp16", "fp16_acc32")
 
 
 def partitioned(dtype: type[np.floating]) -> tuple[ModuleOp, Weights]:
@@ -86,15 +87,17 @@ def oracle() -> Results:
 
 
 @pytest.mark.parametrize("name", [case.name for case in CASES])
-@pytest.mark.parametrize("arithmetic", ARITHMETICS)
-def test_operation(
-    name: str,
-    arithmetic: str,
-    device: str,
-    results: Run,
-    oracle: Results,
+def test_operation(name: str, device: str, results: Run, oracle: Results) -> None:
+    check_close(results("fp32", device)[name], oracle[name], "fp32")
+
+
+@pytest.mark.parametrize("name", [case.name for case in CASES])
+@pytest.mark.parametrize("arithmetic", HALVES)
+def test_operation_in_half(
+    name: str, arithmetic: str, devices: Mapping[str, str], results: Run, oracle: Results
 ) -> None:
-    check_close(results(arithmetic, device)[name], oracle[name], arithmetic)
+    for device in runtimes(arithmetic, devices):
+        check_close(results(arithmetic, device)[name], oracle[name], arithmetic)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=["f32", "f16"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 import pytest
@@ -9,7 +10,16 @@ import pytest
 import clopt
 from clopt.dialects.cl import EnqueueKernelOp, EnqueueOffloadOp
 from support.clml.graph_cases import GRAPH_CASES, module_of
-from support.clml.single_ops import Results, Run, check_close, expected, once, run_on
+from support.clml.single_ops import (
+    HALVES,
+    Results,
+    Run,
+    check_close,
+    expected,
+    once,
+    run_on,
+    runtimes,
+)
 
 CASES = [each.case for each in GRAPH_CASES]
 
@@ -41,12 +51,14 @@ def oracle() -> Results:
 
 
 @pytest.mark.parametrize("name", [case.name for case in CASES])
-@pytest.mark.parametrize("arithmetic", ["fp32", "fp16", "fp16_acc32"])
-def test_command(
-    name: str,
-    arithmetic: str,
-    device: str,
-    results: Run,
-    oracle: Results,
+def test_command(name: str, device: str, results: Run, oracle: Results) -> None:
+    check_close(results("fp32", device)[name], oracle[name], "fp32")
+
+
+@pytest.mark.parametrize("name", [case.name for case in CASES])
+@pytest.mark.parametrize("arithmetic", HALVES)
+def test_command_in_half(
+    name: str, arithmetic: str, devices: Mapping[str, str], results: Run, oracle: Results
 ) -> None:
-    check_close(results(arithmetic, device)[name], oracle[name], arithmetic)
+    for device in runtimes(arithmetic, devices):
+        check_close(results(arithmetic, device)[name], oracle[name], arithmetic)

@@ -40,6 +40,7 @@ def soak(program: Path, device: str, rebind: int, replay: int = 0) -> set[int]:
     return set(handles)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("rebind", [0, 1])
 def test_memory_does_not_grow(
     rebind: int, device: str, runtime: Sequence[Path], tmp_path: Path
@@ -58,6 +59,7 @@ def with_clml(clml_runtime: Sequence[Path], tmp_path_factory: pytest.TempPathFac
     return link(folder, clml_runtime, SOAK)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("replay", [0, 1])
 def test_memory_does_not_grow_with_clml(
     replay: int, device: str, with_clml: Path, monkeypatch: pytest.MonkeyPatch

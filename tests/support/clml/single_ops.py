@@ -17,6 +17,7 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 import clopt
+from support import effort
 
 Values: TypeAlias = tuple[int, ...] | np.ndarray
 """A shape, of random numbers; or the numbers."""
@@ -24,6 +25,15 @@ Values: TypeAlias = tuple[int, ...] | np.ndarray
 OPSET = 18
 TOLERANCES = {"fp32": 1e-5, "fp16": 1e-3, "fp16_acc32": 1e-3}
 """How far results may be off by arithmetic, relative to the largest. A half has 2^-11 = 5e-4."""
+
+HALVES = ("fp16", "fp16_acc32")
+"""Arithmetics of halves."""
+
+
+def runtimes(arithmetic: str, devices: Mapping[str, str]) -> Sequence[str]:
+    """One of the devices for each arithmetic of halves, in turn; all of them in the long form."""
+    found = list(devices.values())
+    return found if effort.is_long() else [found[HALVES.index(arithmetic) % len(found)]]
 
 
 @dataclass(frozen=True, eq=False)
