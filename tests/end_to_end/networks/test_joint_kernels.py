@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import onnx
 import pytest
@@ -60,9 +58,10 @@ def _arena(module: ModuleOp) -> int:
     return sum(op.size for op in program_of(module).walk() if isinstance(op, cl.ArenaOp))
 
 
+@pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", list(NETWORKS))
-def test_joint_kernels(name: str, devices: Mapping[str, str]) -> None:
+def test_joint_kernels(name: str, device: str) -> None:
     """A launch that costs nothing is never saved, one that costs a millisecond often."""
     model = NETWORKS[name]()
     feeds = builders.inputs_for(model)
@@ -70,10 +69,8 @@ def test_joint_kernels(name: str, devices: Mapping[str, str]) -> None:
     assert _launches(joint.module) < _launches(apart.module)
     assert any("_to_" in line or "_beside_" in line for line in joint.source.splitlines())
     assert _arena(joint.module) <= 1.02 * _arena(apart.module)
-    for device in devices.values():
-        expected, found = (
-            Executable(m.module, m.weights, device, source=m.source).run(feeds)
-            for m in (apart, joint)
-        )
-        for a, b in zip(found, expected, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5 * np.abs(b).max())
+    expected, found = (
+        Executable(m.module, m.weights, device, source=m.source).run(feeds) for m in (apart, joint)
+    )
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5 * np.abs(b).max())

@@ -79,6 +79,7 @@ def turned(rank: int) -> NodeProto:
     return helper.make_node("Transpose", ["k"], ["kt"], perm=perm)
 
 
+@pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 @pytest.mark.parametrize("shapes", SHAPES)

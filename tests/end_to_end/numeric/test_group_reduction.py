@@ -46,12 +46,11 @@ REDUCTIONS: list[tuple[str, Sequence[int], Sequence[int]]] = [
 ]
 
 
+@pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize(("kind", "shape", "axes"), REDUCTIONS)
-def test_reductions(
-    kind: str, shape: Sequence[int], axes: Sequence[int], devices: Mapping[str, str]
-) -> None:
-    check(node(kind, random(*shape), ints(*axes), constants=[1]), devices)
+def test_reductions(kind: str, shape: Sequence[int], axes: Sequence[int], device: str) -> None:
+    check(node(kind, random(*shape), ints(*axes), constants=[1]), {device: device})
 
 
 NORMS: list[tuple[str, Sequence[Sequence[int]], dict[str, Any]]] = [
@@ -74,14 +73,12 @@ NORMS: list[tuple[str, Sequence[Sequence[int]], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(("kind", "shapes", "attributes"), NORMS)
 def test_nodes(
-    kind: str,
-    shapes: Sequence[Sequence[int]],
-    attributes: dict[str, Any],
-    devices: Mapping[str, str],
+    kind: str, shapes: Sequence[Sequence[int]], attributes: dict[str, Any], device: str
 ) -> None:
-    check(node(kind, *(random(*shape) for shape in shapes), **attributes), devices)
+    check(node(kind, *(random(*shape) for shape in shapes), **attributes), {device: device})
 
 
 def test_the_first_of_equal_elements(devices: Mapping[str, str]) -> None:

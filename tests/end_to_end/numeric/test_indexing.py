@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from support.onnx.single_node import by_onnx, check, examples, generators, node, shapes, values
 
+pytestmark = pytest.mark.in_turns
+
 
 @examples(5)
 @given(

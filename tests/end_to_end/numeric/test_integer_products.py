@@ -112,6 +112,7 @@ CONVOLUTIONS = {
 }
 
 
+@pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_convolutions(device: str, name: str) -> None:

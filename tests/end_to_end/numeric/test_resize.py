@@ -20,6 +20,8 @@ from support.onnx.single_node import (
     values,
 )
 
+pytestmark = pytest.mark.in_turns
+
 COORDINATES = (
     "half_pixel",
     "half_pixel_symmetric",

@@ -10,6 +10,8 @@ from onnx import helper
 
 from support.onnx.single_node import check, examples, generators, graph, ints, node, shapes, values
 
+pytestmark = pytest.mark.in_turns
+
 TYPES = (np.float32, np.int64, np.uint8, np.bool_, np.float16)
 element_types = st.sampled_from(TYPES)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,6 @@ from support.onnx.single_node import Case, by_onnxruntime, ints, node
 from support.tir.split import compile_split
 
 TARGETS = ("pocl", "nvidia texture=off", "nvidia texture=prefer", "adreno-740 texture=prefer")
-
-
-def check(case: Case, target: str, parts: int, devices: Mapping[str, str]) -> None:
-    """Compare with onnxruntime on every device."""
-    expected = by_onnxruntime(case.model, case.feeds)
-    compiled, count = compile_split(case.model, target, parts)
-    assert count
-    for device in devices.values():
-        executable = Executable(compiled.module, compiled.weights, device, source=compiled.source)
-        _compare(executable.run(case.feeds), expected)
 
 
 def _compare(found: Sequence[np.ndarray], expected: Sequence[Any]) -> None:
@@ -63,10 +53,15 @@ GRID = [
 """All pairs of two of the three."""
 
 
+@pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize(("name", "parts", "target"), GRID)
-def test_split(name: str, parts: int, target: str, devices: Mapping[str, str]) -> None:
-    check(CASES[name], target, parts, devices)
+def test_split(name: str, parts: int, target: str, device: str) -> None:
+    case = CASES[name]
+    compiled, count = compile_split(case.model, target, parts)
+    assert count
+    executable = Executable(compiled.module, compiled.weights, device, source=compiled.source)
+    _compare(executable.run(case.feeds), by_onnxruntime(case.model, case.feeds))
 
 
 def test_c_package(device: str) -> None:

@@ -128,6 +128,7 @@ def _check(case: Case, device: str, **facts: int) -> str:
     return compiled.source
 
 
+@pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", CASES)
 def test_one_kernel(name: str, device: str) -> None:
