@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace as replace_field
 from typing import ClassVar
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.builtin import ModuleOp, f32, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -38,6 +39,9 @@ class NNIntegerProductsPass(ModulePass):
     unsigned and the constant w signed, without its zero point: what instructions for such products
     take. The step of a quantised result joins the scale of the sums.
 
+    Products of integers that ONNX widens to i32, x less its zero point, become such ones, too;
+    there the zero point of x may be known only at run time.
+
     On devices that have no such instruction (`dot_product`) products of floats are faster, and
     `mode` auto leaves them; `prefer` does not.
     """
@@ -61,15 +65,16 @@ class NNIntegerProductsPass(ModulePass):
 
 @dataclass(frozen=True)
 class _Factors:
-    """A product's operands as integers: x with one scale, weights with one for each channel."""
+    """A product's operands as integers."""
 
-    x: nn.DequantizeOp
-    x_scale: float
-    x_zero: int
+    q: SSAValue
+    """Bytes: x before its zero point is subtracted."""
+    zero: int | SSAValue
+    """The zero point of x, as i32 where only the run tells."""
     w: Array
     """Signed bytes, [O, C, K1..] or [..., K, N], from which the zero point is subtracted."""
-    w_scale: Array
-    """Of the channels of the result, or one for all."""
+    scale: Array | None
+    """Of the sums: of the channels of the result, or one for all. None where they stay i32."""
 
 
 @dataclass
@@ -89,13 +94,12 @@ class _Products(RewritePattern):
 
     def _conv(self, op: nn.ConvOp, rewriter: PatternRewriter) -> None:
         factors = self._factors(op.x, op.w, axis=0)
-        if factors is None:
-            return
         rank, pads = len(shape_of(op.x)) - 2, ints(op.pads)
+        if factors is None or (any(pads) and not isinstance(factors.zero, int)):
+            return
         new: list[Operation] = []
-        x = _unsigned(factors.x, new)
-        zero = factors.x_zero
-        if zero and any(pads):
+        x, zero = _unsigned(factors, new)
+        if any(pads) and isinstance(zero, int) and zero:
             low, high = pads[:rank], pads[rank:]
             new.append(nn.PadOp(x, (0, 0, *low), (0, 0, *high), value=zero))
             x, pads = new[-1].results[0], (0,) * len(pads)
@@ -112,7 +116,7 @@ class _Products(RewritePattern):
         )
         across = (-1, *(1,) * rank)
         sums = factors.w.astype(np.int32).sum(axis=tuple(range(1, rank + 2)), dtype=np.int32)
-        self._dequantise(factors, (zero * sums).reshape(across), across, new)
+        self._finish(factors.scale, zero, sums.reshape(across), new)
         if op.b is not None:
             new.append(nn.ReshapeOp(op.b, (shape_of(op.b)[0], *(1,) * rank)))
             new.append(nn.BinaryOp(new[-2].results[0], new[-1].results[0], BinaryKind.ADD))
@@ -125,10 +129,9 @@ class _Products(RewritePattern):
             return
         w = factors.w.T if is_transposed else factors.w
         new: list[Operation] = []
-        x = _unsigned(factors.x, new)
+        x, zero = _unsigned(factors, new)
         new.append(nn.MatmulOp(x, self._constant(np.ascontiguousarray(w), new)))
-        sums = w.astype(np.int32).sum(axis=0, dtype=np.int32)
-        self._dequantise(factors, factors.x_zero * sums, (-1,), new)
+        self._finish(factors.scale, zero, w.astype(np.int32).sum(axis=0, dtype=np.int32), new)
         replace(rewriter, op, *new)
 
     def _factors(self, x: SSAValue, w: SSAValue, axis: int) -> _Factors | None:
@@ -136,45 +139,74 @@ class _Products(RewritePattern):
 
         `axis` is that of the weights' channels.
         """
-        if not isinstance(x.owner, nn.DequantizeOp) or not isinstance(w.owner, nn.DequantizeOp):
+        if isinstance(x.owner, nn.DequantizeOp) and isinstance(w.owner, nn.DequantizeOp):
+            found = self._dequantised(x.owner, w.owner, axis)
+        else:
+            found = self._widened(x, w)
+        if found is None or not _is_byte(found.q):
             return None
-        scale, zero = splat_of(x.owner.scale), splat_of(x.owner.zero_point)
-        numbers = [
-            nn.constant_value(v, self.weights)
-            for v in (w.owner.q, w.owner.scale, w.owner.zero_point)
-        ]
-        if scale is None or zero is None or not _is_byte(x.owner.q) or not _is_byte(w.owner.q):
+        if found.w.size >= _MOST_TERMS * found.w.shape[axis]:
             return None
-        if nn.tensor_type(x).element_type != f32 or any(array is None for array in numbers):
+        if found.w.min(initial=0) < -128 or found.w.max(initial=0) > 127:
+            return None
+        return replace_field(found, w=found.w.astype(np.int8))
+
+    def _dequantised(self, x: nn.DequantizeOp, w: nn.DequantizeOp, axis: int) -> _Factors | None:
+        """The integers that are dequantised to the operands."""
+        scale, zero = splat_of(x.scale), splat_of(x.zero_point)
+        numbers = [nn.constant_value(v, self.weights) for v in (w.q, w.scale, w.zero_point)]
+        if scale is None or zero is None or not _is_byte(w.q):
+            return None
+        if nn.tensor_type(x.result).element_type != f32 or any(array is None for array in numbers):
             return None
         q, w_scale, w_zero = (array for array in numbers if array is not None)
-        centred = q.astype(np.int32) - w_zero.astype(np.int32)
-        channels = q.shape[axis]
         by_channel = _along(w_scale, q.shape, axis)
-        if by_channel is None or q.size >= _MOST_TERMS * channels:
+        if by_channel is None:
             return None
-        if centred.min(initial=0) < -128 or centred.max(initial=0) > 127:
+        centred = q.astype(np.int32) - w_zero.astype(np.int32)
+        factor = (np.float32(scale) * by_channel).astype(np.float32)
+        return _Factors(x.q, int(zero), centred, factor)
+
+    def _widened(self, x: SSAValue, w: SSAValue) -> _Factors | None:
+        """The bytes that are widened to operands of i32, x less one number."""
+        known = nn.constant_value(w, self.weights)
+        if known is None or nn.tensor_type(x).element_type != i32:
             return None
-        signed = 0 if nn.is_unsigned(nn.tensor_type(x.owner.q).element_type) else _TO_UNSIGNED
-        return _Factors(
-            x.owner, float(scale), int(zero) + signed, centred.astype(np.int8), by_channel
-        )
+        zero: int | SSAValue = 0
+        if isinstance(x.owner, nn.BinaryOp) and x.owner.kind.data is BinaryKind.SUB:
+            splat = splat_of(x.owner.b)
+            if splat is None and shape_of(x.owner.b) != ():
+                return None
+            x, zero = x.owner.a, x.owner.b if splat is None else int(splat)
+        if not isinstance(x.owner, nn.CastOp) or not _is_byte(x.owner.x):
+            return None
+        return _Factors(x.owner.x, zero, known, None)
 
     def _constant(self, array: Array, new: list[Operation]) -> SSAValue:
         op = nn.ConstantOp.from_array(array, self.weights)
         new.append(op)
         return op.result
 
-    def _dequantise(
-        self, factors: _Factors, zero: Array, across: tuple[int, ...], new: list[Operation]
+    def _finish(
+        self, scale: Array | None, zero: int | SSAValue, sums: Array, new: list[Operation]
     ) -> None:
-        """Append what makes floats of the sums that the last operation of `new` computes."""
-        sums = new[-1].results[0]
-        scale = (np.float32(factors.x_scale) * factors.w_scale).astype(np.float32)
-        known = zero if zero.any() else np.zeros((), np.int32)
-        shaped = scale.reshape(across) if scale.size > 1 else scale.reshape(())
-        arguments = [self._constant(array, new) for array in (shaped, known)]
-        new.append(nn.DequantizeOp(sums, *arguments))
+        """Append what makes the product of the sums that the last operation of `new` computes.
+
+        `sums` are those of the weights, in a shape that broadcasts.
+        """
+        found = new[-1].results[0]
+        if scale is not None:
+            assert isinstance(zero, int)
+            shaped = scale.reshape(sums.shape if scale.size > 1 else ())
+            known = zero * sums if (zero * sums).any() else np.zeros((), np.int32)
+            arguments = [self._constant(array, new) for array in (shaped, known)]
+            new.append(nn.DequantizeOp(found, *arguments))
+        elif isinstance(zero, SSAValue):
+            new.append(nn.BinaryOp(self._constant(sums, new), zero, BinaryKind.MUL))
+            new.append(nn.BinaryOp(found, new[-1].results[0], BinaryKind.SUB))
+        elif (zero * sums).any():
+            known = self._constant((zero * sums).astype(np.int32), new)
+            new.append(nn.BinaryOp(found, known, BinaryKind.SUB))
 
 
 @dataclass
@@ -286,13 +318,18 @@ def _along(array: Array, shape: tuple[int, ...], axis: int) -> Array | None:
     return aligned.reshape(-1) if is_vector else None
 
 
-def _unsigned(x: nn.DequantizeOp, new: list[Operation]) -> SSAValue:
-    """The integers of x, 128 more if they are signed, as unsigned ones."""
-    q = x.q
+def _unsigned(factors: _Factors, new: list[Operation]) -> tuple[SSAValue, int | SSAValue]:
+    """The integers of x and their zero point, both 128 more if they are signed."""
+    q, zero = factors.q, factors.zero
     if nn.is_unsigned(nn.tensor_type(q).element_type):
-        return q
+        return q, zero
     number = nn.CastOp(q, nn.element_type(np.dtype(np.int16)))
     shift = nn.ConstantOp.from_array(np.full((), _TO_UNSIGNED, np.int16))
     moved = nn.BinaryOp(number.result, shift.result, BinaryKind.ADD)
-    new += [number, shift, moved, nn.CastOp(moved.result, nn.element_type(np.dtype(np.uint8)))]
-    return new[-1].results[0]
+    unsigned = nn.CastOp(moved.result, nn.element_type(np.dtype(np.uint8)))
+    new += [number, shift, moved, unsigned]
+    if isinstance(zero, int):
+        return unsigned.result, zero + _TO_UNSIGNED
+    shift = nn.ConstantOp.from_array(np.full((), _TO_UNSIGNED, np.int32))
+    new += [shift, sum_ := nn.BinaryOp(zero, shift.result, BinaryKind.ADD)]
+    return unsigned.result, sum_.result

@@ -67,6 +67,7 @@ def _centered(builder: Builder, x: SSAValue, zero_point: SSAValue | None) -> SSA
     wide = builder.cast(x, i32)
     if zero_point is None:
         return wide
+    zero_point = _scalar_or_self(builder, zero_point)
     known = builder.known(zero_point)
     if known is not None and not known.any():
         return wide
@@ -88,22 +89,25 @@ def import_matmul_integer(node: NodeContext) -> SSAValue:
 
 
 def import_qlinear_matmul(node: NodeContext) -> SSAValue:
-    """QLinearMatMul: the product in 32 bits, scaled, rounded and saturated."""
+    """QLinearMatMul: the product of dequantised matrices, quantised."""
     builder = node.builder
-    a = _centered(builder, node.input(0), _per_row(builder, node.input(2)))
-    product = matmul(builder, a, _centered(builder, node.input(3), node.input(5)))
-    a_scale = builder.cast(_scalar_or_self(builder, _per_row(builder, node.input(1))), f32)
-    b_scale = builder.cast(_scalar_or_self(builder, node.input(4)), f32)
-    y_scale = builder.cast(_scalar_or_self(builder, node.input(6)), f32)
-    scale = builder.binary("div", builder.binary("mul", a_scale, b_scale), y_scale)
-    scaled = builder.binary("mul", builder.cast(product, f32), scale)
-    return _saturate(builder, scaled, _scalar_or_self(builder, node.input(7)))
+    a_scale, a_zero = (_per_row(builder, node.input(index)) for index in (1, 2))
+    a = _dequantised(builder, node.input(0), a_scale, a_zero)
+    b = _dequantised(builder, node.input(3), node.input(4), node.input(5))
+    return _quantised(builder, matmul(builder, a, b), node.input(6), node.input(7))
 
 
-def _saturate(builder: Builder, scaled: SSAValue, zero_point: SSAValue) -> SSAValue:
-    """A product that is scaled to the steps of the result, rounded and clamped to its type."""
-    step = builder.constant(np.ones((), np.float32))
-    return builder.add(nn.QuantizeOp(scaled, step, zero_point))
+def _dequantised(
+    builder: Builder, q: SSAValue, scale: SSAValue | None, zero_point: SSAValue | None
+) -> SSAValue:
+    """Integers as floats; scale and zero point broadcast with them."""
+    factor = builder.cast(_scalar_or_self(builder, scale), f32)
+    return builder.add(nn.DequantizeOp(q, factor, _scalar_or_self(builder, zero_point)))
+
+
+def _quantised(builder: Builder, x: SSAValue, scale: SSAValue, zero_point: SSAValue) -> SSAValue:
+    step = builder.cast(_scalar_or_self(builder, scale), f32)
+    return builder.add(nn.QuantizeOp(x, step, _scalar_or_self(builder, zero_point)))
 
 
 def _scalar_or_self(builder: Builder, value: SSAValue | None) -> SSAValue:
@@ -112,25 +116,14 @@ def _scalar_or_self(builder: Builder, value: SSAValue | None) -> SSAValue:
     return builder.reshape(value, ()) if shape_of(value) == (1,) else value
 
 
-def _integer_conv(
-    node: NodeContext,
-    weight: int,
-    zero_points: tuple[SSAValue | None, SSAValue | None],
-    bias: SSAValue | None,
-) -> SSAValue:
-    """A convolution in 32 bits; after subtracting the zero point padding is zero again."""
-    builder, rank = node.builder, node.rank()
-    x_zero, w_zero = (v if v is None else _scalar_or_self(builder, v) for v in zero_points)
-    if x_zero is not None and shape_of(x_zero) != ():
-        node.refuse("takes one zero point for its input.")
-    if w_zero is not None and len(shape_of(w_zero)) == 1:
-        w_zero = builder.reshape(w_zero, (*shape_of(w_zero), *[1] * (rank - 1)))
+def _conv(node: NodeContext, weight: int, x: SSAValue, w: SSAValue, b: SSAValue | None) -> SSAValue:
+    """A convolution by the node's attributes of x and w, which is the node's input `weight`."""
     window = read_window(node, node.shape(weight)[2:])
     return node.add(
         nn.ConvOp(
-            _centered(builder, node.input(0), x_zero),
-            _centered(builder, node.input(weight), w_zero),
-            bias,
+            x,
+            w,
+            b,
             strides=window.strides,
             dilations=window.dilations,
             pads=window.pads,
@@ -139,21 +132,43 @@ def _integer_conv(
     )
 
 
+def _zero_points(node: NodeContext, *indices: int) -> tuple[SSAValue | None, SSAValue | None]:
+    """Those of a convolution's input, one number, and of its weights, which may be by channel."""
+    x_zero, w_zero = (node.optional(index) for index in indices)
+    if x_zero is not None and shape_of(x_zero) not in ((), (1,)):
+        node.refuse("takes one zero point for its input.")
+    return x_zero, w_zero
+
+
+def _per_channel(node: NodeContext, value: SSAValue | None) -> SSAValue | None:
+    """A vector with one entry per output channel, in a shape that broadcasts with the weights."""
+    if value is None or len(shape_of(value)) != 1 or shape_of(value) == (1,):
+        return value
+    return node.builder.reshape(value, (*shape_of(value), *[1] * (node.rank() - 1)))
+
+
 def import_conv_integer(node: NodeContext) -> SSAValue:
-    """ConvInteger in 32 bits."""
-    return _integer_conv(node, 1, (node.optional(2), node.optional(3)), None)
+    """ConvInteger in 32 bits; after subtracting the zero point padding is zero again."""
+    builder = node.builder
+    x_zero, w_zero = _zero_points(node, 2, 3)
+    x = _centered(builder, node.input(0), x_zero)
+    w = _centered(builder, node.input(1), _per_channel(node, w_zero))
+    return _conv(node, 1, x, w, None)
 
 
 def import_qlinear_conv(node: NodeContext) -> SSAValue:
-    """QLinearConv: the convolution in 32 bits, scaled per output channel, rounded, saturated."""
-    builder, rank = node.builder, node.rank()
-    result = _integer_conv(node, 3, (node.input(2), node.input(5)), node.optional(8))
-    x_scale, w_scale, y_scale = (_scalar_or_self(builder, node.input(index)) for index in (1, 4, 6))
-    scale = builder.binary("div", builder.binary("mul", x_scale, w_scale), y_scale)
-    if len(shape_of(scale)) == 1:
-        scale = builder.reshape(scale, (*shape_of(scale), *[1] * (rank - 2)))
-    scaled = builder.binary("mul", builder.cast(result, f32), scale)
-    return _saturate(builder, scaled, _scalar_or_self(builder, node.input(7)))
+    """QLinearConv: the convolution of dequantised operands, quantised."""
+    builder, bias = node.builder, node.optional(8)
+    x_zero, w_zero = _zero_points(node, 2, 5)
+    x_scale, w_scale = node.input(1), node.input(4)
+    x = _dequantised(builder, node.input(0), x_scale, x_zero)
+    scale, zero = (_per_channel(node, each) for each in (w_scale, w_zero))
+    w = _dequantised(builder, node.input(3), scale, zero)
+    if bias is not None:
+        step = builder.binary("mul", *(_scalar_or_self(builder, s) for s in (x_scale, w_scale)))
+        none = builder.constant(np.zeros((), np.int32))
+        bias = _dequantised(builder, bias, step, none)
+    return _quantised(builder, _conv(node, 3, x, w, bias), node.input(6), node.input(7))
 
 
 TABLE: Table = {

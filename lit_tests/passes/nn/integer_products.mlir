@@ -2,7 +2,7 @@
 // RUN: clopt %s --target pocl -p nn-integer-products | filecheck %s --check-prefix FLOATS
 
 // Devices without an instruction for bytes keep floats.
-// FLOATS-NOT: xi32>
+// FLOATS-NOT: ui8>, tensor<{{[0-9x]+}}xi8>)
 
 // Sums have a scale for each channel. The zero point of x adds itself times the weights' sum, -2
 // and 2; padding has it, too.
@@ -62,4 +62,20 @@ func.func @far(%q: tensor<2x4xui8>) -> tensor<2x1xf32> {
   %w = nn.dequantize %qw, %s, %zw : (tensor<4x1xi8>, tensor<f32>, tensor<i8>) -> tensor<4x1xf32>
   %m = nn.matmul %x, %w : (tensor<2x4xf32>, tensor<4x1xf32>) -> tensor<2x1xf32>
   func.return %m : tensor<2x1xf32>
+}
+
+// The zero point of x is known at run time; 128 more makes both unsigned.
+// CHECK-LABEL: @widened
+// CHECK:      %[[X:.*]] = nn.cast %{{.*}} : (tensor<2x4xi16>) -> tensor<2x4xui8>
+// CHECK:      %[[ZERO:.*]] = nn.binary add %z, %{{.*}} : (tensor<i32>, tensor<i32>) -> tensor<i32>
+// CHECK:      %[[SUM:.*]] = nn.matmul %[[X]], %{{.*}} : (tensor<2x4xui8>, tensor<4x2xi8>) -> tensor<2x2xi32>
+// CHECK-NEXT: %[[W:.*]] = nn.constant dense<{{.*}}9, 20{{.*}}> : tensor<2xi32>
+// CHECK-NEXT: %[[OF_ZERO:.*]] = nn.binary mul %[[W]], %[[ZERO]]
+// CHECK-NEXT: nn.binary sub %[[SUM]], %[[OF_ZERO]]
+func.func @widened(%q: tensor<2x4xi8>, %z: tensor<i32>) -> tensor<2x2xi32> {
+  %wide = nn.cast %q {to = i32} : (tensor<2x4xi8>) -> tensor<2x4xi32>
+  %x = nn.binary sub %wide, %z : (tensor<2x4xi32>, tensor<i32>) -> tensor<2x4xi32>
+  %w = nn.constant dense<[[1, 2], [3, 4], [5, 6], [0, 8]]> : tensor<4x2xi32>
+  %y = nn.matmul %x, %w : (tensor<2x4xi32>, tensor<4x2xi32>) -> tensor<2x2xi32>
+  func.return %y : tensor<2x2xi32>
 }
