@@ -83,7 +83,7 @@ def turns(before: CompiledModel, after: CompiledModel, path: Path, rounds: int) 
         "tuned": 1e3 * statistics.median(walls[1]),
         "wall": ratios.median,
         "noise": ratios.noise,
-        "error": apart / largest,
+        "error": apart / max(largest, 1e-30),
     }
 
 
