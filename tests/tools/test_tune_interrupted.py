@@ -104,6 +104,25 @@ def test_ctrl_c_loses_nothing(
     goes_on(tmp_path)
 
 
+def test_ctrl_c_before_the_first_result(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    class Slow(Threads):
+        def submit(self, trial: Trial) -> Future[Result]:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(search, "machines_of", lambda options: Slow(tmp_path))
+    with pytest.raises(SystemExit) as left:
+        main(words(tmp_path))
+    assert left.value.code == 130
+    said = capsys.readouterr()
+    assert said.err == "clopt-tune: interrupted; no plan has been tried yet.\n"
+    assert said.out == ""
+
+
 def test_a_torn_line_is_told_and_mended(
     model: Path,
     tmp_path: Path,

@@ -136,12 +136,10 @@ def _told_when_interrupted(path: Path) -> Generator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if path.exists():
-            print(
-                f"clopt-tune: interrupted; {path} has all plans that were tried, and the same "
-                "command goes on from there.",
-                file=sys.stderr,
-            )
+        said = f"{path} has all plans that were tried, and the same command goes on from there"
+        if not path.exists():
+            said = "no plan has been tried yet"
+        print(f"clopt-tune: interrupted; {said}.", file=sys.stderr)
         raise
 
 
@@ -160,7 +158,8 @@ def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> Non
             with display:
                 outcomes = search.run()
         except KeyboardInterrupt:
-            _print(search.outcomes(), None)
+            if outcomes := search.outcomes():
+                _print(outcomes, None)
             raise
     confirmation = None
     if is_here(options) and any(each.gains for each in outcomes):
