@@ -51,6 +51,7 @@ def print_tables(tables: Tables, source: str, offsets: Mapping[str, int]) -> str
         _tensors(tables),
         _roots(tables, offsets),
         _slots(tables),
+        _program_files(tables),
         _kernels(tables, source),
         _commands(tables, _comments(source)),
     ]
@@ -95,6 +96,7 @@ def print_program(
         "image_pitch": str(math.gcd(*tables.pitches)),
         "sources": reference(names["sources"], list(sources)),
         "source_count": str(len(sources)),
+        **_file_rows(tables),
         "kernels": reference("kernels", tables.kernels),
         "kernel_count": str(len(tables.kernels)),
         "roots": reference("roots", tables.roots),
@@ -114,7 +116,7 @@ def program_sources(tables: Tables, source: str) -> dict[str, str]:
     One for all, called "", where the text of the kernels was not printed by clopt.
     """
     kernels = split_kernels(source)
-    names = [kernel.function_name for kernel in tables.kernels]
+    names = [kernel.function_name for kernel in tables.kernels if not kernel.program]
     if kernels.keys() >= set(names):
         return {name: kernels[name] for name in names}
     return {"": source} if names else {}
@@ -212,23 +214,40 @@ def _slot(name: str, slot: Slot, tables: Tables) -> str:
     return f"[slot_{name}] = {place},"
 
 
+def _file_rows(tables: Tables) -> dict[str, str]:
+    files = list(tables.programs)
+    count = {"program_file_count": str(len(files))}
+    return {"program_files": "program_files"} | count if files else {}
+
+
+def _program_files(tables: Tables) -> str:
+    rows = [f"{string(file)}," for file in tables.programs.values()]
+    return array("static const char *const program_files", rows)
+
+
 def _kernels(tables: Tables, source: str) -> str:
     numbers = {name: i for i, name in enumerate(program_sources(tables, source))}
+    files = {key: len(numbers) + i for i, key in enumerate(tables.programs)}
     names = _enum("", [f"kernel_{name}," for name in tables.kernel_names])
+    places = (_source_of(kernel, numbers, files) for kernel in tables.kernels)
     rows = [
-        f"[kernel_{tables.kernel_names[i]}] = {_kernel(kernel, numbers)},"
-        for i, kernel in enumerate(tables.kernels)
+        f"[kernel_{name}] = {_kernel(kernel, place)},"
+        for name, kernel, place in zip(tables.kernel_names, tables.kernels, places, strict=True)
     ]
     return names + array("static const clopt_kernel kernels", rows)
 
 
-def _kernel(kernel: cl.Kernel, sources: Mapping[str, int]) -> str:
+def _source_of(kernel: cl.Kernel, sources: Mapping[str, int], files: Mapping[str, int]) -> int:
+    return files[kernel.program] if kernel.program else sources.get(kernel.function_name, 0)
+
+
+def _kernel(kernel: cl.Kernel, source: int) -> str:
     images = {i for i, type_ in enumerate(kernel.arg_types) if tir.is_texture(type_)}
     read, written = len(images - kernel.outputs), len(images & kernel.outputs)
     return initialiser(
         {
             "name": string(kernel.function_name),
-            "source": str(sources.get(kernel.function_name, 0)),
+            "source": str(source),
         },
         {
             "read_images": str(read) if read else "",
@@ -281,6 +300,10 @@ def _launch(launch: Launch, tables: Tables, comments: Mapping[str, str]) -> str:
     if kernel.bounds:
         bounds = f"(const cl_int[]){braces(map(str, kernel.bounds))}"
         lines.append({"bounds": bounds, "bound_count": str(len(kernel.bounds))})
+    if kernel.scalars:
+        rows = (braces([str(at), str(size), f"{value}u"]) for at, size, value in kernel.scalars)
+        scalars = f"(const clopt_scalar[]){braces(rows)}"
+        lines.append({"scalars": scalars, "scalar_count": str(len(kernel.scalars))})
     what = comments.get(kernel.function_name)
     return (f"{comment(what)}\n" if what else "") + f"{initialiser(*lines)},"
 

@@ -50,6 +50,12 @@ class Package:
         self.suffix = self.offload.library.lower() if self.offload else ""
         self.constants = gather(weights, (key for plan in plans for key in plan.keys))
         offsets = self.constants.offsets
+        self.programs = {
+            file: weights.get(key).tobytes()
+            for plan in plans
+            for key, file in plan.tables.programs.items()
+        }
+        """Program binaries by the names of their files."""
         self.bodies = [print_tables(plan.tables, plan.source, offsets) for plan in plans]
         optional = len(plans) > 1
         self.operations = self.offload.tables(offsets, name, optional) if self.offload else ""
@@ -66,6 +72,7 @@ class Package:
         """What is in the files, by path."""
         contents = {path: text.encode() for path, text in self.texts().items()}
         contents["weights.bin"] = self.constants.file(self.digest)
+        contents |= self.programs
         description = self.describe([*contents, DESCRIPTION])
         contents[DESCRIPTION] = (json.dumps(description, indent=2) + "\n").encode()
         return contents
@@ -112,6 +119,8 @@ class Package:
             "offload_definitions": "",
             "offload_need": "",
             "offload_readme": "",
+            "programs_cmake": "".join(map(_COPY_PROGRAM.format, self.programs)),
+            "programs_readme": _about_programs(list(self.programs)),
             "sources": f"{name}.c {name}_kernels.c",
             "library": _RUNTIME,
             "compile": f"-I{_RUNTIME} *.c {_RUNTIME}/*.c -lOpenCL",
@@ -184,6 +193,19 @@ class Package:
         if self.offload:
             description[self.suffix] = self.offload.describe()
         return description
+
+
+_COPY_PROGRAM = "\n    configure_file({0} {0} COPYONLY)"
+
+
+def _about_programs(files: Sequence[str]) -> str:
+    if not files:
+        return ""
+    names = " and ".join(f"`{file}`" for file in files)
+    return (
+        f"\n\nA part of the network runs on a program binary for the device, {names}. It is read\n"
+        "from the folder of `options.weights_path`, or from `options.programs_folder`."
+    )
 
 
 def _digest(name: str, tables: str, source: str, payload: bytes) -> bytes:

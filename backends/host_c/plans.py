@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...errors import CloptError
 from ...weights import Weights
 from ..offload import CommandLibrary, library_of, with_launches
 from .tables import RootKind, Tables, make_tables
@@ -44,9 +43,4 @@ class Plan:
 def make_plan(module: ModuleOp, source: str, weights: Weights) -> Plan:
     """The plan of a compiled module; CloptError where it is not compiled, or lacks weights."""
     tables = make_tables(with_launches(module, weights), weights)
-    if any(kernel.program for kernel in tables.kernels):
-        raise CloptError(
-            "C packages and runners build kernels from source, and this target names a program "
-            "binary; run the model in Python, or compile it for another target."
-        )
     return Plan(tables, source, library_of(tables.program, weights))

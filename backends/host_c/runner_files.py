@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 
 from ...dialects import tir
 from ...dialects.nn.types import numpy_dtype
+from ...errors import CloptError
 from ...files.resources import read_sources, read_text
 from ...weights import Weights
 from ..kernel_source import Feature, features_of
@@ -64,6 +65,11 @@ def program_content(module: ModuleOp, source: str, weights: Weights) -> bytes:
     """
     plan = make_plan(module, source, weights)
     tables, constants = plan.tables, gather(weights, plan.keys)
+    if tables.programs:
+        raise CloptError(
+            "A runner builds kernels from source, and this target names a program binary; tune the "
+            "model for another target."
+        )
     sources = program_sources(tables, source)
     body = b"".join(
         (

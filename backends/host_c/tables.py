@@ -119,6 +119,12 @@ class Tables:
     commands: list[Command] = field(default_factory=list["Command"])
 
     @property
+    def programs(self) -> dict[str, str]:
+        """The file of each program binary by its key; the name says what is in it."""
+        keys = dict.fromkeys(kernel.program for kernel in self.kernels if kernel.program)
+        return {key: f"program_{key.removeprefix('w_')}.bin" for key in keys}
+
+    @property
     def arenas(self) -> list[Root]:
         """The arenas."""
         return [root for root in self.roots if root.kind is RootKind.Arena]

@@ -1,4 +1,5 @@
-/* Programs and kernels: from source, or from the binaries of an earlier build.
+/* Programs and kernels: from source, from the binaries of an earlier build, or from the package's
+ * own binaries.
  *
  * The payload of a file of binaries: for each program u64 bytes, and as many bytes.
  */
@@ -52,7 +53,7 @@ static clopt_status build_from_source(clopt_model *model, unsigned index) {
 }
 
 static int build_from_binary(clopt_model *model, unsigned index, const unsigned char *binary,
-                             size_t bytes) {
+                             size_t bytes, const char *options) {
     cl_int accepted = CL_INVALID_BINARY;
     cl_program program = clCreateProgramWithBinary(model->context, 1, &model->device, &bytes,
                                                    &binary, &accepted, NULL);
@@ -60,8 +61,7 @@ static int build_from_binary(clopt_model *model, unsigned index, const unsigned 
         return 0;
     }
     if (accepted != CL_SUCCESS ||
-        clBuildProgram(program, 1, &model->device, build_options(model), NULL, NULL) !=
-            CL_SUCCESS) {
+        clBuildProgram(program, 1, &model->device, options, NULL, NULL) != CL_SUCCESS) {
         clReleaseProgram(program);
         return 0;
     }
@@ -77,7 +77,8 @@ static int build_from_binaries(clopt_model *model, const unsigned char *at,
         }
         cl_ulong bytes = clopt_read_u64(at);
         at += LENGTH_BYTES;
-        if (bytes > (cl_ulong)(end - at) || !build_from_binary(model, i, at, (size_t)bytes)) {
+        if (bytes > (cl_ulong)(end - at) ||
+            !build_from_binary(model, i, at, (size_t)bytes, build_options(model))) {
             return 0;
         }
         at += bytes;
@@ -104,6 +105,106 @@ clopt_status clopt_build(clopt_model *model, const char *path) {
     return CLOPT_OK;
 }
 
+/* The path of a program file, malloc'd; NULL when out of memory. */
+static char *path_of(const clopt_options *options, const char *file) {
+    const char *folder = options->programs_folder;
+    folder = folder ? folder : options->weights_path;
+    size_t length = strlen(folder);
+    if (!options->programs_folder) {
+        while (length > 0 && folder[length - 1] != '/' && folder[length - 1] != '\\') {
+            length--;
+        }
+    }
+    int is_open = options->programs_folder && length > 0 && folder[length - 1] != '/';
+    char *path = malloc(length + strlen(file) + 2);
+    if (path) {
+        memcpy(path, folder, length);
+        path[length] = '/';
+        strcpy(path + length + is_open, file);
+    }
+    return path;
+}
+
+static clopt_status load_program(clopt_model *model, const clopt_options *options, unsigned index) {
+    const char *name = model->program->program_files[index];
+    if (!options->programs_folder && !options->weights_path) {
+        return clopt_fail(model, CLOPT_ARGUMENT,
+                          "The weights are in memory, so options.programs_folder has to say where "
+                          "%s is.",
+                          name);
+    }
+    clopt_file file = {0};
+    char *path = path_of(options, name);
+    if (!path) {
+        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for the path of %s.", name);
+    }
+    clopt_status status = clopt_file_open(model, path, &file);
+    if (status == CLOPT_OK) {
+        unsigned place = model->program->source_count + index;
+        if (file.bytes == 0 || !build_from_binary(model, place, file.data, file.bytes, "")) {
+            status = clopt_fail(model, CLOPT_BUILD,
+                                "The device refuses the program %s: it is made for another device.",
+                                path);
+        }
+        clopt_file_close(&file);
+    }
+    free(path);
+    return status;
+}
+
+clopt_status clopt_load_programs(clopt_model *model, const clopt_options *options) {
+    clopt_status status = CLOPT_OK;
+    for (unsigned i = 0; status == CLOPT_OK && i < model->program->program_file_count; i++) {
+        status = load_program(model, options, i);
+    }
+    return status;
+}
+
+unsigned clopt_position(const clopt_command *command, unsigned argument) {
+    for (unsigned i = 0; i < command->scalar_count; i++) {
+        argument += command->scalars[i].position <= argument;
+    }
+    return argument;
+}
+
+static cl_int set_scalars(cl_kernel kernel, const clopt_command *command) {
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; error == CL_SUCCESS && i < command->bound_count; i++) {
+        error = clSetKernelArg(kernel, command->argument_count + i, sizeof(cl_int),
+                               &command->bounds[i]);
+    }
+    for (unsigned i = 0; error == CL_SUCCESS && i < command->scalar_count; i++) {
+        const clopt_scalar *scalar = &command->scalars[i];
+        cl_uint narrow = (cl_uint)scalar->value;
+        const void *value = scalar->bytes == sizeof narrow ? (const void *)&narrow : &scalar->value;
+        error = clSetKernelArg(kernel, scalar->position, scalar->bytes, value);
+    }
+    return error;
+}
+
+/* A kernel of a program file is another's: it may have another name, or other parameters. */
+static clopt_status check_given(clopt_model *model, const clopt_command *command,
+                                cl_kernel kernel) {
+    const clopt_kernel *facts = &model->program->kernels[command->kernel];
+    unsigned wanted = command->argument_count + command->scalar_count;
+    cl_uint count = 0;
+    if (facts->source < model->program->source_count) {
+        return CLOPT_OK;
+    }
+    if (!kernel) {
+        return clopt_fail(model, CLOPT_BUILD, "The program %s has no kernel %s.",
+                          model->program->program_files[facts->source -
+                                                        model->program->source_count],
+                          facts->name);
+    }
+    clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
+    return count == wanted ? CLOPT_OK
+                           : clopt_fail(model, CLOPT_BUILD,
+                                        "The kernel %s has %u parameters, and the model gives it "
+                                        "%u.",
+                                        facts->name, (unsigned)count, wanted);
+}
+
 clopt_status clopt_make_kernels(clopt_model *model) {
     const clopt_program *program = model->program;
     for (unsigned i = 0; i < program->command_count; i++) {
@@ -114,16 +215,17 @@ clopt_status clopt_make_kernels(clopt_model *model) {
         const clopt_kernel *facts = &program->kernels[command->kernel];
         cl_int error;
         cl_kernel kernel = clCreateKernel(model->programs[facts->source], facts->name, &error);
+        model->kernels[i] = kernel;
+        clopt_status status = check_given(model, command, kernel);
+        if (status != CLOPT_OK) {
+            return status;
+        }
         if (!kernel) {
             return clopt_fail_opencl(model, "clCreateKernel", facts->name, error);
         }
-        model->kernels[i] = kernel;
-        for (unsigned j = 0; j < command->bound_count; j++) {
-            error = clSetKernelArg(kernel, command->argument_count + j, sizeof(cl_int),
-                                   &command->bounds[j]);
-            if (error != CL_SUCCESS) {
-                return clopt_fail_opencl(model, "clSetKernelArg", facts->name, error);
-            }
+        error = set_scalars(kernel, command);
+        if (error != CL_SUCCESS) {
+            return clopt_fail_opencl(model, "clSetKernelArg", facts->name, error);
         }
     }
     return CLOPT_OK;

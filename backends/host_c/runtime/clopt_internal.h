@@ -25,7 +25,7 @@ struct clopt_model {
     size_t max_allocation;
     unsigned views; /* CLOPT_VIEWS_...: which views of parts of buffers the device has */
     int used_binaries;
-    cl_program *programs; /* by source */
+    cl_program *programs; /* by source, then by program file */
     cl_kernel *kernels;   /* by command: each launch has its own, with its arguments set */
     cl_mem *roots;
     clopt_place *places; /* by slot */
@@ -149,6 +149,12 @@ clopt_status clopt_check_device(clopt_model *model);
 
 /* Builds every program, from the binaries at `path` where that works. */
 clopt_status clopt_build(clopt_model *model, const char *path);
+
+/* Loads the program files of the package from the folder that the options name. */
+clopt_status clopt_load_programs(clopt_model *model, const clopt_options *options);
+
+/* The parameter of the kernel that an argument of a command is: scalars may come before it. */
+unsigned clopt_position(const clopt_command *command, unsigned argument);
 
 /* Makes the kernel object of every launch. */
 clopt_status clopt_make_kernels(clopt_model *model);

@@ -313,7 +313,8 @@ static clopt_status set_argument(clopt_model *model, unsigned command, unsigned 
     if (facts->kind == CLOPT_OFFLOAD) {
         return model->program->offload->place(model, facts->operation, argument, *memory);
     }
-    cl_int error = clSetKernelArg(model->kernels[command], argument, sizeof *memory, memory);
+    cl_int error = clSetKernelArg(model->kernels[command], clopt_position(facts, argument),
+                                  sizeof *memory, memory);
     return error == CL_SUCCESS ? CLOPT_OK
                                : clopt_fail_opencl(model, "clSetKernelArg",
                                                    model->program->kernels[facts->kernel].name,

@@ -15,7 +15,8 @@ static void *allocate(size_t count, size_t bytes) {
 static clopt_status allocate_tables(clopt_model *model) {
     const clopt_program *program = model->program;
     size_t tensors = clopt_tensor_count(program->info);
-    model->programs = allocate(program->source_count, sizeof *model->programs);
+    size_t programs = (size_t)program->source_count + program->program_file_count;
+    model->programs = allocate(programs, sizeof *model->programs);
     model->kernels = allocate(program->command_count, sizeof *model->kernels);
     model->roots = allocate(program->root_count, sizeof *model->roots);
     model->places = allocate(program->slot_count, sizeof *model->places);
@@ -151,6 +152,9 @@ static clopt_status set_up(clopt_model *model, const clopt_options *options) {
         status = clopt_build(model, options->binaries_path);
     }
     if (status == CLOPT_OK) {
+        status = clopt_load_programs(model, options);
+    }
+    if (status == CLOPT_OK) {
         status = clopt_make_kernels(model);
     }
     if (status == CLOPT_OK) {
@@ -188,7 +192,8 @@ static void clear(clopt_model *model) {
             clReleaseKernel(model->kernels[i]);
         }
     }
-    for (unsigned i = 0; model->programs && i < program->source_count; i++) {
+    unsigned programs = program->source_count + program->program_file_count;
+    for (unsigned i = 0; model->programs && i < programs; i++) {
         if (model->programs[i]) {
             clReleaseProgram(model->programs[i]);
         }

@@ -117,6 +117,9 @@ typedef struct clopt_options {
 
     int offload_version; /* the newest major version of the vendor's interface to use; 0: any */
 
+    const char *programs_folder; /* where the package's program_....bin are, if it has any: binaries
+                                    for the device; NULL: beside the weights file */
+
     const char *plan; /* the only plan to take, see clopt_model_plan; NULL: the first that works */
 } clopt_options;
 

@@ -61,11 +61,18 @@ typedef struct clopt_source {
 
 typedef struct clopt_kernel {
     const char *name;
-    unsigned source;
+    unsigned source; /* its program: a source, or behind those a file of `program_files` */
     unsigned read_images, written_images;
 } clopt_kernel;
 
 typedef enum clopt_command_kind { CLOPT_LAUNCH, CLOPT_COPY, CLOPT_OFFLOAD } clopt_command_kind;
+
+/* A number among the arguments of a kernel. */
+typedef struct clopt_scalar {
+    unsigned position; /* its parameter */
+    unsigned bytes;    /* 4 or 8 */
+    cl_ulong value;
+} clopt_scalar;
 
 /* A command on the queue. A copy has two arguments: it copies the first to the second. */
 typedef struct clopt_command {
@@ -77,6 +84,8 @@ typedef struct clopt_command {
     unsigned argument_count;
     const cl_int *bounds; /* integers behind the buffers: how often the kernel's loops run */
     unsigned bound_count;
+    const clopt_scalar *scalars; /* numbers among the buffers, in the order of their positions */
+    unsigned scalar_count;
     unsigned operation; /* CLOPT_OFFLOAD: its number in the program's offload_tables */
 } clopt_command;
 
@@ -99,6 +108,8 @@ struct clopt_program {
     size_t image_pitch; /* bytes that every row pitch is a multiple of; 0 without 2-D views */
     const clopt_source *sources;
     unsigned source_count;
+    const char *const *program_files; /* files of the package that are binaries for the device */
+    unsigned program_file_count;
     const clopt_kernel *kernels;
     unsigned kernel_count;
     const clopt_root *roots; /* the tensors, then the others */

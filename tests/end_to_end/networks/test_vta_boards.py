@@ -1,4 +1,4 @@
-"""Networks on a program binary in the place of our core, in Python and in a C package."""
+"""Networks on a program binary in the place of our core."""
 
 from __future__ import annotations
 
@@ -6,39 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xdsl.ir import SSAValue
 
 import clopt
 from clopt.backends.vta.core import core_source
-from clopt.dialects import nn
 from clopt.errors import CloptError
-from support.nn.quantized import Quantized
-from support.vta.boards import ARGUMENTS, binary, build, compiled, write_board
-
-X = np.random.default_rng(9).integers(-128, 128, (1, 16, 4, 4)).astype(np.int8)
-
-
-def layer(net: Quantized, x: SSAValue, seed: int) -> SSAValue:
-    """A convolution with a bias and relu, so that all its results are from 0 to 127."""
-    random = np.random.default_rng(seed)
-    w = random.integers(-90, 91, (16, 16, 1, 1)).astype(np.float32) / 256
-    b = random.integers(-90, 91, 16).astype(np.float32) / 16
-    return net.round(net.relu(net.conv(net.back(x, -4), w, b)), -4)
-
-
-def one_graph() -> Quantized:
-    net = Quantized()
-    net.result(layer(net, net.input(1, 16, 4, 4), 8))
-    return net
-
-
-def two_graphs() -> Quantized:
-    """Two layers with a residual, around a kernel; the second graph reads two tensors."""
-    net = Quantized()
-    first = layer(net, layer(net, net.input(1, 16, 4, 4), 8), 9)
-    gate = net.round(net.add(nn.UnaryOp(net.back(first, -4), "sigmoid")), -7)
-    net.result(net.round(net.plus(net.back(first, -4), net.back(gate, -7)), -4))
-    return net
+from support.vta.boards import (
+    ARGUMENTS,
+    X,
+    binary,
+    build,
+    compiled,
+    one_graph,
+    two_graphs,
+    write_board,
+)
 
 
 @pytest.fixture(scope="module")
@@ -107,9 +88,3 @@ def test_programs_that_cannot_be_used(device: str, tmp_path: Path) -> None:
     arguments = [name for name in ARGUMENTS.split() if name != "wgt"]
     target = write_board(tmp_path, binary(device), arguments=arguments)
     assert "moves the memory WGT, and the kernel board of the program" in refusal(device, target)
-
-
-def test_a_c_package_is_refused(device: str, tmp_path: Path) -> None:
-    model = compiled(one_graph(), device, write_board(tmp_path, binary(device)))
-    with pytest.raises(CloptError, match="this target names a program binary"):
-        model.save_c(tmp_path / "package")

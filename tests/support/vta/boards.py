@@ -5,13 +5,16 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
 import clopt
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.pyopencl_runtime.compiler import binary_of, from_source
 from clopt.backends.vta.core import CoreForm, build_options, core_source
+from clopt.dialects import nn
 from clopt.dialects.vta import BLOCK_16
 from support.nn.quantized import Quantized
 
@@ -84,3 +87,29 @@ def compiled(net: Quantized, device: str, target: Path | None = None) -> clopt.C
     module, weights = ModuleOp([net.function().clone()]), net.context.weights
     chosen, facts = (str(target), {}) if target else ("pocl", {"vta": "prefer"})
     return clopt.compile(module, chosen, weights=weights, device=device, **facts)
+
+
+X = np.random.default_rng(9).integers(-128, 128, (1, 16, 4, 4)).astype(np.int8)
+
+
+def layer(net: Quantized, x: SSAValue, seed: int) -> SSAValue:
+    """A convolution with a bias and relu, so that all its results are from 0 to 127."""
+    random = np.random.default_rng(seed)
+    w = random.integers(-90, 91, (16, 16, 1, 1)).astype(np.float32) / 256
+    b = random.integers(-90, 91, 16).astype(np.float32) / 16
+    return net.round(net.relu(net.conv(net.back(x, -4), w, b)), -4)
+
+
+def one_graph() -> Quantized:
+    net = Quantized()
+    net.result(layer(net, net.input(1, 16, 4, 4), 8))
+    return net
+
+
+def two_graphs() -> Quantized:
+    """Two layers with a residual, around a kernel; the second graph reads two tensors."""
+    net = Quantized()
+    first = layer(net, layer(net, net.input(1, 16, 4, 4), 8), 9)
+    gate = net.round(net.add(nn.UnaryOp(net.back(first, -4), "sigmoid")), -7)
+    net.result(net.round(net.plus(net.back(first, -4), net.back(gate, -7)), -4))
+    return net
