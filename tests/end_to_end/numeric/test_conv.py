@@ -38,6 +38,7 @@ def convolutions(draw: st.DrawFn, rank: int) -> Case:
     return node("Conv", x, w, bias, constants=[1, 2], **attributes)
 
 
+@pytest.mark.in_turns
 @examples(6)
 @given(case=convolutions(1))
 def test_conv_1d(device: str, case: Case) -> None:
@@ -50,6 +51,7 @@ def test_conv_2d(device: str, case: Case) -> None:
     check(case, device)
 
 
+@pytest.mark.in_turns
 @examples(4)
 @given(case=convolutions(3))
 def test_conv_3d(device: str, case: Case) -> None:
@@ -150,6 +152,7 @@ def transposed(draw: st.DrawFn, rank: int) -> Case:
     return node("ConvTranspose", x, w, bias, constants=[1, 2], **attributes)
 
 
+@pytest.mark.in_turns
 @examples(3)
 @given(case=transposed(1))
 def test_conv_transpose_1d(device: str, case: Case) -> None:
@@ -162,12 +165,14 @@ def test_conv_transpose_2d(device: str, case: Case) -> None:
     check(case, device)
 
 
+@pytest.mark.in_turns
 @examples(2)
 @given(case=transposed(3))
 def test_conv_transpose_3d(device: str, case: Case) -> None:
     check(case, device)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("auto", ["SAME_UPPER", "SAME_LOWER", "VALID"])
 @examples(1)
 @given(rng=generators, stride=st.integers(1, 3))

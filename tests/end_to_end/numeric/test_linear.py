@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from support.onnx.single_node import by_onnx, check, examples, generators, node, values
 
+pytestmark = pytest.mark.in_turns
+
 extents = st.sampled_from([1, 2, 3, 7, 8, 9, 16, 17, 33])
 
 

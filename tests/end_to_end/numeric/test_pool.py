@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from support.onnx.single_node import Case, check, examples, generators, node, values
 
+pytestmark = pytest.mark.in_turns
+
 
 @st.composite
 def poolings(draw: st.DrawFn, kind: str, rank: int, outputs: int = 1) -> Case:
