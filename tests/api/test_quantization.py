@@ -34,6 +34,7 @@ def quantized(
     )
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(("form", "method"), [("int8", "kl"), ("int8-per-channel", "percentile")])
 def test_digits_read_the_same(form: str, method: str, device: str) -> None:
     """On images that the calibration has not seen, at least 19 of 20."""
@@ -49,6 +50,7 @@ def test_digits_read_the_same(form: str, method: str, device: str) -> None:
     assert not np.array_equal(found, expected)
 
 
+@pytest.mark.in_turns
 def test_the_report_has_the_errors_of_each_value(device: str) -> None:
     images = digits()[: 2 * BATCH]
     model = quantized(images, device, calibration_method="max", quantization_report=True)
