@@ -1,7 +1,8 @@
 """`clopt-tune search`: try plans of a model's kernels on a device, and keep the fastest.
 
-A plan says how a kernel is scheduled. The times go into a database, from which clopt takes the best
-plans. Ctrl-C ends the search, and the same command goes on where it was.
+A plan says how a kernel is scheduled. Kernels are tried in other layouts first. The times go into a
+database, from which clopt takes the best of both. Ctrl-C ends the search, and the same
+command goes on where it was.
 """
 
 from __future__ import annotations
