@@ -149,10 +149,10 @@ static clopt_status set_up(clopt_model *model, const clopt_options *options) {
         status = load_weights(model, options);
     }
     if (status == CLOPT_OK) {
-        status = clopt_build(model, options->binaries_path);
+        status = clopt_load_programs(model, options); /* before the compiler takes its time */
     }
     if (status == CLOPT_OK) {
-        status = clopt_load_programs(model, options);
+        status = clopt_build(model, options->binaries_path);
     }
     if (status == CLOPT_OK) {
         status = clopt_make_kernels(model);

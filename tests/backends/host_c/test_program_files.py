@@ -25,6 +25,7 @@ def packed(model: clopt.CompiledModel, folder: Path, runtime: Sequence[Path]) ->
     return link(folder, runtime), file
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("memory", ["separate", "arena"])
 def test_a_package_computes_what_our_core_does(
     memory: str, device: str, runtime: Sequence[Path], tmp_path: Path
@@ -45,6 +46,7 @@ def refusal(program: Path, folder: Path, device: str) -> str:
     return done.stderr
 
 
+@pytest.mark.in_turns
 def test_the_file_is_what_computes(device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
     """Another build of the same kernel may take its place, but nothing else."""
     model = compiled(one_graph(), device, write_board(tmp_path, binary(device)))

@@ -47,6 +47,7 @@ def test_it_is_the_board_that_computes(device: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, -expected)
 
 
+@pytest.mark.in_turns
 def test_our_core_as_a_binary(device: str, ours: np.ndarray, tmp_path: Path) -> None:
     """Each of its parameters has a name; some are numbers of eight bytes."""
     program = build(device, core_source().replace("void vta_core(", "void board("))
