@@ -177,6 +177,8 @@ class _Products(RewritePattern):
             splat = splat_of(x.owner.b)
             if splat is None and shape_of(x.owner.b) != ():
                 return None
+            if shape_of(x.owner.a) != shape_of(x):  # the zero point broadcasts x
+                return None
             x, zero = x.owner.a, x.owner.b if splat is None else int(splat)
         if not isinstance(x.owner, nn.CastOp) or not _is_byte(x.owner.x):
             return None

@@ -97,8 +97,18 @@ CASES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
         "f = Cast<to=1>(sums) y = Mul(f, step)",
         {"w": _B},
     ),
+    "integers less equal ones of a wider shape": (
+        "uint8[1,2,32] x",
+        "int32[a,b,c] y",
+        "q = Cast<to=6>(x) d = Sub(q, k) y = MatMul(d, w)",
+        {"w": _B.astype("i4"), "k": np.full((3, 2, 32), 7, "i4")},
+    ),
 }
-_NO_BYTES = ("conv in groups", "matmul of two inputs")
+_NO_BYTES = (
+    "conv in groups",
+    "matmul of two inputs",
+    "integers less equal ones of a wider shape",
+)
 """Narrow groups and products without constants multiply single bytes, or floats."""
 
 
@@ -135,6 +145,7 @@ def test_results_are_those_of_onnxruntime(device: str, name: str) -> None:
     for form, facts in _TARGETS.items():
         compiled = clopt.compile(model, device=device, use_cache=False, **facts)
         (y,) = compiled.run(inputs)
+        assert y.shape == expected.shape, form
         if expected.dtype == np.float32:
             np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-4)
         else:
