@@ -81,6 +81,22 @@ class VisionTransformer(nn.Module):
         return self.head(self.norm(x)[:, 0])
 
 
+class RowLSTM(nn.Module):
+    """Reads an image of 7 x 7 means row by row: a projection, an LSTM, a classifier."""
+
+    def __init__(self, dim: int = 128, rows: int = 32) -> None:
+        super().__init__()
+        self.pool = nn.AdaptiveAvgPool2d(rows)
+        self.project = nn.Linear(3 * rows, dim)
+        self.lstm = nn.LSTM(dim, dim)
+        self.head = nn.Linear(dim, 1000)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = self.pool(x).permute(2, 0, 1, 3).flatten(2)
+        states, _ = self.lstm(torch.relu(self.project(rows)))
+        return self.head(states[-1])
+
+
 class TextEncoder(nn.Module):
     """A BERT-like encoder of two layers: token embedding, attention mask, pooled output."""
 
@@ -226,6 +242,7 @@ NETWORKS: dict[str, Network] = {
     "efficientnet_lite0": Network(lambda _: classifiers.efficientnet_lite0()),
     "vit_tiny": Network(VisionTransformer),
     "text_encoder": Network(lambda _: TextEncoder(), text=True),
+    "lstm": Network(lambda _: RowLSTM()),
     "yolo": Network(lambda _: Yolo()),
     "unet": Network(lambda _: UNet()),
     "densenet121": Network(lambda _: classifiers.densenet121()),

@@ -4,8 +4,10 @@
 onnxruntime's quantiser makes each network's QDQ form from seeded samples. The error of a result is
 its largest distance from onnxruntime's, node by node in floats, in steps of the last quantised
 value; that of onnxruntime's integer kernels stands beside it. The rivals take turns in processes of
-their own, as in `compare.py`. With `--rounds 0` only errors are measured. The report goes to
-`benchmarks/results/quantised.{md,json}`.
+their own, as in `compare.py`. With `--rounds 0` only errors are measured. With `--pieces` each part
+of a network between two quantised values also runs alone, on onnxruntime's inputs, and the report
+says by how many steps the worst one is off. It is `results/quantised-DEVICE[-channels].{md,json}`,
+where networks that were measured before keep their rows.
 """
 
 from __future__ import annotations
@@ -23,15 +25,17 @@ import numpy as np
 import onnx
 from compare import Runner
 from provenance import measured
-from quantiser import output_step, quantise, run_onnxruntime
+from quantiser import output_step, pieces, quantise, run_onnxruntime, values_of
 from rich.console import Console
 from rich.table import Table
 
+import clopt
+
 HERE = Path(__file__).resolve().parent
-NETWORKS = ("resnet18", "mobilenet_v2", "vit_tiny")
+NETWORKS = ("resnet18", "mobilenet_v2", "vit_tiny", "lstm")
 FORMS = ("f32", "int8")
 SAMPLES = 8
-HEADER = ("rival", "ms", "x ort f32", "x ort int8", "steps")
+HEADER = ("rival", "ms", "x ort f32", "x ort int8", "steps", "alone")
 
 Row = dict[str, float]
 
@@ -85,6 +89,23 @@ def measure(path: Path, quantised: Path, device: str, rounds: int) -> dict[str, 
     return rows
 
 
+def steps_alone(quantised: Path, device: str) -> int:
+    """The most steps by which a piece is off that gets onnxruntime's inputs."""
+    model = quantised.read_bytes()
+    parts = pieces(model)
+    names = [name for part in parts for name in (*part.inputs, part.output)]
+    values = values_of(model, names, models.sample_inputs(quantised))
+    most = 0
+    for part in parts:
+        compiled = clopt.compile(part.model, device=device)
+        (found,) = compiled.run({name: values[name] for name in part.inputs})
+        apart = np.abs(found.astype("i4") - values[part.output].astype("i4")).max()
+        if apart > 1:
+            print(f"{part.output} is {apart} steps off.")
+        most = max(most, int(apart))
+    return most
+
+
 def cells(label: str, row: Row) -> list[str]:
     """A line of the table."""
     return [label, *(f"{row[key]:.2f}" if key in row else "" for key in HEADER[1:])]
@@ -96,7 +117,8 @@ def markdown(results: dict[str, dict[str, Row]], rounds: int) -> str:
         "# Quantised networks, numpy in to numpy out",
         "",
         f"{measured()}. {rounds} shuffled rounds, medians; `steps` is the distance from",
-        "onnxruntime's result in floats, node by node, in steps of the last quantised value.",
+        "onnxruntime's result in floats, node by node, in steps of the last quantised one; `alone`",
+        "the most steps of a part between two quantised values that gets onnxruntime's inputs.",
         "",
         "| network | " + " | ".join(HEADER) + " |",
         "|---" * (len(HEADER) + 1) + "|",
@@ -116,20 +138,29 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=224)
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--folder", type=Path, default=models.CACHE, help="of exported networks")
-    parser.add_argument("--output", type=Path, default=HERE / "results" / "quantised")
+    parser.add_argument("--pieces", action="store_true", help="run each part alone, too")
     args = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 110)
+    suffix = "-channels" if args.per_channel else ""
+    output = HERE / "results" / f"quantised-{args.device}{suffix}.json"
     results: dict[str, dict[str, Row]] = {}
+    if output.exists():
+        results = json.loads(output.read_text())
     for name in args.networks:
         path = models.export(name, args.size, folder=args.folder)
         quantised = quantised_path(path, args.per_channel, models.CACHE)
-        results[name] = measure(path, quantised, args.device, args.rounds)
+        rows = results.setdefault(name, {})
+        for label, row in measure(path, quantised, args.device, args.rounds).items():
+            rows.setdefault(label, {}).update(row)
+        if args.pieces:
+            alone = steps_alone(quantised, args.device)
+            rows[f"clopt-{args.device} int8"]["alone"] = alone
         table = Table(*HEADER, title=name)
-        for label, row in results[name].items():
+        for label, row in rows.items():
             table.add_row(*cells(label, row))
         console.print(table)
-        args.output.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
-        args.output.with_suffix(".md").write_text(markdown(results, args.rounds))
+        output.write_text(json.dumps(results, indent=1) + "\n")
+        output.with_suffix(".md").write_text(markdown(results, args.rounds))
 
 
 if __name__ == "__main__":

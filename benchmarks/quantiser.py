@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.utils
 import onnxruntime
 from onnx import numpy_helper
 from onnxruntime.quantization import (
@@ -74,3 +76,50 @@ def run_onnxruntime(model: bytes, inputs: Arrays, optimised: bool) -> list[np.nd
     )
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     return [np.asarray(y) for y in session.run(None, inputs)]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The part of a QDQ model between quantised values: one that it computes, from others."""
+
+    model: bytes
+    inputs: tuple[str, ...]
+    output: str
+
+
+def pieces(model: bytes) -> list[Piece]:
+    """A QDQ model in parts, each of which computes one quantised value."""
+    graph = onnx.load_from_string(model).graph
+    inferred = onnx.shape_inference.infer_shapes(onnx.load_from_string(model))
+    makers = {name: node for node in graph.node for name in node.output}
+    constants = {tensor.name for tensor in graph.initializer}
+    kept = {node.output[0] for node in graph.node if node.op_type == "QuantizeLinear"}
+    extractor = onnx.utils.Extractor(inferred)
+    found: list[Piece] = []
+    for output in (node.output[0] for node in graph.node if node.output[0] in kept):
+        inputs: dict[str, None] = {}
+        pending, seen = [*makers[output].input], set[str]()
+        while pending:
+            name = pending.pop()
+            if name in constants or name in seen or not name:
+                continue
+            seen.add(name)
+            if name in kept or name not in makers:
+                inputs[name] = None
+            else:
+                pending += makers[name].input
+        if inputs:
+            part = extractor.extract_model(list(inputs), [output])
+            found.append(Piece(part.SerializeToString(), tuple(inputs), output))
+    return found
+
+
+def values_of(model: bytes, names: Sequence[str], inputs: Arrays) -> Arrays:
+    """The values of these names in a model, node by node in floats, by onnxruntime."""
+    parsed = onnx.shape_inference.infer_shapes(onnx.load_from_string(model))
+    types = {value.name: value for value in parsed.graph.value_info}
+    there = {value.name for value in parsed.graph.output} | inputs.keys()
+    parsed.graph.output.extend(types[name] for name in dict.fromkeys(names) if name not in there)
+    outputs = [value.name for value in parsed.graph.output]
+    arrays = run_onnxruntime(parsed.SerializeToString(), inputs, optimised=False)
+    return {**dict(zip(outputs, arrays, strict=True)), **inputs}
