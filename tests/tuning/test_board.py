@@ -129,6 +129,7 @@ def test_a_board_computes_the_bits_of_this_machine(runner: Path):
         assert found.tobytes() == expected.tobytes()
 
 
+@pytest.mark.long  # workers that crash and hang are in the short form
 def test_a_runner_that_crashes_or_hangs_costs_one_connection(runner: Path):
     """A stopped process answers as little as one that a kernel keeps busy."""
     first, *others = short_trials("pocl")

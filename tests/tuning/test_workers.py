@@ -186,9 +186,10 @@ def command_line(pid: int) -> bytes:
         return b""
 
 
+@pytest.mark.long  # a search whose workers are killed is in the short form
 @pytest.mark.parametrize(
     ("count", "pause", "rounds", "limit"),
-    [(40, 1.5, 3, 0.7), pytest.param(4_000, 20, 1_000, 10, marks=pytest.mark.long)],
+    [(40, 1.5, 3, 0.7), (4_000, 20, 1_000, 10)],
 )
 def test_killed_workers_change_no_result(
     tmp_path: Path, count: int, pause: float, rounds: int, limit: float

@@ -64,6 +64,7 @@ def test_networks(text: str, graphs: int, device: str) -> None:
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.in_turns
 def test_kernels_and_clml_share_the_callers_queue(device: str) -> None:
     """The input comes when everything is on the queue, so nothing may have run on another queue."""
     model = compiled(BETWEEN, device)
@@ -107,6 +108,7 @@ def test_calls_of_an_inference(
     assert len(calls) == len(ops)
 
 
+@pytest.mark.in_turns
 def test_one_arena_for_models_with_and_without_clml(device: str) -> None:
     with_clml = compiled(BETWEEN, device)
     (size,) = with_clml.executable.arena_bytes
@@ -123,6 +125,7 @@ def test_one_arena_for_models_with_and_without_clml(device: str) -> None:
         np.testing.assert_allclose(model.run({"x": X})[0], want, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.in_turns
 def test_saved_and_loaded(device: str, tmp_path: Path) -> None:
     model = compiled(BETWEEN, device)
     model.save(tmp_path / "saved")
@@ -132,6 +135,7 @@ def test_saved_and_loaded(device: str, tmp_path: Path) -> None:
         clopt.load(tmp_path / "saved", device)
 
 
+@pytest.mark.in_turns
 def test_a_device_without_clml(device: str) -> None:
     assert not clopt.is_clml_runtime_enabled(device)
     assert clopt.is_clml_runtime_enabled(device, "reference")
@@ -143,6 +147,7 @@ def test_a_device_without_clml(device: str) -> None:
         clopt.compile(network(CONV_RELU), device=device, clml_library="x")
 
 
+@pytest.mark.in_turns
 def test_a_library_that_refuses(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Phones refuse the library to applications."""
     monkeypatch.setenv("CLML_REFERENCE_LOCKED", "1")
@@ -151,6 +156,7 @@ def test_a_library_that_refuses(device: str, monkeypatch: pytest.MonkeyPatch) ->
         compiled(CONV_RELU, device)
 
 
+@pytest.mark.in_turns
 def test_the_version_of_the_library(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLML_REFERENCE_VERSION", "2")
     model = compiled(CONV_RELU, device)
@@ -161,6 +167,7 @@ def test_the_version_of_the_library(device: str, monkeypatch: pytest.MonkeyPatch
     np.testing.assert_allclose(model.run([X])[0], expected(CONV_RELU)[0], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.in_turns
 def test_tensors_larger_than_planned(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tensors larger than our guess at the device's layouts get memory outside of the arena."""
     monkeypatch.setenv("CLML_REFERENCE_PADDING", "4096")
@@ -172,6 +179,7 @@ def test_tensors_larger_than_planned(device: str, monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(model.run([X])[0], expected(BETWEEN)[0], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.in_turns
 def test_threads_take_turns(device: str) -> None:
     """Two models, each used by two threads."""
     models = [compiled(text, device) for text in (CONV_RELU, BETWEEN)]
@@ -185,6 +193,7 @@ def test_threads_take_turns(device: str) -> None:
         assert all(pool.map(check, range(100)))
 
 
+@pytest.mark.in_turns
 def test_nothing_of_clml_outlives_a_model(device: str) -> None:
     library = ctypes.CDLL(str(reference_library()))
     compiled(BETWEEN, device).run([X])
@@ -233,6 +242,7 @@ except clopt.CloptError as error:
 """
 
 
+@pytest.mark.in_turns
 def test_a_device_that_has_clml(device: str, tmp_path: Path) -> None:
     """With the library as a layer of OpenCL the device itself claims CLML, and refuses it."""
     path = tmp_path / "conv_relu.onnx"

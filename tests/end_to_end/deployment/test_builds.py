@@ -143,7 +143,14 @@ int main(int count, char **words) {
 
 
 @needs_cmake
-@pytest.mark.parametrize("with_clml", [pytest.param("one", marks=pytest.mark.long), "two", "both"])
+@pytest.mark.parametrize(
+    "with_clml",
+    [
+        pytest.param("one", marks=pytest.mark.long),
+        pytest.param("two", marks=pytest.mark.long),
+        "both",
+    ],
+)
 def test_application_with_and_without_clml(
     with_clml: str, devices: Mapping[str, str], tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ UNARY: tuple[tuple[str, float, float, dict[str, Any]], ...] = (
 )
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("part", range(4))
 @examples(2)
 @given(rng=generators, shape=shapes(1, 3))
@@ -81,12 +82,14 @@ def test_unary(device: str, part: int, rng: np.random.Generator, shape: tuple[in
     check(joined(nodes, arrays), device, TOLERANCE)
 
 
+@pytest.mark.in_turns
 @examples(1)
 @given(rng=generators)
 def test_scalar(device: str, rng: np.random.Generator) -> None:
     check(node("Floor", values(rng, ())), device)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("approximate", ["none", "tanh"])
 @examples(1)
 @given(rng=generators, shape=shapes())
@@ -110,6 +113,7 @@ def test_special_values(device: str, rng: np.random.Generator, shape: tuple[int,
     check(graph(nodes, {"x": x}), device)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
 @examples(1)
 @given(rng=generators, shape=shapes())
@@ -142,12 +146,14 @@ def _binary(kinds: tuple[str, ...], a: np.ndarray, b: np.ndarray) -> Case:
     return joined(nodes, {"a": a, "b": b})
 
 
+@pytest.mark.in_turns
 @examples(6)
 @given(rng=generators, pair=broadcast_pairs())
 def test_broadcast(device: str, rng: np.random.Generator, pair: Pair) -> None:
     check(node("Sub", values(rng, pair[0]), values(rng, pair[1])), device)
 
 
+@pytest.mark.in_turns
 @examples(2)
 @given(rng=generators, pair=broadcast_pairs(1))
 def test_binary(device: str, rng: np.random.Generator, pair: Pair) -> None:
@@ -156,6 +162,7 @@ def test_binary(device: str, rng: np.random.Generator, pair: Pair) -> None:
     check(_binary(kinds, a, b), device, TOLERANCE)
 
 
+@pytest.mark.in_turns
 @examples(2)
 @given(rng=generators, pair=broadcast_pairs(1))
 def test_compare(device: str, rng: np.random.Generator, pair: Pair) -> None:
@@ -164,6 +171,7 @@ def test_compare(device: str, rng: np.random.Generator, pair: Pair) -> None:
     check(_binary(COMPARE, a, b), device)
 
 
+@pytest.mark.in_turns
 @examples(2)
 @given(rng=generators, pair=broadcast_pairs(1))
 def test_logic(device: str, rng: np.random.Generator, pair: Pair) -> None:
@@ -176,6 +184,7 @@ def test_logic(device: str, rng: np.random.Generator, pair: Pair) -> None:
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("dtype", INTEGERS)
 @examples(1)
 @given(rng=generators, pair=broadcast_pairs(1))
@@ -198,6 +207,7 @@ def test_binary_integers(device: str, dtype: type, rng: np.random.Generator, pai
     check(divide, device, reference=by_onnx)
 
 
+@pytest.mark.in_turns
 @examples(1)
 @given(rng=generators, pair=broadcast_pairs())
 def test_float_remainder(device: str, rng: np.random.Generator, pair: Pair) -> None:
@@ -205,6 +215,7 @@ def test_float_remainder(device: str, rng: np.random.Generator, pair: Pair) -> N
     check(node("Mod", a, b, fmod=1), device)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.uint64])
 @examples(1)
 @given(rng=generators, pair=broadcast_pairs(1))
@@ -217,6 +228,7 @@ def test_shift(device: str, dtype: type, rng: np.random.Generator, pair: Pair) -
     check(joined(nodes, {"a": a, "b": b}), device)
 
 
+@pytest.mark.in_turns
 @examples(2)
 @given(rng=generators, shape=shapes(2, 4))
 def test_prelu(device: str, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
@@ -224,6 +236,7 @@ def test_prelu(device: str, rng: np.random.Generator, shape: tuple[int, ...]) ->
     check(node("PRelu", values(rng, shape), slope, constants=[1]), device)
 
 
+@pytest.mark.in_turns
 @examples(3)
 @given(rng=generators, pair=broadcast_pairs(), scalar=st.booleans())
 def test_where(device: str, rng: np.random.Generator, pair: Pair, scalar: bool) -> None:
@@ -233,6 +246,7 @@ def test_where(device: str, rng: np.random.Generator, pair: Pair, scalar: bool) 
         check(case, device)
 
 
+@pytest.mark.in_turns
 @examples(2)
 @given(rng=generators, shape=shapes(), sides=st.integers(0, 3))
 def test_clip(device: str, rng: np.random.Generator, shape: tuple[int, ...], sides: int) -> None:
@@ -242,6 +256,7 @@ def test_clip(device: str, rng: np.random.Generator, shape: tuple[int, ...], sid
         check(node("Clip", values(rng, shape, dtype), low, high, constants=[1, 2]), device)
 
 
+@pytest.mark.in_turns
 @examples(2)
 @given(rng=generators, shape=shapes(), count=st.integers(1, 4))
 def test_variadic(

@@ -90,6 +90,7 @@ def test_as_layer_of_the_loader_of_pyopencl(
     assert set(done.stdout.splitlines()) == {find_device(i).platform for i in devices.values()}
 
 
+@pytest.mark.long  # a package with the library is looked at in the short form
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="looks at memory: install valgrind")
 def test_memory(core_program: Path, reference_library: Path, tmp_path: Path) -> None:
     """No access out of bounds, and no block lost, in the library or the tests: on PoCL, whose

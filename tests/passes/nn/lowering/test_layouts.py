@@ -361,7 +361,7 @@ def test_channels_are_packed(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 @given(data=st.data())
-@examples(8)
+@examples(4)
 def test_any_layout(name: str, data: st.DataObject) -> None:
     build, arrays = CASES[name]
     shapes = [a.shape for a in arrays] + result_shapes(build, arrays)

@@ -34,7 +34,7 @@ from support.tir.program import run_program
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=effort.examples(15))
+@settings(max_examples=effort.examples(8, long=150))
 @given(data=st.data())
 def test_scheduled_kernels_compute_what_nn_defines(
     family: Callable[[Network], ModuleOp], data: st.DataObject

@@ -17,7 +17,7 @@ BATCH = 10
 
 
 @pytest.mark.parametrize("draw", [random_nest, known_kernel])
-@pytest.mark.parametrize("first", effort.seeds(12, long=500))
+@pytest.mark.parametrize("first", effort.seeds(6, long=500))
 def test_accepted_steps_keep_the_results(
     first: int, draw: Callable[[np.random.Generator], str]
 ) -> None:
@@ -28,7 +28,7 @@ def test_accepted_steps_keep_the_results(
 
 def test_a_device_computes_the_same(device: str) -> None:
     start = effort.seed() * BATCH
-    found = [check(seed) for seed in range(start, start + effort.examples(12, long=400))]
+    found = [check(seed) for seed in range(start, start + effort.examples(8, long=400))]
     lowered = [outcome for outcome in found if outcome.lowered is not None]
     # About half: kernels with temporaries in global memory must be split first.
     assert 3 * len(lowered) > len(found)

@@ -31,7 +31,7 @@ def steps(func: FuncOp, *texts: str) -> None:
 TILE = st.integers(1, 4)
 
 
-@settings(max_examples=effort.examples(40))
+@settings(max_examples=effort.examples(20, long=400))
 @given(
     shape=st.tuples(st.integers(1, 20), st.integers(1, 20), st.integers(1, 9)),
     tile=st.tuples(TILE, TILE, TILE, TILE, TILE),
@@ -80,7 +80,7 @@ def test_matmul_in_local_memory(
     assert sum(isinstance(op, memref.AllocaOp) for op in func.walk()) <= 4
 
 
-@settings(max_examples=effort.examples(40))
+@settings(max_examples=effort.examples(20, long=400))
 @given(
     c=st.integers(1, 3),
     o=st.integers(1, 11),
@@ -115,7 +115,7 @@ def test_register_tile(c: int, o: int, size: int, lanes: int, rows: int) -> None
     assert len([op for op in stores if op.memref in func.params]) <= 4
 
 
-@settings(max_examples=effort.examples(30))
+@settings(max_examples=effort.examples(15, long=300))
 @given(
     rows=st.integers(1, 4),
     columns=st.integers(1, 40),
