@@ -123,7 +123,8 @@ class Fleet:
             slots = 0
             if client is not None and client.status == "running":
                 with suppress(OSError, TimeoutError):
-                    slots = (await _slots_of(client)).get(self._label, 0)
+                    found = await asyncio.wait_for(_slots_of(client), _PATIENCE)
+                    slots = found.get(self._label, 0)
             async with self._change:
                 self._slots = slots
                 self._change.notify_all()
