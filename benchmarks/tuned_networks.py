@@ -49,12 +49,14 @@ HEAD = """# Tuned networks
 `plans` were tried within `seconds`, with the confirmation inside of the network after them.
 `kernels` and `wall` are the time of an inference with tuned plans over that with default plans, by
 the device's clock and from numpy to numpy, medians of {rounds} rounds in which both take turns;
-`noise` is half of the 95 % interval of the median of `wall`.
+`noise` is half of the 95 % interval of the median of `wall`. `changed` kernels have another text;
+where there is none, both forms are one program, and the ratios are 1.
 
-| network | target | plans | seconds | default, ms | tuned, ms | kernels | wall | noise | error |
-|---|---|---|---|---|---|---|---|---|---|
+| network | target | plans | seconds | changed | default, ms | tuned, ms | kernels | wall | noise \
+| error |
+|---|---|---|---|---|---|---|---|---|---|---|
 """
-FOOT = "| geometric mean | | | | | | {kernels:.3f} | {wall:.3f} | | |\n"
+FOOT = "| geometric mean | | | | | | | {kernels:.3f} | {wall:.3f} | | |\n"
 
 Row = dict[str, str | float]
 
@@ -87,6 +89,12 @@ def turns(before: CompiledModel, after: CompiledModel, path: Path, rounds: int) 
     }
 
 
+def changed(before: CompiledModel, after: CompiledModel) -> int:
+    """The kernels of the second form that the first one has not."""
+    texts = [model.source.split("__kernel") for model in (before, after)]
+    return len(set(texts[1]) - set(texts[0]))
+
+
 def trials_in(database: Path) -> int:
     """The plans with a record."""
     return len(TuningDatabase.read(database).records) if database.exists() else 0
@@ -106,8 +114,12 @@ def measure(path: Path, args: argparse.Namespace) -> Row:
     model = Model(path, args.device, args.target)
     forms = model.compiled(OFF), model.compiled(args.database)
     row = turns(*forms, path, args.rounds)
-    kernels = confirm([], *forms)
-    row["kernels"] = kernels.after.median / kernels.before.median
+    row["changed"] = changed(*forms)
+    if row["changed"]:
+        kernels = confirm([], *forms)
+        row["kernels"] = kernels.after.median / kernels.before.median
+    else:
+        row |= {"tuned": row["default"], "wall": 1.0, "kernels": 1.0}
     row["target"] = args.target or "its own"
     return row | {"plans": trials_in(args.database) - known, "seconds": seconds}
 
@@ -121,6 +133,7 @@ def markdown(rows: dict[str, Row], origin: str, rounds: int) -> str:
             str(row["target"]),
             f"{row['plans']:.0f}",
             f"{row['seconds']:.0f}",
+            str(row.get("changed", "")),
             *(f"{row[key]:.3f}" for key in ("default", "tuned", "kernels", "wall")),
             f"{row['noise']:.1%}",
             f"{row['error']:.1e}",
