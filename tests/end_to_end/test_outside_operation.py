@@ -38,6 +38,8 @@ from support.c.compilers import infer, link
 from support.c.compilers import runtime as runtime
 from support.onnx.on_devices import TARGET
 
+pytestmark = pytest.mark.in_turns
+
 
 def lower_contrast(kernel: Kernel, op: ContrastOp) -> None:
     """`y[n, c, p] = sum over k of |x[n, c, p + k - pad] - x[n, c, p]| w[c, k]`, x 0 outside."""

@@ -13,6 +13,8 @@ from fuzz.graphs.configurations import CONFIGURATIONS
 import clopt
 from support.onnx.single_node import by_onnxruntime
 
+pytestmark = pytest.mark.in_turns
+
 
 @dataclass(frozen=True)
 class Row:

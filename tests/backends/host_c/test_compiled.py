@@ -21,6 +21,8 @@ from support.cl.image_programs import aliases, blur, lowered, memory
 from support.cl.programs import parse, twice
 from support.onnx import builders, models
 
+pytestmark = pytest.mark.in_turns
+
 ROOT = Path(__file__).parents[3]
 DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
 

@@ -11,6 +11,8 @@ import pytest
 
 from support.tir.hand_written import Array, run
 
+pytestmark = pytest.mark.in_turns
+
 LANES = 48
 """A multiple of every vector width."""
 

@@ -14,6 +14,8 @@ from clopt.backends.opencl_c.rounding import DIVIDE, SQRT
 from clopt.backends.pyopencl_runtime import Device, find_device
 from clopt.backends.pyopencl_runtime.compiler import from_source
 
+pytestmark = pytest.mark.in_turns
+
 Floats = NDArray[np.float32]
 WIDTHS = [1, 8]
 COUNT = 1 << 20

@@ -15,6 +15,8 @@ from clopt.passes.vta.lowering.packing import pack_activations, unpack_activatio
 from support.vta.graphs import Network, convolution, requantized
 from support.vta.queue_programs import program, queue_program
 
+pytestmark = pytest.mark.in_turns
+
 _LANES = {"vta_core_lanes": 32}
 
 

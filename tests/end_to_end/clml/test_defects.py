@@ -15,6 +15,8 @@ from clopt.dialects import clml
 from clopt.dialects.cl import EnqueueKernelOp
 from support.clml.single_ops import Case, by_onnxruntime, check_close, expected, feeds_of, model_of
 
+pytestmark = pytest.mark.in_turns
+
 
 def compute(cases: Sequence[Case], device: str) -> tuple[clopt.CompiledModel, list[str]]:
     """Check the model of some cases on the device. Returns its commands of CLML but copies."""

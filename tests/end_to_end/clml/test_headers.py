@@ -75,7 +75,10 @@ def test_renamed_headers_have_no_other_name(tmp_path: Path) -> None:
     assert {word.split("(")[0] for word in declared} <= public_names() | {"CL_QCOM_ML_OPS_H"}
 
 
-@pytest.mark.parametrize("compiler", compilers())
+@pytest.mark.parametrize(
+    "compiler",
+    [pytest.param(name, marks=pytest.mark.long if i else ()) for i, name in enumerate(compilers())],
+)
 @pytest.mark.parametrize("name", ["cases", "graphs"])
 def test_public_names_suffice(
     compiler: str, name: str, packages: Mapping[str, Path], tmp_path: Path

@@ -21,6 +21,8 @@ from support.clml.single_ops import (
     runtimes,
 )
 
+pytestmark = pytest.mark.in_turns
+
 CASES = [each.case for each in GRAPH_CASES]
 
 

@@ -12,6 +12,8 @@ from quantiser import output_step, quantise, run_onnxruntime
 import clopt
 from support.onnx.net import Net
 
+pytestmark = pytest.mark.in_turns
+
 
 def _convolutions() -> onnx.ModelProto:
     net = Net(1, 3, 9, 9)

@@ -22,6 +22,8 @@ from clopt.passes.nn.integer_products import NNIntegerProductsPass
 from clopt.passes.pipelines import run_pipeline
 from support.nn.quantized import Quantized
 
+pytestmark = pytest.mark.in_turns
+
 DIGITS = Path(__file__).parents[3] / "examples" / "digits"
 
 

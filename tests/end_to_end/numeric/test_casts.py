@@ -20,6 +20,8 @@ from support.onnx.single_node import (
     values,
 )
 
+pytestmark = pytest.mark.in_turns
+
 
 @pytest.mark.parametrize("source", list(ELEMENT_TYPES), ids=str)
 @examples(1)

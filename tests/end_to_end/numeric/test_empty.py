@@ -12,6 +12,8 @@ import clopt
 from clopt.dialects import cl
 from support.onnx.models import by_onnxruntime, model, random_inputs
 
+pytestmark = pytest.mark.in_turns
+
 EMPTY = "float[0,4] x"
 W = np.ones((1, 8, 4), np.float32)
 R = np.ones((1, 8, 2), np.float32)

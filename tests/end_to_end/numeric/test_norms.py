@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from support.onnx.single_node import check, examples, generators, node, shapes, values
 
+pytestmark = pytest.mark.in_turns
+
 
 @examples(3)
 @given(rng=generators, shape=shapes(2, 5), opset=st.sampled_from([9, 14, 15]))

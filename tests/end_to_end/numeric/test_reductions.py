@@ -12,6 +12,8 @@ from onnx import helper
 
 from support.onnx.single_node import Case, check, examples, generators, graph, ints, shapes, values
 
+pytestmark = pytest.mark.in_turns
+
 KINDS = ("Sum", "Mean", "Max", "Min", "Prod", "L1", "L2", "LogSum", "LogSumExp", "SumSquare")
 
 

@@ -15,6 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 import clopt
 from clopt.backends.kernel_source import ROUNDING_OPTION
 
+pytestmark = pytest.mark.in_turns
+
 STEPS = ["Floor", "Ceil", "Round", "Sign"]
 TARGETS = [
     None,

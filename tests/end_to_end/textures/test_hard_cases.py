@@ -39,6 +39,9 @@ def test_float(name: str, device: str) -> None:
 
 
 @pytest.mark.in_turns
-@pytest.mark.parametrize("name", IN_HALF)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if i % 2 else pytest.mark.long) for i, name in enumerate(IN_HALF)],
+)
 def test_half_storage(name: str, device: str) -> None:
     _check(name, device, "f16-storage")

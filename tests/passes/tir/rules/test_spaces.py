@@ -50,7 +50,7 @@ def random_plan(func: tir.FuncOp, target: cl.Target, data: st.DataObject) -> tir
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=effort.examples(5, long=80))
+@settings(max_examples=effort.examples(3, long=80))
 @given(data=st.data())
 def test_plain_kernels(family: Callable[[Network], ModuleOp], data: st.DataObject) -> None:
     net = Network(data)
@@ -72,7 +72,7 @@ def test_plain_kernels(family: Callable[[Network], ModuleOp], data: st.DataObjec
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=effort.examples(5, long=80))
+@settings(max_examples=effort.examples(3, long=80))
 @given(data=st.data())
 def test_kernels_in_blocks(family: Callable[[Network], ModuleOp], data: st.DataObject) -> None:
     net = Network(data)
@@ -92,7 +92,7 @@ def test_kernels_in_blocks(family: Callable[[Network], ModuleOp], data: st.DataO
     assert_same(found, expected, "in blocks, scheduled by a random plan")
 
 
-@settings(max_examples=effort.examples(12, long=200))
+@settings(max_examples=effort.examples(6, long=200))
 @given(data=st.data())
 def test_kernels_of_strips(data: st.DataObject) -> None:
     net = Network(data)
