@@ -178,7 +178,7 @@ PIPELINES: dict[str, tuple[ModulePass, ...]] = {
 
 @dataclass(frozen=True)
 class Tuning:
-    """The tuning databases, and the device that runs: for `nn-choose` and `tir-choose-plan`."""
+    """The tuning databases, and the device that runs: for passes that choose."""
 
     tuning: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
@@ -203,8 +203,8 @@ def run_pipeline(
 
     `precision` is passed to `nn-mixed-precision`, if the pipeline has it. With
     `explain` passes add the choices of graphs and of layouts to the context's `explanations`.
-    `plans` is the file of plans for `tir-choose-plan`, `tuning` the databases for that and for
-    `nn-choose`. `memory_limit` is that of `apply_within`.
+    `plans` is the file of plans for `tir-choose-plan`, `tuning` the databases for that, for
+    `tir-join-strips` and for `nn-choose`. `memory_limit` is that of `apply_within`.
     `until` is the first pass that is not applied, with all that follow.
     """
 
@@ -216,6 +216,8 @@ def run_pipeline(
                 return replace(pass_, explain=explain, **vars(tuning or Tuning()))
             case NNFoldRelayoutsPass():
                 return replace(pass_, explain=explain)
+            case TIRJoinStripsPass():
+                return replace(pass_, **vars(tuning or Tuning()))
             case TIRChoosePlanPass():
                 return replace(pass_, database=plans, **vars(tuning or Tuning()))
             case _:

@@ -115,7 +115,7 @@ OPTIONS: Options = [
         ("--tuning",),
         {
             "metavar": "FILE",
-            "help": "take layouts and plans of kernels from a tuning database of clopt-tune",
+            "help": "take layouts, fusions and plans of kernels from a database of clopt-tune",
         },
     ),
     MEMORY_LIMIT,
@@ -363,14 +363,16 @@ def _choosing_plans(
 
 
 def _tuned(passes: Sequence[ModulePass], database: str) -> tuple[ModulePass, ...]:
-    """The passes that choose plans or layouts, with a tuning database."""
+    """The passes that choose layouts, fusions or plans, with a tuning database."""
     from ..passes.nn.choose import NNChoosePass
     from ..passes.tir.choose_plan import TIRChoosePlanPass
+    from ..passes.tir.join_strips import TIRJoinStripsPass
 
-    chosen = NNChoosePass | TIRChoosePlanPass
+    chosen = NNChoosePass | TIRJoinStripsPass | TIRChoosePlanPass
     if not any(isinstance(each, chosen) for each in passes):
         raise CloptError(
-            f"--tuning: {NNChoosePass.name} and {TIRChoosePlanPass.name} are not in the pipeline."
+            f"--tuning: {NNChoosePass.name}, {TIRJoinStripsPass.name} and {TIRChoosePlanPass.name} "
+            "are not in the pipeline."
         )
     return tuple(
         replace(each, tuning=(database,)) if isinstance(each, chosen) else each for each in passes

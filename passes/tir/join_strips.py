@@ -8,7 +8,7 @@ caches, it needs no buffer, and there is a launch less.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import ClassVar
@@ -23,34 +23,59 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import cl, tir
 from ..free_names import free_name
 from ..launch_comments import with_launches, without_launches
+from ..remarks import add_remarks
 from .rules.naive_kernel import NaiveKernel
 from .rules.space import Space
 from .rules.stages import is_naive
 from .rules.strips import STRIPS
 from .rules.strips_costs import may_be_strips
 from .schedule.analysis import blocks_in, memref_of
+from .tuned_joins import Pair, TunedJoins
+from .tuning_database import Device
 
 
 @dataclass(frozen=True)
 class TIRJoinStripsPass(ModulePass):
-    """Make one kernel of two whose launches follow each other, where the rule `strips` takes it.
+    """Make one kernel of two whose launches follow each other, where the rule `strips` fits it.
 
-    The second multiplies what the first computes, and nothing else reads that. Launches of the same
-    two kernels share the new one. Kernels that carry a plan or a schedule stay as they are, and so
-    does everything on targets without blocks of channels in buffers.
+    The second multiplies what the first computes, and nothing else reads that. A model of the
+    device says whether it saves time. Launches of the same two kernels share the new one. Kernels
+    that carry a plan or a schedule stay as they are, and so does everything on targets without
+    blocks of channels in buffers.
+
+    With `tuning`, tuning databases (`tuned_joins.py`), a pair is joined or not as was faster on a
+    device that has times of all three kernels, by more than the noise. A remark tells whether that
+    is another one than `device` and `driver`. `places` are databases that nobody named: one that
+    cannot be read is left out.
     """
 
     name: ClassVar[str] = "tir-join-strips"
+    tuning: tuple[str, ...] = ()
+    """Paths of tuning databases."""
+    places: tuple[str, ...] = ()
+    """Paths of further ones, or `shipped`: the one that clopt brings for the target."""
+    device: str = ""
+    """The name and platform of the device that runs the kernels, as records have them."""
+    driver: str = ""
+    """The version of its driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = cl.target_of(op)
-        if target.device_type != "cpu" or target.uses_textures or not target.lanes:
-            return
-        joiner = _Joiner(op, target)
-        for program in list(op.ops):
-            if isinstance(program, cl.ProgramOp):
-                joiner.join(program)
-        joiner.finish()
+        device = Device(self.device, self.driver)
+        tuned = TunedJoins(self.tuning, self.places, device, cl.target_of(op))
+        join_strips(op, tuned.is_joined)
+        add_remarks(op, tuned.remarks())
+
+
+def join_strips(module: ModuleOp, is_joined: Callable[[Pair], bool]) -> None:
+    """Join the pairs of a module's kernels that `is_joined` says, of those that the rule fits."""
+    target = cl.target_of(module)
+    if target.device_type != "cpu" or target.uses_textures or not target.lanes:
+        return
+    joiner = _Joiner(module, target, is_joined)
+    for program in list(module.ops):
+        if isinstance(program, cl.ProgramOp):
+            joiner.join(program)
+    joiner.finish()
 
 
 @dataclass
@@ -59,6 +84,7 @@ class _Joiner:
 
     module: ModuleOp
     target: cl.Target
+    is_joined: Callable[[Pair], bool]
     kernels: dict[str, tir.FuncOp] = field(init=False)
     joined: dict[tuple[str, str, int], tir.FuncOp | None] = field(
         default_factory=dict[tuple[str, str, int], "tir.FuncOp | None"]
@@ -121,7 +147,9 @@ class _Joiner:
         name = free_name(f"{first.sym_name.data}_{second.sym_name.data}", self.kernels)
         func = _joined(first, second, at, name)
         space = STRIPS.space(NaiveKernel(func), self.target)
-        if not isinstance(space, Space) or STRIPS.objection_to(space) is not None:
+        if not isinstance(space, Space):
+            return None
+        if not self.is_joined(Pair(first, second, func, space.facts)):
             return None
         Rewriter.insert_op(func, InsertPoint.before(second))
         self.kernels[func.sym_name.data] = func

@@ -1,4 +1,4 @@
-"""A record of a tuning database: what a device said of a plan, or of layouts, of one kernel.
+"""A record of a tuning database: what a device said of a plan, layouts, or a fusion of kernels.
 
 A database is JSON lines: a record is an object on a line of its own, so that records can be
 appended and `cat` joins databases. Fields with their defaults are left out.
@@ -33,24 +33,29 @@ which one plan becomes other code. The layouts and types that facts choose are i
 
 _PLAN = re.compile(r'#tir\.plan<"([^"\\]+)", ([1-9][0-9]{0,8}), \{[^\n]*\}>')
 _LAYOUTS = re.compile(r"[^\n]+")
+JOINED, APART = "joined", "apart"
+"""The two values of `Record.fusion`."""
 _LONGEST = 1e15
 """Microseconds; more is a mistake."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What a device said of a plan or of layouts: a time or a fault."""
+    """What a device said of a plan, of layouts or of a fusion: a time or a fault."""
 
     kernel: str
     """The kernel's content: `plan_file.kernel_key`. With layouts that of operations of a network,
-    which become a kernel only by them: `Work.digest`."""
+    which become a kernel only by them: `Work.digest`. With a fusion that of a pair of kernels:
+    `Pair.key`."""
     target: str
     facts: tuple[tuple[str, Fact], ...]
     """Facts of the target, sorted by name: `facts_that_count`."""
     plan: str = ""
-    """`#tir.plan<...>`, as it is printed; empty where the record is of layouts."""
+    """`#tir.plan<...>`, as it is printed; empty where the record is of something else."""
     layouts: str = ""
     """The layouts of what the operations read and write: `Variant.layouts`."""
+    fusion: str = ""
+    """Whether the pair was `joined` or `apart` in the network where it took this time."""
     device: str
     """The device's name and platform."""
     driver: str
@@ -85,8 +90,8 @@ class Record:
 
     @property
     def tried(self) -> str:
-        """The plan or the layouts."""
-        return self.plan or self.layouts
+        """The plan, the layouts or the fusion."""
+        return self.plan or self.layouts or self.fusion
 
     @property
     def most(self) -> float:
@@ -185,13 +190,15 @@ def _fault_of(values: Mapping[str, Any]) -> str:
 
 
 def _fault_of_choice(values: Mapping[str, Any]) -> str:
-    plan, layouts = values.get("plan"), values.get("layouts")
-    if (plan is None) == (layouts is None):
-        return 'a record has either a "plan" or "layouts"'
+    plan, layouts, fusion = (values.get(name) for name in ("plan", "layouts", "fusion"))
+    if sum(choice is not None for choice in (plan, layouts, fusion)) != 1:
+        return 'a record has either a "plan", "layouts" or a "fusion"'
     if plan is not None and not _PLAN.fullmatch(plan):
         return f"this is no plan: {printable(plan)}"
     if layouts is not None and not _LAYOUTS.fullmatch(layouts):
         return f"these are no layouts: {printable(layouts)}"
+    if fusion not in (None, JOINED, APART):
+        return f'"fusion" is {JOINED} or {APART}, not {printable(fusion)}'
     return ""
 
 

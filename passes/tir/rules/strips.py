@@ -83,13 +83,6 @@ def _default(space: Space[StripsProblem]) -> Params:
     )
 
 
-def _objection(space: Space[StripsProblem]) -> str | None:
-    problem = space.facts
-    if problem.cost(problem.best) < problem.apart():
-        return None
-    return "two launches, one for each product, take less time"
-
-
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     shape, choice = StripsShape.of(kernel), Strips.of(params)
     assert isinstance(shape, StripsShape), "the rule fits"
@@ -140,6 +133,5 @@ STRIPS = Rule(
     _default,
     _apply,
     lambda space, params: space.facts.cost(Strips.of(params)),
-    _objection,
 )
 """The last strip of an image overlaps the one before it where strips do not divide the rows."""

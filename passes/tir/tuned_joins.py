@@ -1,0 +1,177 @@
+"""Which of two ways a pair of kernels takes by tuning databases: one kernel, or one after another.
+
+The times are those of the best plans of all three kernels on one device. A network that was
+measured both ways has the last word.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from math import inf
+
+from ...dialects import cl, tir
+from .plan_file import kernel_key, plan_context, read_plan
+from .rules.naive_kernel import NaiveKernel
+from .rules.plans import space_of
+from .rules.strips_costs import StripsProblem
+from .schedule.errors import ScheduleError
+from .tuning_database import Device, Source, TuningDatabase, is_current, latest, sources, whose
+from .tuning_record import APART, JOINED, Record
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two kernels whose launches follow each other, and the one that they may become."""
+
+    first: tir.FuncOp
+    second: tir.FuncOp
+    joined: tir.FuncOp
+    problem: StripsProblem
+
+    @cached_property
+    def ratio(self) -> float:
+        """What the joined kernel costs by the model, as a share of what both cost."""
+        return self.problem.cost(self.problem.best) / self.problem.apart()
+
+    @property
+    def pays(self) -> bool:
+        """Whether the model joins them."""
+        return self.ratio < 1
+
+    @cached_property
+    def key(self) -> str:
+        """A number for the pair: the key of its records."""
+        return sha256(f"fusion {self._keys[0]}".encode()).hexdigest()[:16]
+
+    @property
+    def kernels(self) -> tuple[tir.FuncOp, tir.FuncOp, tir.FuncOp]:
+        """The joined kernel, the first and the second one."""
+        return self.joined, self.first, self.second
+
+    @cached_property
+    def _keys(self) -> tuple[str, ...]:
+        return tuple(map(kernel_key, self.kernels))
+
+    def records(self, database: TuningDatabase) -> list[Record]:
+        """What is known of the pair and of its kernels' plans."""
+        target = self.problem.target.name
+        keys = dict.fromkeys((self.key, *self._keys))
+        found = (record for key in keys for record in database.of_kernel(key, target))
+        return [record for record in found if is_current(record)]
+
+    def is_joined(self, source: Source) -> bool | None:
+        """What the records of a device say; None where a time is missing."""
+        both = latest(record for record in source.records if record.kernel == self.key)
+        if JOINED in both and APART in both:
+            usual, other = (JOINED, APART) if self.pays else (APART, JOINED)
+            is_faster = (both[other].microseconds or inf) < (both[usual].microseconds or inf)
+            return self.pays != is_faster
+        return self.is_faster(source)
+
+    def is_faster(self, source: Source) -> bool | None:
+        """Whether the joined kernel is faster, or as the model says within the noise of all times.
+
+        None where a kernel has no time.
+        """
+        best = [
+            self._best(kernel, key, source.records)
+            for kernel, key in zip(self.kernels, self._keys, strict=True)
+        ]
+        joined, *parts = best
+        times = [record for record in parts if record is not None]
+        if joined is None or len(times) < 2:
+            return None
+        launch = self.problem.target.launch_microseconds
+        if self.pays:
+            return not launch + sum(record.most for record in times) < joined.least
+        return joined.most < launch + sum(record.least for record in times)
+
+    def _best(self, kernel: tir.FuncOp, key: str, records: Iterable[Record]) -> Record | None:
+        """The fastest plan of a kernel that its rule allows."""
+        known = latest(record for record in records if record.kernel == key).values()
+        timed = [record for record in known if record.microseconds is not None]
+        for record in sorted(timed, key=lambda record: (record.microseconds, record.plan)):
+            plan = read_plan(plan_context(), record.plan, record.place)
+            try:
+                space_of(NaiveKernel(kernel), plan, self.problem.target)
+            except ScheduleError:
+                continue
+            return record
+        return None
+
+
+@dataclass
+class TunedJoins:
+    """Joins pairs by databases, and collects remarks."""
+
+    named: Sequence[str]
+    """The databases that the user named."""
+    places: Sequence[str]
+    """Databases that may be missing."""
+    device: Device
+    target: cl.Target
+    _from_others: Counter[str] = field(default_factory=Counter[str])
+    """Pairs that are not as the model has them by times from elsewhere, by where."""
+
+    @cached_property
+    def _database(self) -> TuningDatabase:
+        return TuningDatabase.found(self.named, self.places, self.target)
+
+    def is_joined(self, pair: Pair) -> bool:
+        """Whether a pair becomes one kernel: by the nearest device that has times, or the model."""
+        if self.target.name not in self._database.targets:
+            return pair.pays  # so that nobody needs the keys
+        known = self._without_refused(pair.records(self._database))
+        for source in sources(known, self.target, self.device):
+            found = pair.is_joined(source)
+            if found is not None:
+                if found != pair.pays:
+                    self._note(source)
+                return found
+        return pair.pays
+
+    def is_in_question(self, pair: Pair) -> bool:
+        """Whether a pair should be other than the model has it by the times of this device.
+
+        Or whether it was so before its network decided.
+        """
+        known = self._without_refused(pair.records(self._database))
+        return any(
+            (not pair.pays) in (pair.is_faster(source), pair.is_joined(source))
+            for source in sources(known, self.target, self.device)
+            if source.device == self.device and source.has_facts
+        )
+
+    def _without_refused(self, records: Sequence[Record]) -> list[Record]:
+        """All records but those of plans that have a fault on this device."""
+        here = [each for each in records if Device(each.device, each.driver) == self.device]
+        newest = latest_of_kernels(here)
+        refused = {(each.kernel, each.tried) for each in newest if each.fault}
+        return [each for each in records if (each.kernel, each.tried) not in refused]
+
+    def _note(self, source: Source) -> None:
+        if source.device != self.device or not source.has_facts:
+            self._from_others[whose(source.device, source.has_facts)] += 1
+
+    def remarks(self) -> list[str]:
+        """Sentences about pairs that follow other devices."""
+        said: list[str] = []
+        for where, count in sorted(self._from_others.items()):
+            pairs = "1 pair of kernels is" if count == 1 else f"{count} pairs of kernels are"
+            said.append(
+                f"{pairs} joined or kept apart by times measured {where}; clopt-tune finds those "
+                "of this device."
+            )
+        return said
+
+
+def latest_of_kernels(records: Iterable[Record]) -> list[Record]:
+    """The newest record of each plan of each kernel."""
+    kernels: dict[str, list[Record]] = {}
+    for record in records:
+        kernels.setdefault(record.kernel, []).append(record)
+    return [record for found in kernels.values() for record in latest(found).values()]
