@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,11 +39,7 @@ def confirm(
     `default` has the plans that clopt chooses by itself, `tuned` those of the outcomes. Kernels
     that share a launch with others have no time of their own, and stand as they are.
     """
-    found = [_Runs(default), _Runs(tuned)]
-    for number in range(_ROUNDS):
-        for runs in found if number % 2 else reversed(found):
-            runs.take()
-    before, after = found
+    before, after = take_turns([default, tuned])
     refuted: list[Result] = []
     for each in (each for each in outcomes if each.gains):
         old, new = before.kernels.get(each.task.name), after.kernels.get(each.task.name)
@@ -55,7 +51,16 @@ def confirm(
     return Confirmation(before.whole, after.whole, refuted)
 
 
-class _Runs:
+def take_turns(models: Iterable[CompiledModel]) -> list[Runs]:
+    """Let programs of one network take turns."""
+    found = list(map(Runs, models))
+    for number in range(_ROUNDS):
+        for runs in found if number % 2 else reversed(found):
+            runs.take()
+    return found
+
+
+class Runs:
     """The turns of one program."""
 
     def __init__(self, model: CompiledModel) -> None:
@@ -79,6 +84,17 @@ class _Runs:
     def kernels(self) -> Mapping[str, Times]:
         """All launches of a kernel in an inference, with those of its parts."""
         return {name: Times(values) for name, values in self._kernels.items()}
+
+    def has(self, kernels: Iterable[str]) -> bool:
+        """Whether all of these kernels have launches of their own."""
+        return set(kernels) <= set(self._names)
+
+    def together(self, kernels: Iterable[str], launch_microseconds: float) -> Times:
+        """All launches of some kernels in an inference, and what the launches themselves cost."""
+        names = {name for name in kernels if name in self._names}
+        launches = sum(name in names for name in self._names) * launch_microseconds
+        runs = zip(*(self._kernels[name] for name in sorted(names)), strict=True)
+        return Times([sum(run) + launches for run in runs])
 
     @property
     def whole(self) -> Times:

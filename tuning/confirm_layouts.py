@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -52,14 +52,16 @@ def confirm_layouts(
 
 
 def compiled_in_layouts(model: Model, journal: DatabaseJournal) -> CompiledModel:
-    """The model with the layouts of a database, and with default plans."""
-    return _compiled(model, _of_layouts(journal))
+    """The model with the layouts and fusions of a database, and with default plans."""
+    return _compiled(model, [record for record in _records(journal) if not record.plan])
 
 
 def _of_layouts(journal: DatabaseJournal) -> list[Record]:
-    if not journal.path.exists():
-        return []
-    return [record for record in TuningDatabase.read(journal.path).records if record.layouts]
+    return [record for record in _records(journal) if record.layouts]
+
+
+def _records(journal: DatabaseJournal) -> Sequence[Record]:
+    return TuningDatabase.read(journal.path).records if journal.path.exists() else ()
 
 
 def _compiled(model: Model, found: Iterable[Record]) -> CompiledModel:

@@ -152,9 +152,10 @@ def histories(records: Iterable[Record]) -> list[History]:
     """The searches of a database, those with most trials first.
 
     The trials are in the order of their times; of one second, in the order of the records. Plans of
-    changed rules do not count.
+    changed rules do not count, and fusions are no trials.
     """
-    distinct = {record.line: record for record in records if is_current(record)}
+    trials = (record for record in records if is_current(record) and not record.fusion)
+    distinct = {record.line: record for record in trials}
     ordered = sorted(distinct.values(), key=lambda record: record.when)
     groups: dict[object, list[Record]] = {}
     for record in ordered:

@@ -18,9 +18,10 @@ from ..dialects import cl, nn
 from ..frontends.onnx import import_onnx
 from ..passes.nn.choose import NNChoosePass, has_accelerators, layout_problem
 from ..passes.pipelines import Tuning, run_pipeline
-from ..passes.tir.choose_plan import TIRChoosePlanPass
+from ..passes.tir.join_strips import TIRJoinStripsPass
+from ..passes.tir.tuned_joins import Pair
+from .fusion import pairs_of, tasks_in_fusions
 from .layouts import Networks
-from .tasks import tasks_of
 from .trial import Task
 
 
@@ -37,12 +38,18 @@ class Model:
 
     @collected_rarely()
     def tasks(self, tuning: Tuning | None = None) -> list[Task]:
-        """Its distinct kernels, in the layouts of tuning databases.
+        """Its distinct kernels, in the layouts of tuning databases, and those of other fusions.
 
         Raises CloptError for a model that cannot be compiled.
         """
-        module, ctx = self._lowered(TIRChoosePlanPass, tuning)
-        return tasks_of(module, ctx.weights)
+        module, ctx = self._lowered(TIRJoinStripsPass, tuning)
+        return tasks_in_fusions(module, ctx.weights, tuning or Tuning())
+
+    @collected_rarely()
+    def pairs(self, tuning: Tuning | None = None) -> list[Pair]:
+        """The pairs of kernels that `tir-join-strips` joins or not, in the layouts of databases."""
+        module, _ = self._lowered(TIRJoinStripsPass, tuning)
+        return pairs_of(module)
 
     @collected_rarely()
     def networks(self) -> Networks:

@@ -13,8 +13,9 @@ from ..dialects import cl, tir
 from ..errors import CloptError
 from ..files.locks import lock_beside
 from ..passes.tir.plan_file import Entry, plan_context, plan_text, read_plan
+from ..passes.tir.tuned_joins import Pair
 from ..passes.tir.tuning_database import TuningDatabase, is_current, latest
-from ..passes.tir.tuning_record import Record, facts_that_count, read_record
+from ..passes.tir.tuning_record import JOINED, Record, facts_that_count, read_record
 from .instrument import Device
 from .layouts import Measured
 from .times import Times
@@ -89,6 +90,25 @@ def record_of_network(
     )
 
 
+def record_of_fusion(pair: Pair, fusion: str, times: Times, device: Device) -> Record:
+    """The record of a pair of kernels in its network, joined or apart, now."""
+    target = pair.problem.target
+    return Record(
+        kernel=pair.key,
+        target=target.name,
+        facts=facts_that_count(target),
+        fusion=fusion,
+        device=device.name,
+        driver=device.driver,
+        microseconds=times.median,
+        noise=times.noise,
+        runs=times.runs,
+        nodes="" if pair.joined.comment is None else pair.joined.comment.data,
+        default=pair.pays == (fusion == JOINED),
+        when=_moment(datetime.now(UTC)),
+    )
+
+
 def append(path: Path, records: Iterable[Record]) -> None:
     """Append records to a database, which is made if there is none; all of them or none.
 
@@ -135,6 +155,7 @@ def prune(records: Iterable[Record], best: int | None = None) -> list[Record]:
     Those go of which there is a newer one of the same plan, device, driver and facts, and those of
     rules that have changed. With `best`, for each kernel on a device only the default and so many
     of the fastest plans stay, and no faults. Layouts all stay: costs of slow ones are needed, too.
+    So do fusions.
     """
     kept: list[Record] = []
     for group in by_device(merge(records)):

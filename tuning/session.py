@@ -19,6 +19,8 @@ _GENERATION = 8
 """Plans of a generation, at the least."""
 _FADING = 0.7
 """What each generation without a gain leaves of the hope for another one."""
+_OTHERS = 0.3
+"""The weight of kernels that the model has in another fusion only."""
 _FINALISTS = 3
 """The fastest plans that are measured again beside the default, more carefully."""
 _RUNS = 60
@@ -227,4 +229,5 @@ def _hope(search: Search) -> float:
     best = search.best
     if search.default is None or best is None or best.microseconds is None:
         return float("inf")
-    return search.task.launches * best.microseconds * _FADING**search.stale
+    launches = search.task.launches or _OTHERS * search.task.other_launches
+    return launches * best.microseconds * _FADING**search.stale

@@ -40,7 +40,7 @@ class Task:
     nodes: str
     """The ONNX nodes that it computes, as the comment of its OpenCL C has them."""
     launches: int
-    """Launches in one inference."""
+    """Launches in one inference; 0 for a kernel that the model has in another fusion only."""
     target: cl.Target
     program: str
     """A module in text: the naive kernel, and a queue program that launches it once. The program's
@@ -51,6 +51,8 @@ class Task:
     """Bytes that the other launches of an inference read and write: how cold the caches are."""
     in_place: bool = False
     """Whether the model's plan of memory may let the result lie over an operand."""
+    other_launches: int = 0
+    """Launches in one inference of the model in another fusion; 0 for a kernel that it has."""
 
 
 @dataclass(frozen=True)

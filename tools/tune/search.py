@@ -1,8 +1,8 @@
 """`clopt-tune search`: try plans of a model's kernels on a device, and keep the fastest.
 
-A plan says how a kernel is scheduled. Kernels are tried in other layouts first. The times go into a
-database, from which clopt takes the best of both. Ctrl-C ends the search, and the same
-command goes on where it was.
+A plan says how a kernel is scheduled. Kernels are tried in other layouts first, and some are tried
+joined and apart. The times go into a database, from which clopt takes the best. Ctrl-C ends the
+search, and the same command goes on where it was.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ...errors import CloptError
 from ...passes.tir.tuning_database import TuningDatabase
 from ...tuning import session
 from ...tuning.confirm import Confirmation, confirm
+from ...tuning.confirm_fusion import FusionConfirmation, confirm_fusion
 from ...tuning.confirm_layouts import compiled_in_layouts
 from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import Model
@@ -162,6 +163,8 @@ def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> Non
             if outcomes := search.outcomes():
                 _print(outcomes, None)
             raise
+    if is_here(options):
+        _tell_fusion(confirm_fusion(model, journal))
     confirmation = None
     if is_here(options) and any(each.gains for each in outcomes):
         default = compiled_in_layouts(model, journal)
@@ -226,10 +229,23 @@ def _seconds(text: str | None) -> float | None:
     return float(match[1]) * _UNITS[match[2]]
 
 
+def _tell_fusion(found: FusionConfirmation | None) -> None:
+    if found is None:
+        return
+    before, after = found.before.median, found.after.median
+    pairs = "1 pair of kernels is" if found.pairs == 1 else f"{found.pairs} pairs of kernels are"
+    print(
+        f"{pairs} faster alone in another fusion than the model's. The kernels of an inference "
+        f"take {before / 1e3:.4g} ms in the model's and {after / 1e3:.4g} ms in the other one; "
+        f"{found.changed} changed."
+    )
+
+
 def _print(outcomes: Sequence[Outcome], confirmation: Confirmation | None) -> None:
     refuted = {result.kernel for result in confirmation.refuted} if confirmation else set[str]()
     rows = table("kernel", "launches", "default, us", "best, us", "gain", "rule", "nodes")
-    for each in sorted(outcomes, key=lambda outcome: -outcome.saved):
+    present = [each for each in outcomes if each.task.launches]
+    for each in sorted(present, key=lambda outcome: -outcome.saved):
         before, after = each.default.microseconds, each.best.microseconds
         gain = "" if before is None or after is None else f"{before / after:.2f}"
         if each.task.kernel in refuted:

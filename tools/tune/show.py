@@ -45,7 +45,14 @@ def main(args: Sequence[str]) -> None:
 def _kernels(known: Sequence[Summary]) -> Table:
     rows = table(
         *("kernel", "nodes", "target", "device", "driver"),
-        *("plans", "faults", "default, us", "best, us", "gain", "rule or layouts of the best"),
+        *(
+            "plans",
+            "faults",
+            "default, us",
+            "best, us",
+            "gain",
+            "rule, layouts or fusion of the best",
+        ),
     )
     for each in known:
         one, best, default = each.any, each.best, each.default
@@ -56,7 +63,7 @@ def _kernels(known: Sequence[Summary]) -> Table:
             *map(printable, (one.kernel, one.nodes, one.target, one.device, one.driver)),
             *map(str, (len(each.records), each.faults)),
             *(microseconds(default), microseconds(best), gain),
-            "" if best is None else best.layouts or best.rule[0],
+            "" if best is None else best.layouts or best.fusion or best.rule[0],
         )
     return rows
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
 from clopt.context import CloptContext
@@ -50,3 +54,39 @@ def default_trial(task: Task) -> Trial:
 
 def noise(shape: tuple[int, ...]) -> np.ndarray:
     return np.random.default_rng(0).standard_normal(shape, np.float32)
+
+
+def separable_network(widths: Sequence[int] = (16, 384), size: int = 10) -> onnx.ModelProto:
+    """For each width a 1x1, a depthwise and a 1x1 convolution; all but the first halve the image.
+
+    On the target `pocl blocks=prefer` the model joins the last two of the first three kernels, and
+    those of the others would cost half as much again.
+    """
+    rng = np.random.default_rng(0)
+    nodes: list[onnx.NodeProto] = []
+    weights: dict[str, np.ndarray] = {}
+    x, channels = "x", widths[0]
+    for i, width in enumerate(widths):
+        weights[f"e{i}"] = rng.standard_normal((width, channels, 1, 1)) / channels**0.5
+        weights[f"d{i}"] = rng.standard_normal((width, 1, 3, 3)) / 3
+        weights[f"p{i}"] = rng.standard_normal((width, width, 1, 1)) / width**0.5
+        stride = 2 if i else 1
+        nodes += [
+            helper.make_node("Conv", [x, f"e{i}"], [f"a{i}"], name=f"e{i}", strides=[stride] * 2),
+            helper.make_node(
+                "Conv", [f"a{i}", f"d{i}"], [f"b{i}"], name=f"d{i}", group=width, pads=[1] * 4
+            ),
+            helper.make_node("Relu", [f"b{i}"], [f"r{i}"], name=f"r{i}"),
+            helper.make_node("Conv", [f"r{i}", f"p{i}"], [f"y{i}"], name=f"p{i}"),
+        ]
+        x, channels = f"y{i}", width
+    shape = (1, widths[0], size, size)
+    graph = helper.make_graph(
+        nodes,
+        "separable",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info(x, TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(v.astype(np.float32), name) for name, v in weights.items()],
+    )
+    opset = helper.make_opsetid("", 17)
+    return helper.make_model(graph, opset_imports=[opset], ir_version=9)

@@ -1,0 +1,94 @@
+"""Whether kernels that are faster joined, or apart, by their times are so in their network, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..compiled_model import CompiledModel
+from ..passes.tir.tuned_joins import Pair, TunedJoins
+from ..passes.tir.tuning_database import TuningDatabase
+from ..passes.tir.tuning_record import APART, JOINED, Record
+from . import records
+from .confirm import Runs, take_turns
+from .journal import DatabaseJournal
+from .networks import Model
+from .times import Times
+
+
+@dataclass(frozen=True)
+class FusionConfirmation:
+    """What a network takes with the pairs in question as the model has them, and the other way."""
+
+    before: Times
+    after: Times
+    changed: int
+    """Pairs that are from now on not as the model has them."""
+    pairs: int
+
+
+def confirm_fusion(model: Model, journal: DatabaseJournal) -> FusionConfirmation | None:
+    """Let the model take turns with the pairs in question joined or apart, and note both times.
+
+    In question are pairs that by this device's times should be other than the model has them. Each
+    keeps the way in which its kernels took less time in the network. All plans are those of the
+    database. None where no pair is in question.
+    """
+    if not journal.path.exists():
+        return None
+    pairs = model.pairs(journal.tuning)
+    if not pairs:
+        return None
+    target = pairs[0].problem.target
+    tuned = TunedJoins(journal.tuning.tuning, (), journal.place, target)
+    asked = [pair for pair in pairs if tuned.is_in_question(pair)]
+    if not asked:
+        return None
+    usual, other = take_turns(
+        [_compiled(model, journal, asked, is_usual=is_usual) for is_usual in (True, False)]
+    )
+    noted = [record for pair in asked for record in _records(pair, usual, other, journal)]
+    records.append(journal.path, noted)
+    tuned = TunedJoins(journal.tuning.tuning, (), journal.place, target)
+    changed = sum(tuned.is_joined(pair) != pair.pays for pair in asked)
+    return FusionConfirmation(usual.whole, other.whole, changed, len(asked))
+
+
+def _records(pair: Pair, usual: Runs, other: Runs, journal: DatabaseJournal) -> list[Record]:
+    """The times of a pair both ways; none where its kernels share a launch with others."""
+    joined, *parts = (kernel.sym_name.data for kernel in pair.kernels)
+    joined_runs, apart_runs = (usual, other) if pair.pays else (other, usual)
+    if not joined_runs.has([joined]) or not apart_runs.has(parts):
+        return []
+    target = pair.problem.target
+    ways = {JOINED: joined_runs, APART: apart_runs}
+    return [
+        records.record_of_fusion(
+            pair, way, runs.together([joined, *parts], target.launch_microseconds), journal.device
+        )
+        for way, runs in ways.items()
+    ]
+
+
+def _compiled(
+    model: Model, journal: DatabaseJournal, pairs: Sequence[Pair], *, is_usual: bool
+) -> CompiledModel:
+    """The model with the plans of a database, and with some pairs as it has them, or otherwise."""
+    keys = {pair.key for pair in pairs}
+    known = TuningDatabase.read(journal.path).records
+    kept = [record for record in known if not (record.fusion and record.kernel in keys)]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "fusion.jsonl")
+        records.append(path, [*kept, *_decided(pairs, journal, is_usual=is_usual)])
+        return model.compiled(path)
+
+
+def _decided(pairs: Iterable[Pair], journal: DatabaseJournal, *, is_usual: bool) -> list[Record]:
+    """Records by which pairs are as the model has them, or otherwise."""
+    return [
+        records.record_of_fusion(pair, way, Times([time]), journal.device)
+        for pair in pairs
+        for way, time in ((JOINED, 1.0), (APART, 2.0 if pair.pays == is_usual else 0.5))
+    ]
