@@ -94,11 +94,15 @@ class History:
     """Kernels whose plans were tried, the most expensive ones of an inference first."""
     layouts: Sequence[KernelHistory]
     """Kernels whose layouts were tried, in the same order."""
+    forms: Sequence[KernelHistory]
+    """Convolutions whose forms were tried, in the same order."""
 
     @cached_property
     def steps(self) -> Sequence[Step]:
         """All trials in their order."""
-        every = (step for kernel in (*self.kernels, *self.layouts) for step in kernel.steps)
+        every = (
+            step for kernel in (*self.kernels, *self.layouts, *self.forms) for step in kernel.steps
+        )
         return sorted(every, key=lambda step: step.place)
 
     @property
@@ -174,8 +178,11 @@ def _history(records: Sequence[Record]) -> History:
         for each in kernels.values()
     ]
     found.sort(key=lambda kernel: -kernel.cost)
-    plans = [kernel for kernel in found if kernel.last.plan]
-    return History(plans, [kernel for kernel in found if kernel.last.layouts])
+    return History(
+        [kernel for kernel in found if kernel.last.plan],
+        [kernel for kernel in found if kernel.last.layouts],
+        [kernel for kernel in found if kernel.last.form],
+    )
 
 
 def _steps(records: Sequence[Record]) -> list[tuple[Record, Record | None]]:

@@ -13,8 +13,8 @@ from ..passes.tir.plan_file import plan_context, read_plan
 from ..passes.tir.tuning_database import TuningDatabase
 from ..passes.tir.tuning_record import Record
 from . import records
+from .choices import Measured
 from .instrument import Device
-from .layouts import Measured
 from .trial import Fault, Result, Task
 
 
@@ -45,13 +45,13 @@ class DatabaseJournal:
         """Append a result. Raises CloptError where the file cannot be written."""
         records.append(self.path, [records.record_of(task, result, is_default=is_default)])
 
-    def known_layouts(self, kernel: str, target: cl.Target) -> set[str]:
-        """The layouts in which this device, by this driver, has tried a kernel."""
-        return {record.layouts for record in self._known(kernel, target)}
+    def known_choices(self, kernel: str, target: cl.Target) -> set[str]:
+        """The layouts or the forms in which this device, by this driver, has tried a kernel."""
+        return {record.tried for record in self._known(kernel, target)}
 
-    def note_layouts(self, measured: Measured, target: cl.Target) -> None:
+    def note_choice(self, measured: Measured, target: cl.Target) -> None:
         """Append what was measured. Raises CloptError where the file cannot be written."""
-        records.append(self.path, [records.record_of_layouts(measured, target)])
+        records.append(self.path, [records.record_of_choice(measured, target)])
 
     def _known(self, kernel: str, target: cl.Target) -> list[Record]:
         if not self.path.exists():

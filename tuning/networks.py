@@ -17,9 +17,14 @@ from ..context import CloptContext, collected_rarely
 from ..dialects import cl, nn
 from ..frontends.onnx import import_onnx
 from ..passes.nn.choose import NNChoosePass, has_accelerators, layout_problem
+from ..passes.nn.forms import open_convolutions, rewrite
+from ..passes.nn.layout.problem import LayoutProblem
+from ..passes.nn.tuned_forms import TunedForms
 from ..passes.pipelines import Tuning, run_pipeline
 from ..passes.tir.join_strips import TIRJoinStripsPass
 from ..passes.tir.tuned_joins import Pair
+from ..passes.tir.tuning_database import Device, TuningDatabase
+from .forms import Forms
 from .fusion import pairs_of, tasks_in_fusions
 from .layouts import Networks
 from .trial import Task
@@ -52,18 +57,33 @@ class Model:
         return pairs_of(module)
 
     @collected_rarely()
-    def networks(self) -> Networks:
-        """Its networks before the choice of layouts; none where an accelerator is part of it.
+    def forms(self) -> Forms:
+        """Its networks before the choice of forms; none where an accelerator is part of it.
 
         Raises CloptError for a model that cannot be compiled so far.
         """
         module, ctx = self._lowered(NNChoosePass)
         target = cl.target_of(module)
-        if not target.lanes or has_accelerators(target):
-            return Networks([], ctx.weights)
-        functions = nn.networks_of(module)
-        problems = [layout_problem(function, target, ctx) for function in functions]
-        return Networks(problems, ctx.weights)
+        functions = [] if has_accelerators(target) else nn.networks_of(module)
+        found = [open_convolutions(function, target, ctx) for function in functions]
+        return Forms(found, functions, ctx.weights, target)
+
+    @collected_rarely()
+    def networks(self, tuning: Tuning | None = None) -> Networks:
+        """Its networks in the forms of tuning databases, before the choice of layouts.
+
+        There are none where an accelerator is part of that choice. Raises CloptError for a model
+        that cannot be compiled so far.
+        """
+        module, ctx = self._lowered(NNChoosePass)
+        target = cl.target_of(module)
+        problems: list[LayoutProblem] = []
+        if target.lanes and not has_accelerators(target):
+            forms = _tuned_forms(tuning or Tuning(), target)
+            for function in nn.networks_of(module):
+                rewrite(function, target, ctx, forms)
+                problems.append(layout_problem(function, target, ctx))
+        return Networks(problems, ctx.weights, target)
 
     def compiled(self, tuning: str | Path) -> CompiledModel:
         """The model with the plans of a database, or of none with `off`."""
@@ -88,3 +108,8 @@ class Model:
             nn.name_parameters(network)
         run_pipeline(ctx, module, "opencl", precision=self.precision, tuning=tuning, until=until)
         return module, ctx
+
+
+def _tuned_forms(tuning: Tuning, target: cl.Target) -> TunedForms:
+    database = TuningDatabase.found(tuning.tuning, tuning.places, target)
+    return TunedForms(database, Device(tuning.device, tuning.driver), target)

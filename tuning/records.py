@@ -16,8 +16,8 @@ from ..passes.tir.plan_file import Entry, plan_context, plan_text, read_plan
 from ..passes.tir.tuned_joins import Pair
 from ..passes.tir.tuning_database import TuningDatabase, is_current, latest
 from ..passes.tir.tuning_record import JOINED, Record, facts_that_count, read_record
+from .choices import Kind, Measured
 from .instrument import Device
-from .layouts import Measured
 from .times import Times
 from .trial import Result, Task
 
@@ -47,15 +47,16 @@ def record_of(
     )
 
 
-def record_of_layouts(measured: Measured, target: cl.Target) -> Record:
-    """The record of a kernel in layouts, now."""
-    fault, any_ = measured.fault, measured.results[0]
-    variant = measured.kernel.variant
+def record_of_choice(measured: Measured, target: cl.Target) -> Record:
+    """The record of a kernel in layouts or in a form, now."""
+    fault, any_, choice = measured.fault, measured.results[0], measured.choice
+    kernel, tried = choice.key
     return Record(
-        kernel=variant.work.digest,
+        kernel=kernel,
         target=target.name,
         facts=facts_that_count(target),
-        layouts=variant.layouts,
+        layouts=tried if choice.kind == "layouts" else "",
+        form=tried if choice.kind == "form" else "",
         device=any_.device,
         driver=any_.driver,
         microseconds=None if fault else measured.microseconds(target),
@@ -64,21 +65,29 @@ def record_of_layouts(measured: Measured, target: cl.Target) -> Record:
         seconds=round(sum(result.seconds for result in measured.results), 3),
         fault="" if fault is None or fault.fault is None else fault.fault.value,
         reason="" if fault is None else fault.reason,
-        nodes=measured.kernel.nodes,
-        default=measured.kernel.is_default,
+        nodes=choice.nodes,
+        default=choice.is_default,
         when=_moment(datetime.now(UTC)),
     )
 
 
 def record_of_network(
-    network: str, layouts: str, times: Times, target: cl.Target, device: Device, *, is_default: bool
+    kind: Kind,
+    key: tuple[str, str],
+    times: Times,
+    target: cl.Target,
+    device: Device,
+    *,
+    is_default: bool,
 ) -> Record:
-    """The record of a whole network in layouts, by their keys, now."""
+    """The record of a whole network in layouts or in forms, by their keys, now."""
+    network, tried = key
     return Record(
         kernel=network,
         target=target.name,
         facts=facts_that_count(target),
-        layouts=layouts,
+        layouts=tried if kind == "layouts" else "",
+        form=tried if kind == "form" else "",
         device=device.name,
         driver=device.driver,
         microseconds=times.median,
@@ -155,7 +164,7 @@ def prune(records: Iterable[Record], best: int | None = None) -> list[Record]:
     Those go of which there is a newer one of the same plan, device, driver and facts, and those of
     rules that have changed. With `best`, for each kernel on a device only the default and so many
     of the fastest plans stay, and no faults. Layouts all stay: costs of slow ones are needed, too.
-    So do fusions.
+    So do fusions and forms.
     """
     kept: list[Record] = []
     for group in by_device(merge(records)):

@@ -34,6 +34,7 @@ from .offload.partition import Partition, partition, write_graphs
 from .offload.regions import form_regions
 from .offload.report import partition_table
 from .program.layouts import check_plain
+from .tuned_forms import TunedForms
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,11 @@ class NNChoosePass(ModulePass):
     stands where a layout must change, and for constants. Kernels that stay plain stay operations,
     for the passes of plain layouts; regions that are there already keep their layouts.
 
-    With `tuning`, tuning databases (`layout/tuned_layouts.py`), the layouts are those that cost
-    least by the times of kernels on a device, where accelerators are no part of the choice. A
-    remark tells whether that is another one than `device` and `driver`. `places` are databases that
-    nobody named: one that cannot be read is a remark.
+    With `tuning`, tuning databases, 3x3 convolutions have the forms (`tuned_forms.py`) and values
+    the layouts (`layout/tuned_layouts.py`) that cost least by the times of kernels on a device,
+    where accelerators are no part of the choice. A remark tells whether that is another one than
+    `device` and `driver`. `places` are databases that nobody named: one that cannot be read is a
+    remark.
     """
 
     name: ClassVar[str] = "nn-choose"
@@ -99,7 +101,7 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
     device = Device(options.device, options.driver)
     database = TuningDatabase.found(options.tuning, options.places, target)
     add_remarks(module, database.remarks)
-    tuned = TunedLayouts(database, device, target)
+    tuned = _Tuned(TunedForms(database, device, target), TunedLayouts(database, device, target))
     found: list[Partition] = []
     for function in nn.networks_of(module):
         choice = _Choice(module, function, target, ctx, options, preferred, weighed, tuned)
@@ -111,8 +113,7 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
 
 
 def layout_problem(function: func.FuncOp, target: cl.Target, ctx: Context) -> LayoutProblem:
-    """The choice of layouts for a function, whose operations get the forms of our kernels."""
-    rewrite(function, target, ctx)
+    """The choice of layouts for a function, whose operations have the forms of our kernels."""
     groups = form_groups(function.body.block.ops, TEXELS)
     return LayoutProblem(function, groups, target, thrift_of(ctx))
 
@@ -150,6 +151,14 @@ def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | N
     return preferred, weighed[0] if weighed else None
 
 
+@dataclass(frozen=True)
+class _Tuned:
+    """What tuning databases say."""
+
+    forms: TunedForms
+    layouts: TunedLayouts
+
+
 @dataclass
 class _Choice:
     """The choice for one function."""
@@ -161,7 +170,7 @@ class _Choice:
     options: NNChoosePass
     preferred: list[Accelerator]
     weighed: Accelerator | None
-    tuned: TunedLayouts
+    tuned: _Tuned
     partition: Partition = field(default_factory=lambda: Partition((), ()))
 
     def kernels(self) -> list[Kernels]:
@@ -177,13 +186,14 @@ class _Choice:
         return [] if self.options.graphs_only else self._layouts()
 
     def _layouts(self) -> list[Kernels]:
-        """The kernels of all operations, with the cheapest layouts."""
+        """The kernels of all operations, with the cheapest forms and layouts."""
+        forms = rewrite(self.function, self.target, self.ctx, self.tuned.forms)
+        add_remarks(self.module, forms.remarks)
         if not self.target.lanes:
-            rewrite(self.function, self.target, self.ctx)
             self._tell(self._without_textures())
             return []
         thrift = thrift_of(self.ctx)
-        choice = self.tuned.choose(layout_problem(self.function, self.target, self.ctx))
+        choice = self.tuned.layouts.choose(layout_problem(self.function, self.target, self.ctx))
         problem, solution = choice.problem, choice.solution
         add_remarks(self.module, choice.remarks)
         if self.options.explain:

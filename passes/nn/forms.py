@@ -5,8 +5,8 @@ A form reads its operands in the order of the operation that it stands for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -16,6 +16,7 @@ from xdsl.pattern_rewriter import PatternRewriterListener, PatternRewriteWalker,
 from ...dialects import cl, nn
 from .conv_transpose_to_conv import ConvTransposeToConv
 from .split_concats import SplitConcat
+from .tuned_forms import Convolution, TunedForms, convolutions
 from .winograd import ConvByTransforms
 
 
@@ -23,6 +24,7 @@ from .winograd import ConvByTransforms
 class Forms:
     """What became of the operations of a function."""
 
+    remarks: Sequence[str] = ()
     _source: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     _made: list[Operation] = field(default_factory=list[Operation])
 
@@ -33,6 +35,14 @@ class Forms:
             if not isinstance(op, nn.ConstantOp):
                 found.setdefault(self._source.get(op, op), []).append(op)
         return found
+
+    def apply(self, function: func.FuncOp, patterns: Iterable[RewritePattern]) -> None:
+        """Apply patterns to the operations of a function, one pattern after the other."""
+        for pattern in patterns:
+            walker = PatternRewriteWalker(
+                pattern, apply_recursively=False, listener=self.listener()
+            )
+            walker.rewrite_region(function.body)
 
     def listener(self) -> PatternRewriterListener:
         """Records each replacement of an operation by new ones."""
@@ -47,22 +57,36 @@ class Forms:
         self._made.clear()
 
 
-def rewrite(function: func.FuncOp, target: cl.Target, ctx: Context) -> Forms:
-    """Bring each operation into the form in which our kernels compute it."""
+def rewrite(
+    function: func.FuncOp, target: cl.Target, ctx: Context, tuned: TunedForms | None = None
+) -> Forms:
+    """Bring each operation into the form in which our kernels compute it.
+
+    Where `tuned` knows faster forms of convolutions than the model chooses, they get these.
+    """
     forms = Forms()
-    for pattern in _patterns(target, ctx):
-        walker = PatternRewriteWalker(pattern, apply_recursively=False, listener=forms.listener())
-        walker.rewrite_region(function.body)
+    forms.apply(function, _simplest(target, ctx))
+    # Where it pays, 3x3 convolutions become batches of matrix products between two transforms.
+    transforms = ConvByTransforms.on(target, ctx)
+    if transforms is not None:
+        if tuned is not None:
+            choice = tuned.choose(convolutions(function, transforms))
+            transforms, forms.remarks = replace(transforms, chosen=choice.tiles), choice.remarks
+        forms.apply(function, [transforms])
     return forms
 
 
-def _patterns(target: cl.Target, ctx: Context) -> Iterator[RewritePattern]:
+def open_convolutions(function: func.FuncOp, target: cl.Target, ctx: Context) -> list[Convolution]:
+    """The convolutions of a function whose form is a choice; all other operations get theirs."""
+    Forms().apply(function, _simplest(target, ctx))
+    transforms = ConvByTransforms.on(target, ctx)
+    return [] if transforms is None else convolutions(function, transforms)
+
+
+def _simplest(target: cl.Target, ctx: Context) -> Iterator[RewritePattern]:
+    """The forms that are no choice."""
     # OpenCL limits the parameters of a kernel, and a concatenation has any number of operands.
     yield SplitConcat()
     # A transposed convolution becomes an ordinary one with interleaved outputs, which saves a kind
     # of kernel. First, so that Winograd's transforms see the ordinary one.
     yield ConvTransposeToConv.on(target, ctx)
-    # Where it pays, 3x3 convolutions become batches of matrix products between two transforms.
-    transforms = ConvByTransforms.on(target, ctx)
-    if transforms is not None:
-        yield transforms

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import prod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, prod
 from typing import ClassVar, Self
 
 import numpy as np
@@ -86,6 +86,11 @@ class ConvByTransforms(RewritePattern):
     in_texels: bool = False
     """Whether the products multiply texels of channels."""
     thrift: Thrift | None = None
+    chosen: Mapping[Operation, int | None] = field(default_factory=dict[Operation, int | None])
+    """The m of F(m x m, 3 x 3) of some convolutions, None for the direct form; that of all others
+    is `usual`."""
+    is_choice: bool = True
+    """Whether the costs decide, and not the mode."""
 
     @classmethod
     def on(cls, target: cl.Target, ctx: Context, mode: str = "") -> Self | None:
@@ -101,10 +106,11 @@ class ConvByTransforms(RewritePattern):
         if in_texels:
             rate /= _SLOTS
         if mode == "prefer":
-            return cls(store_of(ctx), Costs(), rate, lanes, in_texels, thrift)
+            costs = Costs()
+            return cls(store_of(ctx), costs, rate, lanes, in_texels, thrift, is_choice=False)
         byte, launches = rate / (1e3 * target.bandwidth), target.winograd_microseconds * rate
         if in_texels:
-            costs: Costs = TexelCosts(transform_cost, launches=launches, byte=byte)
+            costs = TexelCosts(transform_cost, launches=launches, byte=byte)
         else:
             # A matrix product that a launch does by itself reads transformed weights like elements.
             weight = _WEIGHT_BYTES * byte if lanes else transform_cost
@@ -113,9 +119,9 @@ class ConvByTransforms(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
-        w = nn.constant_value(op.w, self.weights)
-        tile = None if w is None or not self._is_eligible(op) else self._tile(op)
-        if w is None or tile is None or in_kernel(op) or self._must_save(op, tile):
+        tile = self.chosen[op] if op in self.chosen else self.usual(op)
+        w = None if tile is None else nn.constant_value(op.w, self.weights)
+        if w is None or tile is None or self._must_save(op, tile):
             return
         changed = transformed_weights(w, tile, outputs_first=bool(self.lanes))
         matrices = nn.ConstantOp.from_array(changed, self.weights, nn.hint_of(op.w))
@@ -134,24 +140,30 @@ class ConvByTransforms(RewritePattern):
         result = nn.WinogradOutputOp(product.result, tile, sizes, in_steps=self.in_texels)
         replace(rewriter, op, matrices, tiles, product, result, *self._bias(op, result))
 
+    def allowed(self, op: nn.ConvOp) -> list[int]:
+        """The m of all F(m x m, 3 x 3) that may compute a convolution."""
+        if in_kernel(op) or nn.constant_of(op.w) is None or not self._is_eligible(op):
+            return []
+        # A map of one tile is all border: its transform has a term for each element, and Intel's
+        # compiler took a minute and a half for one.
+        sizes = shape_of(op.result)[2:]
+        tiles = TILES.get(nn.tensor_type(op.x).element_type, ())
+        found = [m for m in tiles if prod(tile_counts(sizes, m)) > 1]
+        return [m for m in found if self.costs.gain(op, m) > -inf]
+
+    def usual(self, op: nn.ConvOp) -> int | None:
+        """The cheapest m of F(m x m, 3 x 3), None if the direct form is cheaper."""
+        best = max(self.allowed(op), key=lambda m: self.costs.gain(op, m), default=None)
+        if best is None:
+            return None
+        return best if self.costs.gain(op, best) > self.costs.launches else None
+
     def _is_eligible(self, op: nn.ConvOp) -> bool:
         steps = {*ints(op.strides), *ints(op.dilations), *ints(op.groups)}
         outputs, inputs, *window = shape_of(op.w)
         lanes = TEXEL if self.in_texels else self.lanes
         is_filled = not lanes or inputs % lanes == 0 == outputs % lanes
         return window == [KERNEL, KERNEL] and steps == {1} and is_filled
-
-    def _tile(self, op: nn.ConvOp) -> int | None:
-        """The cheapest m of F(m x m, 3 x 3), None if the direct form is cheaper."""
-        # A map of one tile is all border: its transform has a term for each element, and Intel's
-        # compiler took a minute and a half for one.
-        sizes = shape_of(op.result)[2:]
-        tiles = TILES.get(nn.tensor_type(op.x).element_type, ())
-        allowed = [m for m in tiles if prod(tile_counts(sizes, m)) > 1]
-        best = max(allowed, key=lambda m: self.costs.gain(op, m), default=None)
-        if best is None:
-            return None
-        return best if self.costs.gain(op, best) > self.costs.launches else None
 
     def _must_save(self, op: nn.ConvOp, tile: int) -> bool:
         """Whether a limit on memory leaves no room for the results of the transforms."""

@@ -69,8 +69,8 @@ class TunedPlans:
     def remarks(self) -> list[str]:
         """Sentences about plans of other devices, and databases and records that are left out."""
         said = list(self._said)
-        has_layouts = self.target.name in self.database.targets_of_layouts
-        if self.named and self._known == {False} and not has_layouts:
+        others = self.database.targets_of_layouts | self.database.targets_of_forms
+        if self.named and self._known == {False} and self.target.name not in others:
             said.append(
                 f"{', '.join(self.named)}: no record of a kernel of this module on the target "
                 f"{printable(self.target.name)}."

@@ -1,6 +1,7 @@
 """Tuning databases: reading them, and the best plan that they know for a kernel on a device.
 
-Records of layouts are in them, too: `passes/nn/layout/tuned_layouts.py` reads those.
+Records of layouts and of forms are in them, too: `passes/nn/layout/tuned_layouts.py` and
+`passes/nn/tuned_forms.py` read those.
 
 The times of one device by one driver are compared with each other only. Those of the device at
 hand come first; others are a starting point, used where it has none.
@@ -130,6 +131,11 @@ class TuningDatabase:
         """The names of the targets of records of layouts."""
         return frozenset(record.target for record in self.records if record.layouts)
 
+    @cached_property
+    def targets_of_forms(self) -> frozenset[str]:
+        """The names of the targets of records of forms."""
+        return frozenset(record.target for record in self.records if record.form)
+
     def known(self, kernel: str, target: cl.Target, device: Device) -> Mapping[str, Record]:
         """What this device said, by the text of the plan: its newest record, a time or a fault.
 
@@ -200,7 +206,7 @@ class Choice:
 
 
 def latest(records: Iterable[Record]) -> dict[str, Record]:
-    """The newest record of each plan of a kernel, or of its layouts."""
+    """The newest record of each plan of a kernel, or of its layouts or forms."""
     found: dict[str, Record] = {}
     for record in records:
         other = found.get(record.tried)
@@ -210,7 +216,7 @@ def latest(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def is_current(record: Record) -> bool:
-    """Whether the plan is of a rule that there is, in its present version; layouts always are."""
+    """Whether the plan is of a rule that there is, in its present version; all else always is."""
     return not record.plan or record.rule in _VERSIONS
 
 

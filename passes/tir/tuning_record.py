@@ -1,4 +1,4 @@
-"""A record of a tuning database: what a device said of a plan, layouts, or a fusion of kernels.
+"""A record of a tuning database: what a device said of a plan, layouts, a fusion or a form.
 
 A database is JSON lines: a record is an object on a line of its own, so that records can be
 appended and `cat` joins databases. Fields with their defaults are left out.
@@ -32,7 +32,7 @@ COUNTING = {
 which one plan becomes other code. The layouts and types that facts choose are in the kernel."""
 
 _PLAN = re.compile(r'#tir\.plan<"([^"\\]+)", ([1-9][0-9]{0,8}), \{[^\n]*\}>')
-_LAYOUTS = re.compile(r"[^\n]+")
+_LINE = re.compile(r"[^\n]+")
 JOINED, APART = "joined", "apart"
 """The two values of `Record.fusion`."""
 _LONGEST = 1e15
@@ -41,12 +41,12 @@ _LONGEST = 1e15
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What a device said of a plan, of layouts or of a fusion: a time or a fault."""
+    """What a device said of a plan, of layouts, of a fusion or of a form: a time or a fault."""
 
     kernel: str
     """The kernel's content: `plan_file.kernel_key`. With layouts that of operations of a network,
     which become a kernel only by them: `Work.digest`. With a fusion that of a pair of kernels:
-    `Pair.key`."""
+    `Pair.key`. With a form that of a convolution: `Convolution.digest`."""
     target: str
     facts: tuple[tuple[str, Fact], ...]
     """Facts of the target, sorted by name: `facts_that_count`."""
@@ -56,6 +56,8 @@ class Record:
     """The layouts of what the operations read and write: `Variant.layouts`."""
     fusion: str = ""
     """Whether the pair was `joined` or `apart` in the network where it took this time."""
+    form: str = ""
+    """The form of a convolution: `Convolution.forms`."""
     device: str
     """The device's name and platform."""
     driver: str
@@ -90,8 +92,8 @@ class Record:
 
     @property
     def tried(self) -> str:
-        """The plan, the layouts or the fusion."""
-        return self.plan or self.layouts or self.fusion
+        """The plan, the layouts, the fusion or the form."""
+        return self.plan or self.layouts or self.fusion or self.form
 
     @property
     def most(self) -> float:
@@ -190,15 +192,18 @@ def _fault_of(values: Mapping[str, Any]) -> str:
 
 
 def _fault_of_choice(values: Mapping[str, Any]) -> str:
-    plan, layouts, fusion = (values.get(name) for name in ("plan", "layouts", "fusion"))
-    if sum(choice is not None for choice in (plan, layouts, fusion)) != 1:
-        return 'a record has either a "plan", "layouts" or a "fusion"'
+    choices = [values.get(name) for name in ("plan", "layouts", "fusion", "form")]
+    plan, layouts, fusion, form = choices
+    if sum(choice is not None for choice in choices) != 1:
+        return 'a record has either a "plan", "layouts", a "fusion" or a "form"'
     if plan is not None and not _PLAN.fullmatch(plan):
         return f"this is no plan: {printable(plan)}"
-    if layouts is not None and not _LAYOUTS.fullmatch(layouts):
+    if layouts is not None and not _LINE.fullmatch(layouts):
         return f"these are no layouts: {printable(layouts)}"
     if fusion not in (None, JOINED, APART):
         return f'"fusion" is {JOINED} or {APART}, not {printable(fusion)}'
+    if form is not None and not _LINE.fullmatch(form):
+        return f"this is no form: {printable(form)}"
     return ""
 
 

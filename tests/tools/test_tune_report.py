@@ -12,7 +12,7 @@ from clopt.passes.tir.rules import RULES
 from clopt.passes.tir.tuning_record import Record
 from clopt.tools.tune.__main__ import main
 from clopt.tuning import records
-from support.tuning.records import numbered, of_layouts, record
+from support.tuning.records import numbered, of_form, of_layouts, record
 
 VERSION = next(rule.version for rule in RULES if rule.name == "rows")
 EVIL = "<script>alert(1)</script> & \u202eabc"
@@ -111,10 +111,12 @@ def test_each_trial_is_a_point_and_faster_ones_are_lower(tmp_path: Path):
 
 
 def test_the_page_stands_alone_and_names_are_text(tmp_path: Path):
-    text = reported(tmp_path, [*trials(), of_layouts("c", "plain -> plain", 3.0, nodes=EVIL)])
+    layouts = of_layouts("c", "plain -> plain", 3.0, nodes=EVIL)
+    text = reported(tmp_path, [*trials(), layouts, of_form("d", "winograd 2", 3.0, nodes=EVIL)])
     page = Page(text)
     assert "\u202e" not in text
     assert "<script>alert" not in text
+    assert re.findall("<h3>(Forms|Layouts)</h3>", text) == ["Forms", "Layouts"]
     assert page.addresses
     assert {address.removeprefix("#") for address in page.addresses} < set(page.ids)
     assert len(set(page.ids)) == len(page.ids)

@@ -10,7 +10,7 @@ from clopt.passes.tir.rules import RULES
 from clopt.passes.tir.tuning_database import Device
 from clopt.passes.tir.tuning_record import Record
 from clopt.tuning.history import histories
-from support.tuning.records import numbered, of_layouts, record
+from support.tuning.records import numbered, of_form, of_layouts, record
 
 VERSION = next(rule.version for rule in RULES if rule.name == "rows")
 
@@ -59,18 +59,21 @@ def test_a_kernel_without_a_default_counts_with_its_first_time() -> None:
     assert (kernel.untuned, kernel.cost) == (None, 5)
 
 
-def test_devices_drivers_and_layouts_are_apart() -> None:
+def test_devices_drivers_layouts_and_forms_are_apart() -> None:
     found = histories(
         [
             *FIRST,
             *(trial(n, 1, 5.0, driver="2.0") for n in (1, 2)),
             trial(1, 1, 5.0, device=Device("another", "1.0")),
             of_layouts("c", "plain -> plain", 3.0),
+            of_form("d", "direct", 4.0),
+            of_form("d", "winograd 2", 2.0),
         ]
     )
     assert [each.any.driver for each in found] == ["1.0", "2.0", "1.0"]
-    assert [len(each.steps) for each in found] == [6, 2, 1]
+    assert [len(each.steps) for each in found] == [8, 2, 1]
     assert [len(each.layouts) for each in found] == [1, 0, 0]
+    assert [[len(form.steps) for form in each.forms] for each in found] == [[2], [], []]
     assert found[0].untuned == 20
 
 

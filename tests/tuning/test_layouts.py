@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,51 +16,28 @@ from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import nn, tir
 from clopt.passes.nn.choose import layout_problem
+from clopt.passes.nn.forms import rewrite
 from clopt.passes.nn.layout.tuned_layouts import Choice, TunedLayouts, chosen_variants
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.passes.tir.tuning_record import Record
-from clopt.tuning.confirm_layouts import compiled_in_layouts, confirm_layouts
+from clopt.tuning.choices import ChoiceSession, Measured
+from clopt.tuning.confirm_choices import compiled_by_choices, confirm_layouts
 from clopt.tuning.instrument import Device
 from clopt.tuning.journal import DatabaseJournal
-from clopt.tuning.layouts import InLayouts, LayoutSession, Measured, Networks
+from clopt.tuning.layouts import InLayouts, Networks
 from clopt.tuning.measure import OpenCLInstrument
 from clopt.tuning.networks import Model
-from clopt.tuning.records import append, record_of, record_of_layouts
+from clopt.tuning.records import append, record_of, record_of_choice
 from clopt.tuning.session import Budget
 from clopt.tuning.trial import Fault, Result, Task, Trial
 from support.nn.layout_graphs import Graph
+from support.tuning.by_task import DEVICE, PlantedMachines
 from support.tuning.networks import noise
 
 TARGET = replace(load_target("pocl"), vector_width=4, blocks="auto")
-DEVICE = Device("Planted device (tests)", "1.0")
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 PLAN = tir.Plan("rows", 1, {})
 MODEL = Model(DIGITS, "pocl", None, {"batch": 1})
-
-
-@dataclass
-class PlantedMachines:
-    """`times` says what each kernel takes, in microseconds."""
-
-    times: Callable[[Task], float | Fault]
-    tried: list[Trial] = field(default_factory=list[Trial])
-    slots: int = 2
-
-    def submit(self, trial: Trial) -> Future[Result]:
-        self.tried.append(trial)
-        found = self.times(trial.task)
-        fault = found if isinstance(found, Fault) else None
-        time = None if isinstance(found, Fault) else found
-        future: Future[Result] = Future()
-        future.set_result(
-            Result(
-                *(trial.task.kernel, trial.plan, DEVICE.name, DEVICE.driver, 0.1),
-                *(time, 0.01, 6, fault, "It does not run." if fault else ""),
-            )
-        )
-        return future
-
-    def close(self) -> None: ...
 
 
 def has_blocks(task: Task) -> bool:
@@ -92,7 +68,8 @@ def networks() -> Networks:
     module = graph.module(x, target=TARGET)
     (function,) = nn.networks_of(module)
     ctx = CloptContext()
-    return Networks([layout_problem(function, TARGET, ctx)], ctx.weights)
+    rewrite(function, TARGET, ctx)
+    return Networks([layout_problem(function, TARGET, ctx)], ctx.weights, TARGET)
 
 
 def measured(
@@ -100,7 +77,8 @@ def measured(
 ) -> tuple[list[Trial], list[Record]]:
     """What a session tried, and the records of layouts in the database."""
     machines, journal = PlantedMachines(times), DatabaseJournal(path, DEVICE)
-    LayoutSession(networks(), machines, journal, budget or Budget()).run()
+    kernels = networks().kernels()
+    ChoiceSession(kernels, TARGET, machines, journal, budget or Budget()).run()
     records = TuningDatabase.read(path).records if path.exists() else ()
     return machines.tried, [record for record in records if record.layouts]
 
@@ -162,12 +140,12 @@ def test_a_kernel_of_two_launches_costs_both_and_one_more_launch():
         Result("k", PLAN, "D", "1", 1.0, time, share, runs)
         for time, share, runs in ((10.0, 0.01, 9), (30.0, 0.05, 6))
     ]
-    record = record_of_layouts(Measured(kernel, results, [1, 2]), TARGET)
+    record = record_of_choice(Measured(kernel, results, [1, 2]), TARGET)
     assert record.microseconds == pytest.approx(10 + 2 * 30 + 2 * TARGET.launch_microseconds)
     assert record.noise == pytest.approx((0.01 * 10 + 0.05 * 60) / 70)
     assert (record.runs, record.seconds) == (6, 2.0)
     wrong = replace(results[1], microseconds=None, fault=Fault.WRONG, reason="wrong by 1")
-    record = record_of_layouts(Measured(kernel, [results[0], wrong], [1, 1]), TARGET)
+    record = record_of_choice(Measured(kernel, [results[0], wrong], [1, 1]), TARGET)
     assert (record.microseconds, record.fault, record.reason) == (None, "wrong", "wrong by 1")
 
 
@@ -184,11 +162,11 @@ def planted(path: Path, microseconds: Callable[[InLayouts], float]) -> DatabaseJ
     journal = DatabaseJournal(path, OpenCLInstrument("pocl").device())
     found = MODEL.networks()
     for kernel in (each for several in found.kernels() for each in several):
-        task = found.tasks(kernel)[0]
+        task = kernel.tasks()[0]
         result = Result(
             task.kernel, PLAN, *names(journal.device), 0.1, microseconds(kernel), 0.01, 9
         )
-        journal.note_layouts(Measured(kernel, [result], [1]), found.problems[0].target)
+        journal.note_choice(Measured(kernel, [result], [1]), found.target)
     return journal
 
 
@@ -199,7 +177,7 @@ def test_the_network_has_the_last_word_and_results_stay(tmp_path: Path):
     )
     (problem,) = MODEL.networks().problems
     usual = MODEL.compiled("off")
-    tuned = compiled_in_layouts(MODEL, plain)
+    tuned = compiled_by_choices(MODEL, plain)
     assert str(tuned.module) != str(usual.module)
     x = noise((1, *usual.inputs[0].shape[1:]))
     session = onnxruntime.InferenceSession(DIGITS)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from clopt.passes.tir.tuning_record import Record
 from clopt.tuning import records
 from clopt.tuning.trial import Fault, Result
 from support.tuning.planted import task
-from support.tuning.records import HERE, POCL, numbered, of_layouts, record
+from support.tuning.records import HERE, POCL, numbered, of_form, of_layouts, record
 
 OLD, NEW = "2026-01-31T12:00:00Z", "2026-02-28T12:00:00Z"
 VERSION = next(rule.version for rule in RULES if rule.name == "rows")
@@ -40,14 +41,24 @@ RECORDS = st.lists(
 )
 
 
-OF_LAYOUTS = st.lists(
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "device": st.sampled_from([HERE, replace(HERE, driver="2.0")]),
+    "when": st.sampled_from([OLD, NEW]),
+}
+OF_CHOICES = st.lists(
     st.builds(
         of_layouts,
         st.sampled_from("cd"),
         st.sampled_from(["plain -> plain", "plain; [1 by 8] -> [1 by 8]"]),
         st.none() | st.floats(0.1, 1e6),
-        device=st.sampled_from([HERE, replace(HERE, driver="2.0")]),
-        when=st.sampled_from([OLD, NEW]),
+        **FIELDS,
+    )
+    | st.builds(
+        of_form,
+        st.just("e"),
+        st.sampled_from(["direct", "winograd 2"]),
+        st.none() | st.floats(0.1, 1e6),
+        **FIELDS,
     ),
     max_size=6,
 )
@@ -80,22 +91,22 @@ def test_pruning_decides_nothing_anew(a: list[Record], b: list[Record]) -> None:
             assert faster[0] == faster[1]
 
 
-@given(RECORDS, OF_LAYOUTS)
-def test_records_of_layouts_stay_beside_those_of_plans(a: list[Record], b: list[Record]) -> None:
+@given(RECORDS, OF_CHOICES)
+def test_layouts_and_forms_stay_beside_plans(a: list[Record], b: list[Record]) -> None:
     merged = records.merge(b, a)
     assert {each.line for each in merged} == {each.line for each in a + b}
     assert records.prune(merged, best=1) == records.merge(
         records.prune(a, best=1), records.prune(b)
     )
-    newest = {(r.kernel, r.layouts, r.driver): r for r in sorted(b, key=lambda r: (r.when, r.line))}
+    newest = {(r.kernel, r.tried, r.driver): r for r in sorted(b, key=lambda r: (r.when, r.line))}
     assert {r.line for r in records.prune(b)} == {r.line for r in newest.values()}
 
 
-@given(RECORDS, OF_LAYOUTS)
+@given(RECORDS, OF_CHOICES)
 def test_records_survive_a_file(
-    tmp_path_factory: pytest.TempPathFactory, plans: list[Record], layouts: list[Record]
+    tmp_path_factory: pytest.TempPathFactory, plans: list[Record], choices: list[Record]
 ) -> None:
-    a = plans + layouts
+    a = plans + choices
     path = tmp_path_factory.mktemp("db") / "new" / "net.jsonl"
     for each in a:
         records.append(path, [each])
@@ -189,6 +200,13 @@ def test_a_record_says_what_the_result_said() -> None:
     assert (failed.microseconds, failed.fault, failed.reason) == (None, "wrong", "wrong by 1")
 
 
+def test_the_best_form_may_differ() -> None:
+    before = [of_form("c", "direct", 9.0, default=True), of_form("c", "winograd 2", 8.0)]
+    after = [before[0], of_form("c", "winograd 2", 9.5, when=NEW)]
+    (found,) = records.differences(before, after)
+    assert (found.before, found.after) == (before[1], before[0])
+
+
 def test_differences_beyond_the_noise() -> None:
     def both(default: float, other: float, **fields: str) -> list[Record]:
         return [record(plan(1), default, default=True, **fields), record(plan(2), other, **fields)]
@@ -210,7 +228,8 @@ def test_the_best_plans_are_a_file_of_plans(tmp_path: Path) -> None:
     ]
     file = tmp_path / "net.plans"
     file.write_text(records.export(found))
-    assert records.export([*found, of_layouts("c", "plain -> plain", 1.0)]) == file.read_text()
+    more = [of_layouts("c", "plain -> plain", 1.0), of_form("d", "direct", 1.0)]
+    assert records.export([*found, *more]) == file.read_text()
     entries = PlanFile.read(file).entries
     assert [str(tir.PlanAttr(entries[k][0].plan)) for k in ("0123456789abcdef", "b")] == [
         plan(2),

@@ -1,8 +1,8 @@
 """`clopt-tune search`: try plans of a model's kernels on a device, and keep the fastest.
 
-A plan says how a kernel is scheduled. Kernels are tried in other layouts first, and some are tried
-joined and apart. The times go into a database, from which clopt takes the best. Ctrl-C ends the
-search, and the same command goes on where it was.
+A plan says how a kernel is scheduled. Kernels are tried in other forms and layouts first, and some
+are tried joined and apart. The times go into a database, from which clopt takes the best. Ctrl-C
+ends the search, and the same command goes on where it was.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ...errors import CloptError
 from ...passes.tir.tuning_database import TuningDatabase
 from ...tuning import session
 from ...tuning.confirm import Confirmation, confirm
+from ...tuning.confirm_choices import compiled_by_choices
 from ...tuning.confirm_fusion import FusionConfirmation, confirm_fusion
-from ...tuning.confirm_layouts import compiled_in_layouts
 from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import Model
 from ...tuning.places import database_beside
@@ -36,7 +36,7 @@ from ..console import (
     table,
     terminal,
 )
-from .layout_stage import tune_layouts
+from .choice_stages import ChoiceStages
 from .machines import MACHINES, check, is_here, machines_of
 
 EXAMPLES = """\
@@ -84,7 +84,8 @@ OPTIONS: Options = [
         {
             "action": BooleanOptionalAction,
             "default": True,
-            "help": "first measure kernels in other layouts, for at most a third of the time",
+            "help": "first measure convolutions in other forms, and kernels in other layouts, for "
+            "at most a third of the time",
         },
     ),
     (
@@ -147,13 +148,13 @@ def _told_when_interrupted(path: Path) -> Generator[None]:
 
 def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> None:
     """Search, compare the network with its default plans where it runs here, and print."""
-    display, networks = _Display(budget), model.networks()
+    display = _Display(budget)
     with closing(machines_of(options)) as machines:
         journal = DatabaseJournal(path, machines.device)
         if options.layouts:
             with display:
-                told, here = display.tell_layouts, is_here(options)
-                budget = tune_layouts(model, networks, machines, journal, budget, here, told)
+                told, here = display.tell_choices, is_here(options)
+                budget = ChoiceStages(model, machines, journal, here, told).run(budget)
         tasks = model.tasks(journal.tuning)
         search = Session(tasks, machines, journal, budget, options.seed, display.tell)
         try:
@@ -167,7 +168,7 @@ def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> Non
         _tell_fusion(confirm_fusion(model, journal))
     confirmation = None
     if is_here(options) and any(each.gains for each in outcomes):
-        default = compiled_in_layouts(model, journal)
+        default = compiled_by_choices(model, journal)
         confirmation = confirm(outcomes, default, model.compiled(path))
         for result in confirmation.refuted:
             task = next(task for task in tasks if task.kernel == result.kernel)
@@ -200,10 +201,10 @@ class _Display:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def tell_layouts(self, trials: int) -> None:
-        """Show how many kernels in layouts were tried."""
+    def tell_choices(self, trials: int, what: str) -> None:
+        """Show how many kernels in forms or layouts were tried."""
         self._before = trials
-        self._update(trials, f"{trials} kernels in layouts")
+        self._update(trials, f"{trials} {what}")
 
     def tell(self, progress: session.Progress) -> None:
         """Show the result of a trial."""

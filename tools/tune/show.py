@@ -51,7 +51,7 @@ def _kernels(known: Sequence[Summary]) -> Table:
             "default, us",
             "best, us",
             "gain",
-            "rule, layouts or fusion of the best",
+            "rule or choice of the best",
         ),
     )
     for each in known:
@@ -63,7 +63,7 @@ def _kernels(known: Sequence[Summary]) -> Table:
             *map(printable, (one.kernel, one.nodes, one.target, one.device, one.driver)),
             *map(str, (len(each.records), each.faults)),
             *(microseconds(default), microseconds(best), gain),
-            "" if best is None else best.layouts or best.fusion or best.rule[0],
+            "" if best is None else best.rule[0] if best.plan else best.tried,
         )
     return rows
 

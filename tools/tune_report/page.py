@@ -55,7 +55,8 @@ def _section(index: int, history: History) -> str:
         charts="\n".join(
             _figure(f"d{index}k{i}", kernel, colours) for i, kernel in enumerate(history.kernels)
         ),
-        layouts=_layouts(index, history.layouts),
+        forms=_choices("Forms", f"d{index}f", history.forms),
+        layouts=_choices("Layouts", f"d{index}l", history.layouts),
     )
 
 
@@ -136,11 +137,11 @@ def _faults(kernel: KernelHistory) -> str:
     return f"<details>{summary}<ul>{''.join(lines)}</ul></details>"
 
 
-def _layouts(index: int, kernels: Iterable[KernelHistory]) -> str:
-    figures = [_figure(f"d{index}l{i}", kernel, {}) for i, kernel in enumerate(kernels)]
+def _choices(title: str, prefix: str, kernels: Iterable[KernelHistory]) -> str:
+    figures = [_figure(f"{prefix}{i}", kernel, {}) for i, kernel in enumerate(kernels)]
     if not figures:
         return ""
-    return f'<h3>Layouts</h3>\n<div class="charts">{"".join(figures)}</div>'
+    return f'<h3>{title}</h3>\n<div class="charts">{"".join(figures)}</div>'
 
 
 def _line(line: tuple[str, str]) -> str:

@@ -34,11 +34,19 @@ def network_of(variant: Variant, target: cl.Target) -> ModuleOp:
     module = ModuleOp([function])
     cl.set_target(module, target)
     carry_out(function, [Kernels(Group(ops), [kernel])], target)
-    for op in block.ops:
-        if isinstance(op, nn.RelayoutOp) and not isinstance(op.x.owner, nn.ConstantOp):
-            op.location = NameLoc(StringAttr(_BORDER), UnknownLoc())
+    mark_borders(function)
     nn.name_parameters(function)
     return module
+
+
+def mark_borders(function: func.FuncOp) -> None:
+    """Name the transforms of arguments and results, so that `is_border` knows their kernels."""
+    end = function.body.block.last_op
+    for op in function.body.block.ops:
+        if isinstance(op, nn.RelayoutOp):
+            is_result = {use.operation for use in op.result.uses} == {end}
+            if is_result or isinstance(op.x.owner, Block):
+                op.location = NameLoc(StringAttr(_BORDER), UnknownLoc())
 
 
 def is_border(kernel: tir.FuncOp) -> bool:

@@ -59,6 +59,9 @@ class LayoutProblem:
     """Times that replace those of the model."""
     ratio: float = 1.0
     """What the model's other times are multiplied by, so that they compare with measured ones."""
+    is_alone: bool = False
+    """Whether arguments and results lie as the kernels like them: the function is cut out of a
+    network."""
     variables: dict[SSAValue, Variable] = field(default_factory=dict[SSAValue, Variable])
     works: dict[SSAValue, Work] = field(default_factory=dict[SSAValue, Work])
     problem: Problem = field(default_factory=Problem)
@@ -72,7 +75,7 @@ class LayoutProblem:
         self.returned = self._find_returned()
         """The values that the caller or a graph receives, and the layouts it wants there."""
         for value, given in argument_layouts(self.function).items():
-            self._add(value, [given])
+            self._add(value, self.candidates_for(value) if self.is_alone else [given])
         for op in self.function.body.block.ops:
             if isinstance(op, nn.FusedOp | nn.RelayoutOp | OffloadCallOp):
                 for value in op.results:
@@ -86,6 +89,8 @@ class LayoutProblem:
 
     def _find_returned(self) -> dict[SSAValue, list[Candidate]]:
         returned: dict[SSAValue, list[Candidate]] = {}
+        if self.is_alone:
+            return returned
         for op in self.function.body.block.ops:
             if isinstance(op, func.ReturnOp | OffloadCallOp):
                 wanted = result_layouts(self.function) if isinstance(op, func.ReturnOp) else None

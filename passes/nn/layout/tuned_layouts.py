@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TypeAlias
 
 import numpy as np
@@ -12,8 +11,9 @@ from xdsl.ir import SSAValue
 
 from ....dialects import cl
 from ....dialects.nn import LayoutAttr
-from ...tir.tuning_database import Device, Source, TuningDatabase, latest, sources, whose
+from ...tir.tuning_database import Device, TuningDatabase
 from ...tir.tuning_record import Record
+from ..network_records import NetworkRecords, digest
 from .carry_out import kernels_of_layouts
 from .kernels import works_of_group
 from .measured import MeasuredTimes, Variant, main_operand
@@ -47,11 +47,10 @@ class TunedLayouts:
         model's and the tuned layouts of the whole network were compared, the faster ones stay.
         """
         default = Choice(problem, problem.solve())
-        source = self._source(problem)
-        if source is None:
+        known = self._records(problem)
+        if known is None:
             return default
-        newest = {(r.kernel, r.layouts): r for r in _latest(source.records)}
-        times = _times(default, newest)
+        times = _times(default, known.newest)
         if not times:
             return default
         tuned = LayoutProblem(
@@ -60,35 +59,21 @@ class TunedLayouts:
             problem.target,
             problem.thrift,
             times,
-            _ratio(problem, newest),
+            _ratio(problem, known.newest),
         )
         solution = tuned.solve()
         network = network_key(problem)
         usual, other = choice_key(problem, default.solution), choice_key(tuned, solution)
-        if usual == other or _is_slower(newest.get((network, usual)), newest.get((network, other))):
+        if usual == other or known.is_refuted(network, usual, other):
             return default
-        return Choice(tuned, solution, self._remarks(source))
+        return Choice(tuned, solution, known.remarks("layouts", self.device))
 
-    def _source(self, problem: LayoutProblem) -> Source | None:
+    def _records(self, problem: LayoutProblem) -> NetworkRecords | None:
         """The records of the network's kernels from the nearest device that has any."""
         if problem.target.name not in self.database.targets_of_layouts:
             return None  # so that nobody needs the keys
         keys = {work.digest for work in problem.works.values()} | {network_key(problem)}
-        of_layouts = [
-            record
-            for key in sorted(keys)
-            for record in self.database.of_kernel(key, self.target.name)
-            if record.layouts
-        ]
-        return next(iter(sources(of_layouts, self.target, self.device)), None)
-
-    def _remarks(self, source: Source) -> list[str]:
-        if source.device == self.device and source.has_facts:
-            return []
-        place = whose(source.device, source.has_facts)
-        return [
-            f"the layouts are those that cost least {place}; clopt-tune finds those of this device."
-        ]
+        return NetworkRecords.nearest(self.database, keys, self.target, self.device)
 
 
 def kernels_in_layouts(problem: LayoutProblem) -> Iterator[list[tuple[Variant, float]]]:
@@ -113,12 +98,12 @@ def chosen_variants(problem: LayoutProblem, solution: Solution) -> set[tuple[str
 
 def network_key(problem: LayoutProblem) -> str:
     """A number for all kernels of a network, in which no names count."""
-    return _digest(work.digest for work in problem.works.values())
+    return digest(work.digest for work in problem.works.values())
 
 
 def choice_key(problem: LayoutProblem, solution: Solution) -> str:
     """A number for the layouts of a network."""
-    return _digest(map(str, _chosen(problem, solution).values()))
+    return digest(map(str, _chosen(problem, solution).values()))
 
 
 def _chosen(problem: LayoutProblem, solution: Solution) -> dict[SSAValue, _Ends]:
@@ -161,21 +146,3 @@ def _ratio(problem: LayoutProblem, newest: Mapping[tuple[str, str], Record]) -> 
         return 1.0
     times, model = np.array(pairs).T
     return median_ratio(times, model)
-
-
-def _is_slower(before: Record | None, after: Record | None) -> bool:
-    """Whether the tuned layouts were no faster in the network itself."""
-    if after is None or before is None or before.microseconds is None:
-        return after is not None and bool(after.fault)
-    return after.microseconds is None or after.microseconds >= before.microseconds
-
-
-def _latest(records: Sequence[Record]) -> list[Record]:
-    kernels: dict[str, list[Record]] = {}
-    for record in records:
-        kernels.setdefault(record.kernel, []).append(record)
-    return [record for found in kernels.values() for record in latest(found).values()]
-
-
-def _digest(words: Iterable[str]) -> str:
-    return sha256("\n".join(words).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Records of plans and layouts that nobody measured."""
+"""Records of plans, layouts and forms that nobody measured."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ def of_layouts(
 ) -> Record:
     """A record of layouts; without a time one of a crash."""
     return record("", microseconds, **({"kernel": kernel, "layouts": layouts} | fields))
+
+
+def of_form(kernel: str, form: str, microseconds: float | None = None, /, **fields: Any) -> Record:
+    """A record of a form; without a time one of a crash."""
+    return record("", microseconds, **({"kernel": kernel, "form": form} | fields))
 
 
 def numbered(number: int, rule: str = "rows", version: int = 2) -> str:

@@ -1,0 +1,67 @@
+"""What a tuning database says of the parts of a network, and of the network as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Self
+
+from ...dialects import cl
+from ..tir.tuning_database import Device, Source, TuningDatabase, latest, sources, whose
+from ..tir.tuning_record import Record
+
+
+@dataclass(frozen=True)
+class NetworkRecords:
+    """The newest records of one device, by one driver, with the same facts."""
+
+    source: Source
+    newest: Mapping[tuple[str, str], Record]
+    """By what was computed, and how: `kernel` and `tried` of the records."""
+
+    @classmethod
+    def nearest(
+        cls, database: TuningDatabase, keys: Iterable[str], target: cl.Target, device: Device
+    ) -> Self | None:
+        """Those of any of the keys, from the device that is nearest to `device`; no plans."""
+        found = [
+            record
+            for key in sorted({*keys})
+            for record in database.of_kernel(key, target.name)
+            if not record.plan
+        ]
+        source = next(iter(sources(found, target, device)), None)
+        if source is None:
+            return None
+        kernels: dict[str, list[Record]] = {}
+        for record in source.records:
+            kernels.setdefault(record.kernel, []).append(record)
+        newest = {
+            (record.kernel, record.tried): record
+            for several in kernels.values()
+            for record in latest(several).values()
+        }
+        return cls(source, newest)
+
+    def is_refuted(self, network: str, usual: str, other: str) -> bool:
+        """Whether the network itself was no faster in another way than in its usual one."""
+        before, after = (self.newest.get((network, way)) for way in (usual, other))
+        if after is None or before is None or before.microseconds is None:
+            return after is not None and bool(after.fault)
+        return after.microseconds is None or after.microseconds >= before.microseconds
+
+    def remarks(self, choices: str, device: Device) -> Sequence[str]:
+        """Whose choices these are, unless they are those of `device`."""
+        if self.source.device == device and self.source.has_facts:
+            return ()
+        place = whose(self.source.device, self.source.has_facts)
+        return (
+            f"the {choices} are those that cost least {place}; clopt-tune finds those of this "
+            "device.",
+        )
+
+
+def digest(words: Iterable[str]) -> str:
+    """A number for a sequence of words."""
+    return sha256("\n".join(words).encode()).hexdigest()[:16]

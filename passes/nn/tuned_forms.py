@@ -1,0 +1,136 @@
+"""The forms of convolutions that take least time by what a device said, from tuning databases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from xdsl.dialects import func
+from xdsl.ir import Operation
+
+from ...dialects import cl, nn
+from ..tir.tuning_database import Device, TuningDatabase
+from .network_records import NetworkRecords, digest
+from .winograd import ConvByTransforms
+
+_VERSION = 1
+"""Of what a convolution becomes in a form; old records of forms do not count for a new one."""
+
+_DIRECT = "direct"
+_WINOGRAD = "winograd"
+
+
+@dataclass(frozen=True, eq=False)
+class Convolution:
+    """A convolution that may have one of several forms."""
+
+    op: nn.ConvOp
+    transforms: ConvByTransforms
+
+    @cached_property
+    def digest(self) -> str:
+        """A number for what it computes, in which neither names nor the bias count: the key of its
+        records."""
+        op, by = self.op, self.transforms
+        types = (nn.plain_type(value.type) for value in (op.x, op.w, op.result))
+        properties = sorted(
+            (name, value) for name, value in op.properties.items() if name != "operandSegmentSizes"
+        )
+        return digest(
+            map(
+                str,
+                (_VERSION, by.lanes, by.in_texels, *types, *(f"{n} {v}" for n, v in properties)),
+            )
+        )
+
+    @cached_property
+    def usual(self) -> str:
+        """The form that the model of the target chooses."""
+        return form_text(self.transforms.usual(self.op))
+
+    @property
+    def tiles(self) -> Mapping[str, int | None]:
+        """Its forms, and the m of F(m x m, 3 x 3); None for the direct form, which comes first."""
+        found = (None, *sorted(self.transforms.allowed(self.op)))
+        return {form_text(tile): tile for tile in found}
+
+
+@dataclass(frozen=True)
+class FormChoice:
+    """The forms of a network that are not those of the model."""
+
+    forms: Mapping[Convolution, str] = field(default_factory=dict[Convolution, str])
+    remarks: Sequence[str] = ()
+
+    @property
+    def tiles(self) -> dict[Operation, int | None]:
+        """The m of each form."""
+        return {each.op: each.tiles[form] for each, form in self.forms.items()}
+
+
+@dataclass(frozen=True)
+class TunedForms:
+    """Databases, and the device whose records come first."""
+
+    database: TuningDatabase
+    device: Device
+    target: cl.Target
+
+    def choose(self, found: Sequence[Convolution]) -> FormChoice:
+        """The fastest forms of a network's convolutions, where a device has compared some.
+
+        Forms other than the model's must be faster by more than the noise of both. Where the
+        network itself was no faster in them, those of the model stay.
+        """
+        if self.target.name not in self.database.targets_of_forms:
+            return FormChoice()  # so that nobody needs the keys
+        network = network_key(found)
+        keys = {network, *(each.digest for each in found)}
+        known = NetworkRecords.nearest(self.database, keys, self.target, self.device)
+        if known is None:
+            return FormChoice()
+        forms = {each: form for each in found if (form := _fastest(each, known)) != each.usual}
+        usual, other = choice_key(found, {}), choice_key(found, forms)
+        if usual == other or known.is_refuted(network, usual, other):
+            return FormChoice()
+        return FormChoice(forms, known.remarks("forms of convolutions", self.device))
+
+
+def form_text(tile: int | None) -> str:
+    """The form in words: `direct`, or `winograd 2` for F(2x2, 3x3)."""
+    return _DIRECT if tile is None else f"{_WINOGRAD} {tile}"
+
+
+def convolutions(function: func.FuncOp, transforms: ConvByTransforms) -> list[Convolution]:
+    """The convolutions of a function whose form is a choice."""
+    return [
+        Convolution(op, transforms)
+        for op in function.body.block.ops
+        if isinstance(op, nn.ConvOp) and transforms.is_choice and transforms.allowed(op)
+    ]
+
+
+def network_key(found: Sequence[Convolution]) -> str:
+    """A number for all these convolutions of a network."""
+    return digest(("forms", *(each.digest for each in found)))
+
+
+def choice_key(found: Sequence[Convolution], forms: Mapping[Convolution, str]) -> str:
+    """A number for the forms of a network: those that are given, all others by the model."""
+    return digest(forms.get(each, each.usual) for each in found)
+
+
+def _fastest(each: Convolution, known: NetworkRecords) -> str:
+    """The form with the shortest time, the model's within the noise."""
+    usual = known.newest.get((each.digest, each.usual))
+    if usual is None:
+        return each.usual
+    faster = [
+        (record.microseconds, form)
+        for form in each.tiles
+        if (record := known.newest.get((each.digest, form))) is not None
+        and record.microseconds is not None
+        and record.most < usual.least
+    ]
+    return min(faster)[1] if faster else each.usual

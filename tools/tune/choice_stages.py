@@ -1,0 +1,72 @@
+"""The stages of a search that measure kernels in other forms and layouts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ...dialects import cl
+from ...tuning.choices import Choice, ChoiceSession
+from ...tuning.confirm import Confirmation
+from ...tuning.confirm_choices import confirm_forms, confirm_layouts
+from ...tuning.journal import DatabaseJournal
+from ...tuning.networks import Model
+from ...tuning.session import Budget
+from ...tuning.trial import Machines
+
+_SHARE = 1 / 3
+"""Of a budget, at the most, for both stages."""
+_OF_FORMS = 1 / 2
+"""Of that share, at the most; layouts get what is left."""
+
+
+@dataclass
+class ChoiceStages:
+    """Measures the kernels of a model in forms, then in layouts, each time the network, too."""
+
+    model: Model
+    machines: Machines
+    journal: DatabaseJournal
+    is_here: bool
+    """Whether the network runs on this machine, so that it can be measured."""
+    told: Callable[[int, str], None]
+    """Hears how many trials there were, and of what."""
+    trials: int = 0
+
+    def run(self, budget: Budget) -> Budget:
+        """Take a share of a budget; what is left of it."""
+        start = time.monotonic()
+        share = budget.share(_SHARE)
+        forms = self.model.forms()
+        self._measure(forms.kernels(), forms.target, share.share(_OF_FORMS), "forms")
+        if self.is_here:
+            _tell(confirm_forms(self.model, forms, self.journal), "forms of convolutions")
+        left = share.less(time.monotonic() - start, self.trials)
+        networks = self.model.networks(self.journal.tuning)
+        self._measure(networks.kernels(), networks.target, left, "layouts")
+        if self.is_here:
+            _tell(confirm_layouts(self.model, networks, self.journal), "layouts")
+        return budget.less(time.monotonic() - start, self.trials)
+
+    def _measure(
+        self, kernels: Sequence[Sequence[Choice]], target: cl.Target, budget: Budget, what: str
+    ) -> None:
+        before = self.trials
+
+        def told(trials: int) -> None:
+            self.trials = before + trials
+            self.told(self.trials, f"kernels in {what}")
+
+        ChoiceSession(kernels, target, self.machines, self.journal, budget, told).run()
+
+
+def _tell(found: Confirmation | None, what: str) -> None:
+    if found is None:
+        return
+    before, after = found.before.median, found.after.median
+    end = "." if after < before else ", so the usual ones stay."
+    print(
+        f"The kernels of an inference take {before / 1e3:.4g} ms in the usual {what} and "
+        f"{after / 1e3:.4g} ms in those that cost least here{end}"
+    )

@@ -1,0 +1,179 @@
+"""Measures kernels of a network in the ways in which it may compute them: in layouts, in forms.
+
+A kernel in one way is lowered alone, and its time is that of its launches with the plans that clopt
+chooses by itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, Protocol, TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import PassPipeline
+
+from ..context import CloptContext
+from ..dialects import cl, tir
+from ..passes.nn.layout.alone import is_border
+from ..passes.pipelines import LOWER, REGIONS
+from ..passes.tir.rules.plans import default_plan
+from ..weights import Weights
+from .programs import Programs
+from .session import Budget
+from .tasks import tasks_of
+from .trial import Machines, Result, Task, Trial
+
+Kind: TypeAlias = Literal["layouts", "form"]
+"""What is chosen: the field of its records."""
+
+_RUNS = 60
+"""Timed launches of a trial, at the most."""
+
+
+class Choice(Protocol):
+    """A way in which a network may compute a kernel."""
+
+    kind: ClassVar[Kind]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What is computed, and the way, in words: `kernel` and `tried` of its records."""
+        ...
+
+    @property
+    def nodes(self) -> str:
+        """The ONNX nodes that it computes."""
+        ...
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the network computes it so, by the model."""
+        ...
+
+    def tasks(self) -> list[Task]:
+        """Its launches, with caches as cold as in the network."""
+        ...
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a device said of a kernel computed in one way."""
+
+    choice: Choice
+    results: Sequence[Result]
+    """Of its launches; not empty."""
+    launches: Sequence[int]
+    """How often each of them runs."""
+
+    @property
+    def fault(self) -> Result | None:
+        """The first launch that has no time."""
+        return next((result for result in self.results if result.microseconds is None), None)
+
+    def microseconds(self, target: cl.Target) -> float:
+        """All launches together, with what further ones cost; none may have a fault."""
+        further = sum(self.launches) - 1
+        return self._sum(lambda result: 1.0) + further * target.launch_microseconds
+
+    @property
+    def noise(self) -> float:
+        """Half of the width of the interval, as a share of the time."""
+        return self._sum(lambda result: result.noise or 0.0) / self._sum(lambda result: 1.0)
+
+    def _sum(self, share: Callable[[Result], float]) -> float:
+        pairs = zip(self.launches, self.results, strict=True)
+        return sum(count * share(each) * (each.microseconds or 0.0) for count, each in pairs)
+
+
+class ChoiceJournal(Protocol):
+    """What keeps the times of kernels computed in several ways, and knows those of plans."""
+
+    def known(self, task: Task) -> Sequence[Result]:
+        """Results of earlier searches for plans of a kernel, on this device with this driver."""
+        ...
+
+    def known_choices(self, kernel: str, target: cl.Target) -> set[str]:
+        """The ways in which this device has tried a kernel."""
+        ...
+
+    def note_choice(self, measured: Measured, target: cl.Target) -> None: ...
+
+
+@dataclass
+class ChoiceSession:
+    """Measures kernels in all ways that may pay, until the budget is spent."""
+
+    kernels: Sequence[Sequence[Choice]]
+    """The ways of each kernel, in the order in which kernels are measured."""
+    target: cl.Target
+    machines: Machines
+    journal: ChoiceJournal
+    budget: Budget = field(default_factory=Budget)
+    told: Callable[[int], None] = lambda trials: None
+    """Called after each kernel, with the trials so far."""
+    trials: int = 0
+    _known: dict[str, Result] = field(default_factory=dict[str, Result])
+    """By the key of the kernel that was launched."""
+
+    def run(self) -> None:
+        """Try what the journal does not know. What ends it early loses the kernel at hand only."""
+        start = time.monotonic()
+        for choices in self.kernels:
+            if self._is_spent(time.monotonic() - start):
+                break
+            self._measure(choices)
+            self.told(self.trials)
+
+    def _is_spent(self, seconds: float) -> bool:
+        late = self.budget.seconds is not None and seconds >= self.budget.seconds
+        return late or (self.budget.trials is not None and self.trials >= self.budget.trials)
+
+    def _measure(self, choices: Iterable[Choice]) -> None:
+        """Try a kernel in all ways at once."""
+        tasks: list[tuple[Choice, list[Task]]] = []
+        for each in choices:
+            kernel, tried = each.key
+            if tried not in self.journal.known_choices(kernel, self.target):
+                tasks.append((each, each.tasks()))
+        self._try(task for _, several in tasks for task in several)
+        for each, several in tasks:
+            if several:
+                results = [self._known[task.kernel] for task in several]
+                measured = Measured(each, results, [task.launches for task in several])
+                self.journal.note_choice(measured, self.target)
+
+    def _try(self, tasks: Iterable[Task]) -> None:
+        """Find the results of default plans, where the journal has none."""
+        waiting: dict[str, Future[Result]] = {}
+        for task in tasks:
+            if task.kernel in self._known or task.kernel in waiting:
+                continue
+            plan = default_plan(Programs(task).kernel, task.target).data
+            known = [each for each in self.journal.known(task) if each.plan == plan]
+            if known:
+                self._known[task.kernel] = known[0]
+            else:
+                waiting[task.kernel] = self.machines.submit(Trial(task, plan, _RUNS))
+        for key, future in waiting.items():
+            self._known[key] = future.result()
+            self.trials += 1
+
+
+def tasks_alone(module: ModuleOp, weights: Weights) -> list[Task]:
+    """The launches of a network that was cut out of a model, but those of its borders.
+
+    The module is as after `nn-fold-relayouts`. Caches are as cold as its own traffic leaves them.
+    """
+    ctx = CloptContext(weights=weights.subset(weights.keys()))
+    PassPipeline((*REGIONS, *LOWER)).apply(ctx, module)
+    funcs = [op for op in module.ops if isinstance(op, tir.FuncOp)]
+    own = {func.sym_name.data for func in funcs if not is_border(func)}
+    return [task for task in tasks_of(module, ctx.weights) if task.name in own]
+
+
+def as_cold(tasks: Iterable[Task], traffic: int) -> list[Task]:
+    """The tasks with caches through which so many bytes go between two launches of theirs."""
+    return [replace(task, traffic=max(0, traffic)) for task in tasks]

@@ -1,0 +1,131 @@
+"""Whether forms and layouts whose kernels cost less alone make their network faster, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
+
+from ..compiled_model import CompiledModel
+from ..dialects import cl
+from ..passes.nn import tuned_forms
+from ..passes.nn.layout import tuned_layouts
+from ..passes.nn.layout.tuned_layouts import TunedLayouts
+from ..passes.nn.tuned_forms import TunedForms
+from ..passes.tir.tuning_database import TuningDatabase
+from ..passes.tir.tuning_record import Record
+from . import records
+from .choices import Kind
+from .confirm import Confirmation, confirm
+from .forms import Forms
+from .journal import DatabaseJournal
+from .layouts import Networks
+from .networks import Model
+
+_Key: TypeAlias = tuple[str, str]
+"""A network and its forms or layouts."""
+
+
+@dataclass
+class _Comparison:
+    """The networks of a model in the usual way and in the tuned one, where that is another."""
+
+    kind: Kind
+    target: cl.Target
+    usual: list[_Key] = field(default_factory=list[_Key])
+    tuned: list[_Key] = field(default_factory=list[_Key])
+
+    def add(self, network: str, usual: str, tuned: str) -> None:
+        if usual != tuned:
+            self.usual.append((network, usual))
+            self.tuned.append((network, tuned))
+
+    def run(
+        self,
+        model: Model,
+        journal: DatabaseJournal,
+        before: Iterable[Record],
+        after: Iterable[Record],
+    ) -> Confirmation | None:
+        """Compare the model with two databases, and note both times, unless they are known."""
+        known = {(record.kernel, record.tried) for record in _choices(journal)}
+        if known.issuperset([*self.usual, *self.tuned]):
+            return None
+        comparison = confirm([], _compiled(model, before), _compiled(model, after))
+        for keys, times in ((self.usual, comparison.before), (self.tuned, comparison.after)):
+            noted = [
+                records.record_of_network(
+                    self.kind,
+                    key,
+                    times,
+                    self.target,
+                    journal.device,
+                    is_default=keys is self.usual,
+                )
+                for key in keys
+            ]
+            records.append(journal.path, noted)
+        return comparison
+
+
+def confirm_forms(model: Model, forms: Forms, journal: DatabaseJournal) -> Confirmation | None:
+    """Let the model in its usual forms and in the tuned ones take turns, and note both times.
+
+    Where the tuned ones are no faster, the usual ones stay from now on. None where the database
+    knows no faster ones, or where both were compared before. Plans and layouts are the default
+    ones.
+    """
+    networks = {tuned_forms.network_key(found) for found in forms.networks}
+    alone = [r for r in _choices(journal) if r.form and r.kernel not in networks]
+    tuned = TunedForms(TuningDatabase(tuple(alone)), journal.place, forms.target)
+    comparison = _Comparison("form", forms.target)
+    for found in forms.networks:
+        comparison.add(
+            tuned_forms.network_key(found),
+            tuned_forms.choice_key(found, {}),
+            tuned_forms.choice_key(found, tuned.choose(found).forms),
+        )
+    return comparison.run(model, journal, [], alone)
+
+
+def confirm_layouts(
+    model: Model, networks: Networks, journal: DatabaseJournal
+) -> Confirmation | None:
+    """The same for layouts, in the forms that the database knows to be the best."""
+    whole = {tuned_layouts.network_key(problem) for problem in networks.problems}
+    found = _choices(journal)
+    forms = [record for record in found if record.form]
+    alone = [record for record in found if record.layouts and record.kernel not in whole]
+    tuned = TunedLayouts(TuningDatabase(tuple(alone)), journal.place, networks.target)
+    comparison = _Comparison("layouts", networks.target)
+    for problem in networks.problems:
+        choice = tuned.choose(problem)
+        comparison.add(
+            tuned_layouts.network_key(problem),
+            tuned_layouts.choice_key(problem, problem.solve()),
+            tuned_layouts.choice_key(choice.problem, choice.solution),
+        )
+    return comparison.run(model, journal, forms, [*forms, *alone])
+
+
+def compiled_by_choices(model: Model, journal: DatabaseJournal) -> CompiledModel:
+    """The model with the forms, layouts and fusions of a database, and with default plans."""
+    return _compiled(model, _choices(journal))
+
+
+def _choices(journal: DatabaseJournal) -> Sequence[Record]:
+    """All records of a database but those of plans."""
+    if not journal.path.exists():
+        return []
+    return [record for record in TuningDatabase.read(journal.path).records if not record.plan]
+
+
+def _compiled(model: Model, found: Iterable[Record]) -> CompiledModel:
+    """The model with a database of these records."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "choices.jsonl")
+        path.touch()
+        records.append(path, found)
+        return model.compiled(path)

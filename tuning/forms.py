@@ -1,0 +1,88 @@
+"""The convolutions of a network in the forms that it may give them: direct, by transforms.
+
+A convolution counts without its bias and without what would be fused behind it. Copies into and out
+of the layouts that a form likes best do not count, transforms of activations do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from xdsl.dialects import func
+
+from ..dialects import cl, nn
+from ..passes.locations import node_name
+from ..passes.nn.fuse import form_groups
+from ..passes.nn.layout.cost import bytes_of
+from ..passes.nn.layout.form_alone import network_in_form
+from ..passes.nn.layout.grouping import TEXELS
+from ..passes.nn.layout.kernels import works_of_group
+from ..passes.nn.tuned_forms import Convolution
+from ..passes.nn.winograd_costs import Sizes
+from ..weights import Weights
+from .choices import Kind, as_cold, tasks_alone
+from .layouts import traffic
+from .trial import Task
+
+
+@dataclass(frozen=True)
+class InForm:
+    """A convolution of a network in a form that it may have: a `Choice`."""
+
+    kind: ClassVar[Kind] = "form"
+    network: Forms
+    convolution: Convolution
+    form: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.convolution.digest, self.form
+
+    @property
+    def nodes(self) -> str:
+        return node_name(self.convolution.op)
+
+    @property
+    def is_default(self) -> bool:
+        return self.form == self.convolution.usual
+
+    def tasks(self) -> list[Task]:
+        weights = self.network.weights.subset(self.network.weights.keys())
+        module = network_in_form(self.convolution, self.form, self.network.target, weights)
+        op = self.convolution.op
+        own = sum(bytes_of(nn.plain_type(value.type), None) for value in (op.x, op.w, op.result))
+        return as_cold(tasks_alone(module, weights), self.network.traffic - own)
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The convolutions of a model's networks whose forms are a choice, before it is made."""
+
+    networks: Sequence[Sequence[Convolution]]
+    functions: Sequence[func.FuncOp]
+    """The networks as they are with direct convolutions."""
+    weights: Weights
+    target: cl.Target
+
+    def kernels(self) -> list[list[InForm]]:
+        """Each distinct convolution in all its forms, those with most products first."""
+        found: dict[str, list[InForm]] = {}
+        shares: dict[str, int] = {}
+        for each in (each for network in self.networks for each in network):
+            key = each.digest
+            found.setdefault(key, [InForm(self, each, form) for form in each.tiles])
+            shares[key] = shares.get(key, 0) + Sizes.direct(each.op).products
+        return [found[key] for key in sorted(found, key=lambda key: (-shares[key], key))]
+
+    @cached_property
+    def traffic(self) -> int:
+        """Bytes that an inference reads and writes."""
+        groups = (
+            group
+            for function in self.functions
+            for group in form_groups(function.body.block.ops, TEXELS)
+        )
+        return traffic(work for group in groups for work in works_of_group(group))
