@@ -17,8 +17,8 @@ from clopt.passes.tir.rules.plans import default_plan
 from clopt.passes.tir.tuned_joins import Pair, TunedJoins
 from clopt.passes.tir.tuning_record import Record, facts_that_count
 from clopt.tuning import fusion
+from clopt.tuning.confirm_choices import compiled_by_choices
 from clopt.tuning.confirm_fusion import confirm_fusion
-from clopt.tuning.confirm_layouts import compiled_in_layouts
 from clopt.tuning.history import histories
 from clopt.tuning.instrument import Device
 from clopt.tuning.journal import DatabaseJournal
@@ -169,7 +169,7 @@ def test_the_network_has_the_last_word_and_results_stay(tmp_path: Path, small: M
     for each in (by_times, compiled):
         np.testing.assert_allclose(result(each), expected, rtol=1e-4, atol=1e-4)
     # Default plans are compared in the fusion that was decided.
-    assert kernels(compiled_in_layouts(small, journal)) == kernels(compiled)
+    assert kernels(compiled_by_choices(small, journal)) == kernels(compiled)
 
 
 def test_nothing_is_measured_where_the_times_agree_with_the_model(tmp_path: Path, model: Model):
