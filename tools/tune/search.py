@@ -164,8 +164,6 @@ def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> Non
             if outcomes := search.outcomes():
                 _print(outcomes, None)
             raise
-    if is_here(options):
-        _tell_fusion(confirm_fusion(model, journal))
     confirmation = None
     if is_here(options) and any(each.gains for each in outcomes):
         default = compiled_by_choices(model, journal)
@@ -174,6 +172,9 @@ def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> Non
             task = next(task for task in tasks if task.kernel == result.kernel)
             journal.note(task, result, is_default=False)
     _print(outcomes, confirmation)
+    if is_here(options):
+        # Last: what the network says of a plan may change the better fusion.
+        _tell_fusion(confirm_fusion(model, journal))
 
 
 class _Display:
