@@ -10,7 +10,7 @@ from clopt.passes.tir.rules import RULES
 from clopt.passes.tir.tuning_database import Device
 from clopt.passes.tir.tuning_record import Record
 from clopt.tuning.history import histories
-from support.tuning.records import numbered, of_form, of_layouts, record
+from support.tuning.records import numbered, of_form, of_fusion, of_layouts, record
 
 VERSION = next(rule.version for rule in RULES if rule.name == "rows")
 
@@ -50,6 +50,13 @@ def test_the_best_after_each_trial_beats_the_default_by_more_than_the_noise() ->
 def test_an_inference_begins_with_the_defaults_and_counts_each_launch() -> None:
     (found,) = histories([*FIRST, *SECOND])
     assert found.course() == pytest.approx([120, 120, 120, 90, 82, 62, 62, 70])
+
+
+def test_kernels_without_launches_and_fusions_cost_an_inference_nothing() -> None:
+    without = [trial(5, 1, 7.0, kernel="c", default=True, launches=0)]
+    (found,) = histories([*FIRST, *without, of_fusion("d", "joined", 3.0, device=Device("x", "1"))])
+    assert (found.untuned, found.tuned) == (20, 20)
+    assert {kernel.last.kernel for kernel in found.kernels} == {"a", "c"}
 
 
 def test_a_kernel_without_a_default_counts_with_its_first_time() -> None:

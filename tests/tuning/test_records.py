@@ -21,7 +21,7 @@ from clopt.passes.tir.tuning_record import Record
 from clopt.tuning import records
 from clopt.tuning.trial import Fault, Result
 from support.tuning.planted import task
-from support.tuning.records import HERE, POCL, numbered, of_form, of_layouts, record
+from support.tuning.records import HERE, POCL, numbered, of_form, of_fusion, of_layouts, record
 
 OLD, NEW = "2026-01-31T12:00:00Z", "2026-02-28T12:00:00Z"
 VERSION = next(rule.version for rule in RULES if rule.name == "rows")
@@ -59,6 +59,13 @@ OF_CHOICES = st.lists(
         st.sampled_from(["direct", "winograd 2"]),
         st.none() | st.floats(0.1, 1e6),
         **FIELDS,
+    )
+    | st.builds(
+        of_fusion,
+        st.just("f"),
+        st.sampled_from(["joined", "apart"]),
+        st.floats(0.1, 1e6),
+        **FIELDS,
     ),
     max_size=6,
 )
@@ -92,7 +99,7 @@ def test_pruning_decides_nothing_anew(a: list[Record], b: list[Record]) -> None:
 
 
 @given(RECORDS, OF_CHOICES)
-def test_layouts_and_forms_stay_beside_plans(a: list[Record], b: list[Record]) -> None:
+def test_layouts_forms_and_fusions_stay_beside_plans(a: list[Record], b: list[Record]) -> None:
     merged = records.merge(b, a)
     assert {each.line for each in merged} == {each.line for each in a + b}
     assert records.prune(merged, best=1) == records.merge(

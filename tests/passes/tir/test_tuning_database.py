@@ -22,7 +22,7 @@ from clopt.passes.tir.plan_file import kernel_key
 from clopt.passes.tir.rules.plans import default_plan
 from clopt.passes.tir.tuning_database import Device, TuningDatabase
 from clopt.passes.tir.tuning_record import Record, facts_that_count, read_record
-from support.tuning.records import HERE, POCL, record
+from support.tuning.records import HERE, POCL, of_fusion, record
 
 NETWORK = """
 func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf32> {
@@ -227,6 +227,7 @@ def test_a_torn_last_line_is_skipped(tmp_path: Path) -> None:
         ('{"format": 1}', 'the record has no "kernel".'),
         (of(2, 1.0).line.replace('"pocl"', "[]"), '"target" is a word, not []'),
         (of(2, 1.0).line.replace("#tir", "tir"), "this is no plan: tir.plan<"),
+        (of_fusion("f", "both", 1.0).line, '"fusion" is joined or apart, not both.'),
         (of(2, 1.0).line.replace(": 1.0", ": NaN"), "a time is more than 0 microseconds, not nan"),
         (of(2, 1.0).line.replace(": 1.0", ": -1"), "a time is more than 0 microseconds, not -1"),
         (of(2, 1.0, fault="wrong").line, 'a record has either "microseconds" or a "fault".'),

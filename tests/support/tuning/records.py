@@ -44,6 +44,11 @@ def of_form(kernel: str, form: str, microseconds: float | None = None, /, **fiel
     return record("", microseconds, **({"kernel": kernel, "form": form} | fields))
 
 
+def of_fusion(pair: str, fusion: str, microseconds: float, /, **fields: Any) -> Record:
+    """A record of a pair of kernels in its network."""
+    return record("", microseconds, **({"kernel": pair, "fusion": fusion} | fields))
+
+
 def numbered(number: int, rule: str = "rows", version: int = 2) -> str:
     """The text of some plan."""
     return f'#tir.plan<"{rule}", {version}, {{width = {number}}}>'
