@@ -30,6 +30,7 @@ PASSES: dict[str, str] = {
     "nn-conv-to-matmul": "passes.nn.conv_to_matmul:NNConvToMatmulPass",
     "nn-conv-transpose-to-conv": "passes.nn.conv_transpose_to_conv:NNConvTransposeToConvPass",
     "nn-fake-quantize": "passes.nn.fake_quantize:NNFakeQuantizePass",
+    "nn-flatten-products": "passes.nn.flatten_products:NNFlattenProductsPass",
     "nn-fold-batch-norm": "passes.nn.fold_batch_norm:NNFoldBatchNormPass",
     "nn-fold-constants": "passes.nn.fold_constants:NNFoldConstantsPass",
     "nn-fold-relayouts": "passes.nn.fold_relayouts:NNFoldRelayoutsPass",

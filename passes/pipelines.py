@@ -19,6 +19,7 @@ from .memory_limit import lower_within
 from .nn.choose import NNChoosePass
 from .nn.conv_to_matmul import NNConvToMatmulPass
 from .nn.fake_quantize import NNFakeQuantizePass
+from .nn.flatten_products import NNFlattenProductsPass
 from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
 from .nn.fold_relayouts import NNFoldRelayoutsPass
@@ -96,6 +97,8 @@ CHOOSE: tuple[ModulePass, ...] = (
 REGIONS: tuple[ModulePass, ...] = (
     # A 1x1 convolution is a matrix product and gets the schedules of one.
     NNConvToMatmulPass(),
+    # On GPUs that multiply panels, which want as many rows as there are.
+    NNFlattenProductsPass(),
     # Before the passes that form kernels one product at a time.
     NNJoinAttentionPass(),
     # Attention multiplies by a transposed operand; its rows should be contiguous.

@@ -106,17 +106,16 @@ class CostModel:
         if lane is not None:
             loads = self._loads(work.access(value, lane, self.lanes), type_, layout)
         else:
-            rank = len(nn.shape_of(work.result))
-            last = max(rank - 1, 0)
-            # The result is plain: lanes along channels are stored one by one.
-            scattered = nn.count(nn.shape_of(work.result)) * self.target.access_cost
-            loads = min(
-                self._loads(work.access(value, axis, self.lanes), type_, layout)
-                + (0 if axis == last or work.contraction is not None else scattered)
-                for axis in {min(1, last), last}
-            )
-        if layout is None and result is None and self._is_in_panels(work, value):
-            loads /= min(self.target.register_rows, self.target.register_cols)
+            loads = self._loads_of_plain(work, value, layout)
+        if result is None and self._is_in_panels(work):
+            assert work.contraction is not None
+            shared = 1 / min(self.target.register_rows, self.target.register_cols)
+            factors = work.contraction.operands
+            if value not in factors and layout is not None:
+                # Groups share panels of kernels alone that read nothing packed.
+                loads += (1 - shared) * sum(self._loads_of_plain(work, v, None) for v in factors)
+            elif value in factors and layout is None:
+                loads *= shared
         time = self.traffic(type_, layout) + loads / self.rate
         if work.is_view:
             time += self.target.launch_microseconds + self.write(type_, result)
@@ -126,6 +125,18 @@ class CostModel:
             time += _terms(work.contraction, self.lanes)[0] * (self.lanes - 1) / self.rate
         return time + self._multiply(work, value, layout, result)
 
+    def _loads_of_plain(self, work: Work, value: SSAValue, layout: LayoutAttr | None) -> float:
+        """The cost of all loads of an operand by a kernel whose result is plain."""
+        type_, rank = nn.tensor_type(value), len(nn.shape_of(work.result))
+        last = max(rank - 1, 0)
+        # Lanes along channels are stored one by one.
+        scattered = nn.count(nn.shape_of(work.result)) * self.target.access_cost
+        return min(
+            self._loads(work.access(value, axis, self.lanes), type_, layout)
+            + (0 if axis == last or work.contraction is not None else scattered)
+            for axis in {min(1, last), last}
+        )
+
     def _lies_along_terms(self, work: Work, value: SSAValue, layout: LayoutAttr | None) -> bool:
         """Whether an image holds the second operand of a product in texels along the terms."""
         op, packed = work.contraction, packed_axis(layout)
@@ -134,16 +145,19 @@ class CostModel:
         access = work.access(value, contraction_lane(op), self.lanes)
         return access.axis is not None and packed in access.walked
 
-    def _is_in_panels(self, work: Work, value: SSAValue) -> bool:
-        """Whether a group shares its reads of an operand, each of which serves a row of a tile.
+    def _is_in_panels(self, work: Work) -> bool:
+        """Whether a group shares its reads of both operands, each of which serves a row of a tile.
 
         So it is for plain products that have a whole panel of rows and of columns (`gpu-matmul`).
+        Where one matrix multiplies several, their rows together count (`nn-flatten-products`).
         """
         op = work.contraction
         if not self.target.prefetched_panels or not isinstance(op, nn.MatmulOp):
             return False
-        is_large = all(size >= PANEL for size in nn.shape_of(op.result)[-2:])
-        return is_large and value in op.operands
+        *stack, rows, columns = nn.shape_of(op.result)
+        if len(nn.shape_of(op.b)) == 2 and op.transpose_a is None:
+            rows *= nn.count(stack)
+        return min(rows, columns) >= PANEL
 
     def _load(self, layout: LayoutAttr | None, guarded: bool = False) -> float:
         """The cost of one load, in multiply-adds."""

@@ -18,10 +18,12 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
+from clopt.backends.targets import load_target
 from clopt.context import CloptContext
-from clopt.dialects import nn
+from clopt.dialects import cl, nn
 from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
+from clopt.passes.nn.flatten_products import NNFlattenProductsPass
 from clopt.passes.nn.fold_batch_norm import NNFoldBatchNormPass
 from clopt.passes.nn.fold_constants import NNFoldConstantsPass
 from clopt.passes.nn.join_attention import NNJoinAttentionPass
@@ -36,6 +38,7 @@ _CASES: list[tuple[Path, ModulePass]] = [
     (_LIT / "fold_constants.mlir", NNFoldConstantsPass()),
     (_LIT / "fold_batch_norm.mlir", NNFoldBatchNormPass()),
     (_LIT / "conv_to_matmul.mlir", NNConvToMatmulPass()),
+    (_LIT / "flatten_products.mlir", NNFlattenProductsPass()),
     (_LIT / "join_attention.mlir", NNJoinAttentionPass()),
 ]
 
@@ -78,7 +81,10 @@ def _check(module: ModuleOp, passes: list[ModulePass], weights: Weights) -> None
 def test_lit_tests_keep_their_meaning(path: Path, step: ModulePass) -> None:
     for text in path.read_text().split("// -----"):
         if "#nn.weight" not in text:
-            _check(Parser(CloptContext(), text).parse_module(), [step], Weights())
+            module = Parser(CloptContext(), text).parse_module()
+            # A target on which each of these passes acts.
+            cl.set_target(module, load_target("nvidia"))
+            _check(module, [step], Weights())
 
 
 class _Program:

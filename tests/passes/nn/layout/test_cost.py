@@ -129,6 +129,39 @@ def test_large_plain_products_share_their_reads():
     assert cost(32, 2) == cost(32, 0)
 
 
+def test_rows_of_stacked_matrices_are_rows_of_one_product():
+    """The matrices of a batch have 8 rows each, and 64 together."""
+    target = load_target("nvidia")
+
+    def cost(shape: tuple[int, ...], prefetched: int) -> float:
+        arrays = (np.zeros(shape, np.float32), np.zeros((64, 64), np.float32))
+        a, b = (nn.ConstantOp.from_array(each) for each in arrays)
+        product = nn.MatmulOp(a.result, b.result)
+        work = Work([product], [a.result, b.result], product.result, product)
+        model = CostModel(replace(target, prefetched_panels=prefetched))
+        return model.read(work, b.result, None, None)
+
+    assert cost((8, 8, 64), 2) < cost((8, 8, 64), 0)
+    assert cost((7, 8, 64), 2) == cost((7, 8, 64), 0)
+
+
+def test_a_large_product_that_reads_something_packed_has_no_panels():
+    """ViT's products with a packed residual once took five times as long as those without one."""
+    model, graph = CostModel(load_target("nvidia")), Graph((1024, 1024))
+    product = nn.MatmulOp(graph.constant(1024, 1024), graph.constant(1024, 1024))
+    add = nn.BinaryOp(product.result, graph.x, nn.BinaryKind.ADD)
+    inputs = [*product.operands, graph.x]
+    work = Work([product, add], inputs, add.result, product)
+
+    def cost(residual: LayoutAttr | None, result: LayoutAttr | None) -> float:
+        reads = (model.read(work, value, None, result) for value in product.operands)
+        return sum(reads) + model.read(work, graph.x, residual, result)
+
+    packed = LayoutAttr([(1, 4)])
+    assert cost(packed, None) > 1.1 * cost(None, None)
+    assert cost(packed, packed) == pytest.approx(cost(None, packed), rel=0.02)
+
+
 def test_a_plain_product_of_two_packed_rows_has_no_tiles():
     """Scores of queries and keys once took 7 slots a multiply-add of an Adreno, where 1.4 do."""
     model = CostModel(load_target("adreno-740"))

@@ -1,0 +1,53 @@
+"""Multiply stacked matrices by one matrix as a single product, on GPUs that multiply panels."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from ...dialects import cl, nn
+from ...dialects.nn import shape_of
+from .rewriting import in_kernel, replace
+
+
+class NNFlattenProductsPass(ModulePass):
+    """Turns a [..., M, K] times b [K, N] into one product whose rows are those of all matrices.
+
+    No element moves: the reshapes around it are views of plain memory. A work-group multiplies a
+    panel of rows (`gpu-matmul`), and matrices with fewer rows than that, or a few more than whole
+    panels, leave a part of it idle. Other targets have no panels, and nothing happens.
+    """
+
+    name: ClassVar[str] = "nn-flatten-products"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if cl.target_of(op).prefetched_panels:
+            PatternRewriteWalker(StackedProduct(), apply_recursively=False).rewrite_module(op)
+
+
+class StackedProduct(RewritePattern):
+    """matmul -> reshape, matmul, reshape."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: nn.MatmulOp, rewriter: PatternRewriter, /) -> None:
+        *stack, rows, depth = shape_of(op.a)
+        is_stacked = nn.count(stack) > 1 and op.transpose_a is None and len(shape_of(op.b)) == 2
+        if not is_stacked or in_kernel(op):
+            return
+        flat = nn.ReshapeOp(op.a, (nn.count(stack) * rows, depth))
+        product = nn.MatmulOp(
+            flat.result,
+            op.b,
+            transpose_b=op.transpose_b is not None,
+            accumulate_half=op.accumulate is not None,
+        )
+        replace(rewriter, op, flat, product, nn.ReshapeOp(product.result, shape_of(op.result)))
