@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,6 +38,9 @@ _SLOWER = 1.1
 """How often a plan takes the time of its rival, noise taken off, if no more runs are needed."""
 _HOPELESS = 2.0
 """How often it takes that time in one launch, if that one is enough."""
+_MOST_NOISE = 1_000_003
+"""Random numbers of an operand; larger ones repeat them. A prime, so that no row or block of
+elements is like another one: a plan that reads the wrong ones gives wrong results."""
 _MOST_PREPARED = 1 << 30
 """Bytes of operands and results of tasks that are kept for the next trial."""
 
@@ -201,16 +205,17 @@ def _operands(model: Built, has_positions: bool) -> list[Array]:
     rng = np.random.default_rng(0)
     found: list[Array] = []
     for port in model.inputs:
+        size = min(prod(port.shape), _MOST_NOISE)
         if port.dtype.kind == "f":
-            values = rng.standard_normal(port.shape, np.float32)
+            values = rng.standard_normal(size, np.float32)
         elif port.dtype.kind == "b":
-            values = rng.integers(0, 2, port.shape)
+            values = rng.integers(0, 2, size)
         elif has_positions:
-            values = np.zeros(port.shape)
+            values = np.zeros(size)
         else:
             low = 0 if port.dtype.kind == "u" else -100
-            values = rng.integers(low, 101, port.shape)
-        found.append(values.astype(port.dtype))
+            values = rng.integers(low, 101, size)
+        found.append(np.resize(values.astype(port.dtype), port.shape))
     return found
 
 
@@ -220,8 +225,10 @@ def check(found: Array, expected: Array) -> None:
     if np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f"):
         return
     with np.errstate(invalid="ignore"):
-        apart = np.abs(found.astype(np.float64) - expected.astype(np.float64))
-        most = np.abs(expected[np.isfinite(expected)].astype(np.float64)).max(initial=0.0)
+        # Floats next to each other have an exact difference; that of integers may wrap.
+        type_ = np.float64 if expected.dtype.kind != "f" else expected.dtype
+        apart = np.abs(found.astype(type_, copy=False) - expected.astype(type_, copy=False))
+        most = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
         wrong = (apart > tolerance * most) | (np.isnan(found) != np.isnan(expected))
     if wrong.any():
         raise FaultyPlanError(

@@ -23,6 +23,8 @@ _OTHERS = 0.3
 """The weight of kernels that the model has in another fusion only."""
 _FINALISTS = 3
 """The fastest plans that are measured again beside the default, more carefully."""
+_LARGEST_FINALE = 0.4
+"""Of the time of a search, for finalists."""
 _RUNS = 60
 """Timed launches of a trial, at the most; finalists get five times as many."""
 
@@ -164,9 +166,21 @@ class Session:
         return found
 
     def _is_spent(self) -> bool:
+        """Whether the budget has no more than what the finalists take."""
         seconds, trials = self.budget.seconds, self.budget.trials
-        late = seconds is not None and time.monotonic() - self._start >= seconds
-        return late or (trials is not None and self.trials >= trials)
+        if trials is not None and self.trials >= trials:
+            return True
+        if seconds is None:
+            return False
+        kept = min(self._seconds_of_finalists(), _LARGEST_FINALE * seconds)
+        return time.monotonic() - self._start >= seconds - kept
+
+    def _seconds_of_finalists(self) -> float:
+        """What it takes to measure them again, by the trials so far."""
+        found = [each for search in self.searches for each in search.results.values()]
+        trials = sum(len(self._finalists(search)) for search in self.searches)
+        taken = sum(each.seconds for each in found)
+        return trials * taken / max(1, len(found)) / self.machines.slots
 
     def _finalists(self, search: Search) -> list[Trial]:
         """The fastest plans and the default, to be measured again with more runs."""

@@ -65,8 +65,8 @@ class WorkerProcess:
             start_new_session=True,
         )
         self._task: Task | None = None
-        self.is_fresh = True
-        """Whether it has tried nothing yet."""
+        self.seen: set[str] = set()
+        """The kernels of which it has tried plans."""
         try:
             device = self._ask(instrument, _START_SECONDS)
         except BaseException:
@@ -79,6 +79,11 @@ class WorkerProcess:
         self.device = device
 
     @property
+    def is_fresh(self) -> bool:
+        """Whether it has tried nothing yet."""
+        return not self.seen
+
+    @property
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
@@ -88,7 +93,8 @@ class WorkerProcess:
         Raises WorkerEndedError or WorkerHungError; the process has ended then.
         """
         task = None if trial.task is self._task else trial.task
-        self._task, self.is_fresh = trial.task, False
+        self._task = trial.task
+        self.seen.add(trial.task.kernel)
         result = self._ask(Job(task, trial.plan, trial.most_runs, trial.rival), seconds)
         assert isinstance(result, Result)
         return result

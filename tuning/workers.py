@@ -8,7 +8,7 @@ from threading import Lock
 
 from ..errors import CloptError
 from .instrument import Device, Instrument
-from .trial import Fault, Result, Trial
+from .trial import Fault, Result, Task, Trial
 from .worker_main import failed
 from .worker_process import WorkerEndedError, WorkerHungError, WorkerProcess
 
@@ -73,7 +73,7 @@ class LocalMachines:
         def fault(kind: Fault, reason: str) -> Result:
             return failed(trial, self.device, time.monotonic() - start, kind, reason)
 
-        process = self._taken()
+        process = self._taken(trial.task)
         while True:
             was_fresh = process.is_fresh
             try:
@@ -91,11 +91,14 @@ class LocalMachines:
                 self._keep(process, result)
                 return result
 
-    def _taken(self) -> WorkerProcess:
-        """A process that is idle, or a new one."""
+    def _taken(self, task: Task) -> WorkerProcess:
+        """A process that is idle, at best one that has the task's operands, or a new one."""
         while True:
             with self._change:
-                process = self._idle.pop() if self._idle else None
+                idle = sorted(self._idle, key=lambda each: task.kernel in each.seen)
+                process = idle[-1] if idle else None
+                if process is not None:
+                    self._idle.remove(process)
             if process is None:
                 return self._started()
             if process.is_alive:
