@@ -1,8 +1,9 @@
 """The program of a trial: a kernel with a plan, launched on memory in the state of its model.
 
 Before the launch that is timed, other memory streams through the caches, as much as the rest of the
-model moves, and then the operands are written anew, as their producers do. Constants are as cold as
-this leaves them. Values lie where they lie in the model: images in images, the rest in an arena.
+model moves, and then the operands are written anew, as their producers do. Constants and the inputs
+of the model are as cold as this leaves them. Values lie where they lie in the model: images in
+images, the rest in an arena.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class Programs:
         for key in self.task.weights.keys():
             ctx.weights.add(self.task.weights.get(key))
         PassPipeline(_PASSES).apply(ctx, module)
-        before, timed = _surround(module, self._around.clone(), _streamed(self.task))
+        before, timed = _surround(module, self._around.clone(), self.task)
         places = (TIRMarkInPlacePass(),) if self.task.in_place else ()
         PassPipeline((*places, CLPlanMemoryPass())).apply(ctx, module)
         module.verify()
@@ -191,9 +192,7 @@ tir.func @{name}(%from: {type_}, %to: {type_}) attributes {{outputs = array<i64:
 }}"""
 
 
-def _surround(
-    module: ModuleOp, around: ModuleOp, streamed: MemRefType[Attribute]
-) -> tuple[int, int]:
+def _surround(module: ModuleOp, around: ModuleOp, task: Task) -> tuple[int, int]:
     """Put a scheduled kernel's commands between those that prepare memory and read the results.
 
     Returns the commands before, and those of the kernel.
@@ -202,7 +201,7 @@ def _surround(
     for func in list(around.ops):
         func.detach()
         module.body.block.insert_op_before(func, inner)
-    buffers, count = _buffers(module), inner.input_count
+    buffers, count, streamed = _buffers(module), inner.input_count, _streamed(task)
     types = [_plain(each) for each in (*buffers[:count], streamed, *buffers[count:])]
     ports = [
         cl.Port(f"port{i}", each.element_type, each.get_shape()) for i, each in enumerate(types)
@@ -211,9 +210,11 @@ def _surround(
     block, allocs = program.body.block, [cl.AllocOp(each) for each in buffers]
     stream = cl.AllocOp(streamed)
     block.add_ops([*allocs, stream])
-    block.add_ops(_copy(block.args[count], stream.result))
-    for port, alloc in zip(block.args[:count], allocs, strict=False):
-        block.add_ops(_copy(port, alloc.result))
+    given = sorted(task.given)
+    produced = [i for i in range(count) if i not in task.given]
+    values = [alloc.result for alloc in allocs[:count]] + [stream.result]
+    for i in (*given, count, *produced):
+        block.add_ops(_copy(block.args[i], values[i]))
     before = len(cl.commands(program))
     for arg, alloc in zip(inner.body.block.args, allocs, strict=True):
         arg.replace_all_uses_with(alloc.result)

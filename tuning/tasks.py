@@ -8,7 +8,7 @@ from io import StringIO
 from typing import cast
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
 from ..dialects import cl, tir
@@ -62,6 +62,7 @@ def _task(key: str, kernel: _Kernel, weights: Weights, target: cl.Target, traffi
         value: value.owner for value in launch.args if isinstance(value.owner, cl.ConstantOp)
     }
     func = kernel.func
+    operands = [value for value in _operands(func, launch) if value not in constants]
     return Task(
         kernel=key,
         name=func.sym_name.data,
@@ -71,6 +72,7 @@ def _task(key: str, kernel: _Kernel, weights: Weights, target: cl.Target, traffi
         program=_text(_alone(func, launch, constants, target)),
         weights=weights.subset(op.key.data for op in constants.values()),
         traffic=traffic - _touched(launch),
+        given=frozenset(i for i, value in enumerate(operands) if _is_input(value)),
         in_place=_may_be_in_place(func, launch),
     )
 
@@ -86,9 +88,8 @@ def _alone(
     mapping: dict[SSAValue, SSAValue] = {}
     ports: list[cl.Port] = []
     body: list[Operation] = []
-    written = [launch.args[i] for i in func.output_indices]
-    read = [value for value in dict.fromkeys(launch.args) if value not in written]
-    for value in (*read, *dict.fromkeys(written)):
+    written = dict.fromkeys(launch.args[i] for i in func.output_indices)
+    for value in (*_operands(func, launch), *written):
         type_ = cast("MemRefType[Attribute]", value.type)
         if value in constants:
             body.append(clone := constants[value].clone())
@@ -98,10 +99,23 @@ def _alone(
             ports.append(cl.Port(f"value{len(ports)}", type_.element_type, type_.get_shape()))
     body.append(cl.EnqueueKernelOp(launch.kernel_name, [mapping[value] for value in launch.args]))
     block.add_ops([*body, cl.ReturnOp()])
-    inputs = len(ports) - len(dict.fromkeys(written))
+    inputs = len(ports) - len(written)
     module = ModuleOp([func.clone(), cl.ProgramOp("main", ports, inputs, Region(block))])
     cl.set_target(module, target)
     return module
+
+
+def _operands(func: tir.FuncOp, launch: cl.EnqueueKernelOp) -> list[SSAValue]:
+    """The values that a launch reads only, each once."""
+    written = {launch.args[i] for i in func.output_indices}
+    return [value for value in dict.fromkeys(launch.args) if value not in written]
+
+
+def _is_input(value: SSAValue) -> bool:
+    """Whether a value is an input of the program, or a view of one."""
+    while isinstance(value.owner, cl.ViewOp):
+        value = value.owner.source
+    return isinstance(value, BlockArgument)
 
 
 def _may_be_in_place(func: tir.FuncOp, launch: cl.EnqueueKernelOp) -> bool:

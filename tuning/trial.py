@@ -49,6 +49,8 @@ class Task:
     """The constants that the launch reads."""
     traffic: int = 0
     """Bytes that the other launches of an inference read and write: how cold the caches are."""
+    given: frozenset[int] = frozenset()
+    """The parameters that are inputs of the model: no launch of an inference writes them."""
     in_place: bool = False
     """Whether the model's plan of memory may let the result lie over an operand."""
     other_launches: int = 0
