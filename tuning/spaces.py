@@ -43,10 +43,14 @@ class PlanSpace:
         spaces: dict[str, tuple[Rule[Any], Space[Any]]] = {
             rule.name: (rule, space) for rule, space in fits if isinstance(space, Space)
         }
+        default = default_plan(kernel, target).data
         # The rule for everything computes stages anew wherever they are read: it may take minutes.
-        others = {name: space for name, space in spaces.items() if name != FALLBACK.name}
-        self._spaces = others or spaces
-        self.default = self._candidate_of(default_plan(kernel, target).data)
+        self._spaces = {
+            name: space
+            for name, space in spaces.items()
+            if name != FALLBACK.name or name == default.rule
+        }
+        self.default = self._candidate_of(default)
 
     @property
     def rules(self) -> list[str]:

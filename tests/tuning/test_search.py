@@ -17,7 +17,7 @@ from clopt.tuning.session import Budget, Outcome, Session
 from clopt.tuning.spaces import PlanSpace
 from clopt.tuning.trial import Fault, Result, Task
 from support.tuning.fake import FakeMachines, Notes, Times
-from support.tuning.networks import residual_tasks
+from support.tuning.networks import embedding_tasks, residual_tasks
 
 POCL = load_target("pocl")
 
@@ -70,6 +70,15 @@ def test_a_mutation_changes_one_decision_where_the_others_allow_it():
         if each.rule == plan.rule
     ]
     assert different.count(1) > 20
+
+
+def test_the_default_is_a_plan_even_where_all_better_rules_object():
+    """Clopt keeps such sums in one kernel: a search for the text encoder once ended here."""
+    (task,) = embedding_tasks(POCL)
+    space = space_of_task(task)
+    assert space.default.plan.rule == "fallback"
+    assert space.default.key == space.defaults()[0].key
+    space_of(NaiveKernel(Programs(task).kernel), space.default.plan, task.target)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -11,16 +11,13 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from clopt.backends.targets import load_target
-from clopt.context import CloptContext
 from clopt.dialects import cl, nn, tir
 from clopt.dialects.cl.placement import roots
-from clopt.passes.pipelines import run_pipeline
-from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.plan_file import PlanFile, entry_of, kernel_key, plan_text
 from clopt.tuning.programs import Programs
 from clopt.tuning.tasks import tasks_of
 from support.nn.layout_graphs import Graph
-from support.tuning.networks import default_trial, residual_network, residual_tasks
+from support.tuning.networks import default_trial, lowered, residual_network, residual_tasks
 
 POCL = load_target("pocl")
 ADRENO = replace(load_target("adreno-740"), texture="prefer")
@@ -105,11 +102,7 @@ def test_integers_are_positions_only_where_a_kernel_looks_up_by_them():
 
     def reads_positions(of: Callable[[Graph], SSAValue]) -> list[bool]:
         graph = Graph((4, 8), type_=i32)
-        module = graph.module(of(graph), target=POCL)
-        for network in nn.networks_of(module):
-            nn.name_parameters(network)
-        ctx = CloptContext()
-        run_pipeline(ctx, module, "opencl", until=TIRChoosePlanPass)
+        module, ctx = lowered(graph, of(graph), POCL)
         return [Programs(task).reads_positions for task in tasks_of(module, ctx.weights)]
 
     assert reads_positions(lambda graph: graph.binary(graph.x, graph.x)) == [False]

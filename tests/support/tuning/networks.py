@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, i32
+from xdsl.ir import SSAValue
 
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn
@@ -31,14 +32,29 @@ def residual_network(
         x = graph.add(nn.ConvOp(x, weight, pads=[1] * 4))
     x = graph.relu(graph.binary(x, graph.x))
     rows = graph.add(nn.ReshapeOp(x, [1, channels * 36]))
-    module = graph.module(
-        graph.add(nn.MatmulOp(rows, graph.constant(channels * 36, 10))), target=target
+    return lowered(
+        graph, graph.add(nn.MatmulOp(rows, graph.constant(channels * 36, 10))), target, precision
     )
-    ctx = CloptContext()
+
+
+def lowered(
+    graph: Graph, result: SSAValue, target: cl.Target, precision: str = "f32"
+) -> tuple[ModuleOp, CloptContext]:
+    """A network whose kernels wait for plans."""
+    module, ctx = graph.module(result, target=target), CloptContext()
     for network in nn.networks_of(module):
         nn.name_parameters(network)
     run_pipeline(ctx, module, "opencl", precision=precision, until=TIRChoosePlanPass)
     return module, ctx
+
+
+def embedding_tasks(target: cl.Target, depth: int = 512) -> list[Task]:
+    """Rows of a table, normalised: one kernel with two sums."""
+    graph = Graph((1, 16), type_=i32)
+    rows = graph.add(nn.GatherOp(graph.constant(64, depth), graph.x, 0))
+    scale = graph.add(nn.ConstantOp.from_array(np.ones(depth, np.float32)))
+    module, ctx = lowered(graph, graph.add(nn.LayerNormOp(rows, scale)), target)
+    return tasks_of(module, ctx.weights)
 
 
 def residual_tasks(target: cl.Target, channels: int = 8, precision: str = "f32") -> list[Task]:
