@@ -15,7 +15,7 @@ import numpy as np
 from xdsl.utils.exceptions import VerifyException
 
 from ..api import compile as compile_module
-from ..backends.pyopencl_runtime import find_device
+from ..backends.pyopencl_runtime import CommandQueue, Context, choose_place, find_device
 from ..compiled_model import CompiledModel
 from ..errors import CloptError
 from ..tensor_info import TensorInfo
@@ -159,6 +159,9 @@ class OpenCLInstrument(MeasuringInstrument):
     def __init__(self, words: str) -> None:
         super().__init__()
         self.words = words
+        self._place: tuple[Context, CommandQueue] | None = None
+        """For all trials up to the next fault: a driver takes a tenth of a second for a context,
+        and lets other processes wait meanwhile."""
 
     def __repr__(self) -> str:
         return f"the device {self.words}"
@@ -167,12 +170,27 @@ class OpenCLInstrument(MeasuringInstrument):
         found = find_device(self.words)
         return Device(f"{found.name} ({found.platform})", found.driver)
 
+    def measure(self, trial: Trial, turns: Turns) -> Result:
+        result = None
+        try:
+            result = super().measure(trial, turns)
+        finally:
+            # A kernel that writes where it must not may leave no context in which others run.
+            if result is None or result.fault:
+                self._place = None
+        return result
+
     def built(self, program: TrialProgram, task: Task) -> Built:
+        if self._place is None:
+            _, context, queue = choose_place(self.words, None, None)
+            self._place = context, queue
+        context, queue = self._place
         return _BuiltHere(
             compile_module(
                 program.module,
                 task.target,
-                device=self.words,
+                context=context,
+                queue=queue,
                 weights=program.context.weights,
                 use_cache=False,
             )

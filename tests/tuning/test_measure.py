@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from clopt.backends.pyopencl_runtime import choose_place
 from clopt.backends.targets import load_target
 from clopt.passes.tir.rules.plans import plan_of
+from clopt.tuning import measure
 from clopt.tuning.measure import FaultyPlanError, OpenCLInstrument, check
 from clopt.tuning.programs import Programs
 from clopt.tuning.times import Times
@@ -67,6 +69,21 @@ def test_a_plan_that_is_no_point_of_its_rule_reaches_no_device():
     assert result.fault is Fault.REFUSED
     assert "its parameters are" in result.reason
     assert result.microseconds is None
+
+
+def test_trials_share_a_context_up_to_the_next_fault(monkeypatch: pytest.MonkeyPatch):
+    made: list[str] = []
+
+    def counted(words: str, *none: None) -> object:
+        made.append(words)
+        return choose_place(words, *none)
+
+    monkeypatch.setattr(measure, "choose_place", counted)
+    instrument, trial = OpenCLInstrument("pocl"), default_trial(residual_tasks(POCL)[0])
+    wrong = replace(trial.plan, parameters={**trial.plan.parameters, "unknown": 1})
+    for each in (trial, trial, replace(trial, plan=wrong), trial):
+        measured(instrument, replace(each, most_runs=6))
+    assert made == ["pocl"] * 2
 
 
 def test_a_kernel_that_the_device_cannot_run_is_a_fault_of_its_build():
