@@ -171,13 +171,14 @@ class OpenCLInstrument(MeasuringInstrument):
         return Device(f"{found.name} ({found.platform})", found.driver)
 
     def measure(self, trial: Trial, turns: Turns) -> Result:
-        result = None
+        # A kernel that writes where it must not may leave no context in which others run.
         try:
             result = super().measure(trial, turns)
-        finally:
-            # A kernel that writes where it must not may leave no context in which others run.
-            if result is None or result.fault:
-                self._place = None
+        except Exception:
+            self._place = None
+            raise
+        if result.fault:
+            self._place = None
         return result
 
     def built(self, program: TrialProgram, task: Task) -> Built:

@@ -34,3 +34,13 @@ class Times:
         low = max(0, round(count / 2 - reach) - 1)
         high = min(count - 1, round(count / 2 + reach))
         return (ordered[high] - ordered[low]) / 2 / max(self.median, 1e-3)
+
+    @property
+    def least(self) -> float:
+        """The beginning of the interval, in microseconds."""
+        return self.median * (1 - self.noise)
+
+    @property
+    def most(self) -> float:
+        """The end of the interval, in microseconds."""
+        return self.median * (1 + self.noise)

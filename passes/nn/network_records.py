@@ -45,11 +45,11 @@ class NetworkRecords:
         return cls(source, newest)
 
     def is_refuted(self, network: str, usual: str, other: str) -> bool:
-        """Whether the network itself was no faster in another way than in its usual one."""
+        """Whether the network itself gained no more than the noise of both times by another way."""
         before, after = (self.newest.get((network, way)) for way in (usual, other))
         if after is None or before is None or before.microseconds is None:
             return after is not None and bool(after.fault)
-        return after.microseconds is None or after.microseconds >= before.microseconds
+        return after.most >= before.least
 
     def remarks(self, choices: str, device: Device) -> Sequence[str]:
         """Whose choices these are, unless they are those of `device`."""

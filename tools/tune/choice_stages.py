@@ -64,9 +64,9 @@ class ChoiceStages:
 def _tell(found: Confirmation | None, what: str) -> None:
     if found is None:
         return
-    before, after = found.before.median, found.after.median
-    end = "." if after < before else ", so the usual ones stay."
+    before, after = found.before, found.after
+    end = "." if after.most < before.least else ", so the usual ones stay."
     print(
-        f"The kernels of an inference take {before / 1e3:.4g} ms in the usual {what} and "
-        f"{after / 1e3:.4g} ms in those that cost least here{end}"
+        f"The kernels of an inference take {before.median / 1e3:.4g} ms in the usual {what} and "
+        f"{after.median / 1e3:.4g} ms in those that cost least here{end}"
     )
