@@ -104,11 +104,15 @@ class Executable(Runnable):
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         queue = cl.CommandQueue(self.context, self.device.handle, profiling)
+        # One after the other: between them the threads of a CPU would fall asleep, and the first
+        # kernel would take as long as they need to wake up.
+        events = [
+            [_put(command, queue, buffers) for command in self._plan.commands] for _ in range(runs)
+        ]
+        queue.finish()
         timings: list[list[Timing]] = []
-        for _ in range(runs):
-            events = [_put(command, queue, buffers) for command in self._plan.commands]
-            queue.finish()
-            times = iter([Timing.of(event) for event in events])
+        for run in events:
+            times = iter([Timing.of(event) for event in run])
             counts = self._plan.counts
             timings.append([Timing.joined(list(islice(times, count))) for count in counts])
         return timings
