@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from math import inf
 
 from ...dialects import cl, tir
 from .plan_file import kernel_key, plan_context, read_plan
@@ -68,8 +67,7 @@ class Pair:
         both = latest(record for record in source.records if record.kernel == self.key)
         if JOINED in both and APART in both:
             usual, other = (JOINED, APART) if self.pays else (APART, JOINED)
-            is_faster = (both[other].microseconds or inf) < (both[usual].microseconds or inf)
-            return self.pays != is_faster
+            return self.pays != (both[other].most < both[usual].least)
         return self.is_faster(source)
 
     def is_faster(self, source: Source) -> bool | None:
