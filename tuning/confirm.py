@@ -28,7 +28,8 @@ class Confirmation:
     before: Times
     after: Times
     refuted: Sequence[Result]
-    """For each plan that is no faster in the network: the time that this amounts to."""
+    """For each plan that is no faster in the network, or all of them where the network as a whole
+    is slower: the time that this amounts to."""
 
 
 def confirm(
@@ -40,15 +41,22 @@ def confirm(
     that share a launch with others have no time of their own, and stand as they are.
     """
     before, after = take_turns([default, tuned])
+    least = _ratio(before.whole, after.whole)
+    if after.whole.least <= before.whole.most:
+        least = 0.0  # within the noise each plan stands for itself
     refuted: list[Result] = []
     for each in (each for each in outcomes if each.gains):
-        old, new = before.kernels.get(each.task.name), after.kernels.get(each.task.name)
-        time = each.default.microseconds
-        if old is not None and new is not None and time is not None and new.median >= old.median:
-            noise = max(old.noise, new.noise)
-            slower = time * new.median / old.median
-            refuted.append(replace(each.best, microseconds=slower, noise=noise, runs=new.runs))
+        old, new = (runs.kernels.get(each.task.name, runs.whole) for runs in (before, after))
+        is_alone = each.task.name in before.kernels and each.task.name in after.kernels
+        ratio = max(least, _ratio(old, new) if is_alone else 0.0)
+        if ratio >= 1 and each.default.microseconds is not None:
+            time, noise = ratio * each.default.microseconds, max(old.noise, new.noise)
+            refuted.append(replace(each.best, microseconds=time, noise=noise, runs=new.runs))
     return Confirmation(before.whole, after.whole, refuted)
+
+
+def _ratio(before: Times, after: Times) -> float:
+    return after.median / before.median
 
 
 def take_turns(models: Iterable[CompiledModel]) -> list[Runs]:
