@@ -122,9 +122,13 @@ class Fleet:
             client = self._client
             slots = 0
             if client is not None and client.status == "running":
-                with suppress(OSError, TimeoutError):
+                try:
                     found = await asyncio.wait_for(_slots_of(client), _PATIENCE)
                     slots = found.get(self._label, 0)
+                except (Exception, asyncio.CancelledError):
+                    # A connection that closes meanwhile ends the call by an error of any kind.
+                    if _is_cancelled():
+                        raise
             async with self._change:
                 self._slots = slots
                 self._change.notify_all()
@@ -139,7 +143,7 @@ class Fleet:
                     self._scheduler, asynchronous=True, timeout=_PATIENCE, name="clopt-tune"
                 )
                 try:
-                    await self._client
+                    await asyncio.wait_for(self._client, _PATIENCE)
                 except (OSError, TimeoutError):
                     await asyncio.sleep(_LOOK)
             return self._client

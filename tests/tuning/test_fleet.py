@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from threading import Event, Thread
 import pytest
 
 from clopt.errors import CloptError
+from clopt.tuning import fleet as fleet_module
 from clopt.tuning.fleet import Fleet
 from clopt.tuning.trial import Fault, Result, Trial
 from clopt.tuning.workers import LocalMachines
@@ -141,6 +143,28 @@ def test_lost_workers_and_schedulers_change_no_result(
             got = database(future.result(timeout=1000) for future in futures)
     assert got == expected
     assert len(killed) >= 2
+
+
+def test_a_connection_that_closes_during_a_look_at_the_workers_ends_no_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Searches once waited for ever after their scheduler had been restarted."""
+    slots_of = fleet_module._slots_of
+    errors = [RuntimeError("ConnectionPool is closed"), asyncio.CancelledError()]
+
+    async def slots(client: object) -> dict[str, int]:
+        if errors:
+            raise errors.pop()
+        return await slots_of(client)
+
+    with machines(tmp_path, 1) as there, fleet(there.address) as found:
+        monkeypatch.setattr(fleet_module, "_slots_of", slots)
+        for _ in range(100):
+            if not errors:
+                break
+            time.sleep(0.1)
+        future = found.submit(trial("well", task()))
+        assert future.result(timeout=20).fault is None
 
 
 def test_a_cancelled_trial_is_forgotten(tmp_path: Path):
