@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
+import pytest
 
 import clopt
 from clopt.backends.targets import load_target
@@ -17,6 +18,7 @@ from clopt.passes.nn.forms import open_convolutions
 from clopt.passes.nn.tuned_forms import TunedForms
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.passes.tir.tuning_record import Record
+from clopt.tuning import confirm_choices
 from clopt.tuning.choices import ChoiceSession, Measured
 from clopt.tuning.confirm_choices import compiled_by_choices, confirm_forms, confirm_layouts
 from clopt.tuning.forms import Forms
@@ -28,6 +30,7 @@ from clopt.tuning.session import Budget
 from clopt.tuning.trial import Fault, Result, Task, Trial
 from support.nn.layout_graphs import Graph
 from support.tuning.by_task import DEVICE, PlantedMachines
+from support.tuning.comparisons import RATIOS, PlantedComparison
 from support.tuning.networks import default_trial, noise
 
 TARGET = load_target("pocl")
@@ -114,7 +117,11 @@ def planted(path: Path, transforms: float) -> DatabaseJournal:
     return journal
 
 
-def test_the_network_has_the_last_word_and_results_stay(tmp_path: Path):
+@pytest.mark.parametrize(("ratio", "is_faster"), RATIOS.items())
+def test_the_network_has_the_last_word_and_results_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ratio: float, *, is_faster: bool
+):
+    monkeypatch.setattr(confirm_choices, "confirm", PlantedComparison(ratio))
     journal = planted(tmp_path / "db", transforms=1.0)
     usual, tuned = MODEL.compiled("off"), compiled_by_choices(MODEL, journal)
     assert [has_transforms(model) for model in (usual, tuned)] == [False, True]
@@ -122,10 +129,8 @@ def test_the_network_has_the_last_word_and_results_stay(tmp_path: Path):
     session = onnxruntime.InferenceSession(DIGITS)
     (expected,) = session.run(None, {session.get_inputs()[0].name: x})
     np.testing.assert_allclose(tuned.run([x])[0], expected, rtol=1e-4, atol=1e-4)
-    comparison = confirm_forms(MODEL, MODEL.forms(), journal)
-    assert comparison is not None
+    assert confirm_forms(MODEL, MODEL.forms(), journal) is not None
     assert confirm_forms(MODEL, MODEL.forms(), journal) is None
-    is_faster = comparison.after.median < comparison.before.median
     compiled = clopt.compile(DIGITS, dims={"batch": 1}, device="pocl", tuning=journal.path)
     assert str(compiled.module) == str((tuned if is_faster else usual).module)
     # Layouts are those of the networks in these forms.

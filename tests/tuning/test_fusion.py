@@ -16,6 +16,7 @@ from clopt.passes.tir.plan_file import kernel_key
 from clopt.passes.tir.rules.plans import default_plan
 from clopt.passes.tir.tuned_joins import Pair, TunedJoins
 from clopt.passes.tir.tuning_record import Record, facts_that_count
+from clopt.tuning import confirm_fusion as comparison
 from clopt.tuning import fusion
 from clopt.tuning.confirm_choices import compiled_by_choices
 from clopt.tuning.confirm_fusion import confirm_fusion
@@ -26,6 +27,7 @@ from clopt.tuning.measure import OpenCLInstrument
 from clopt.tuning.networks import Model
 from clopt.tuning.records import append, read
 from clopt.tuning.session import Budget, Progress, Session
+from support.tuning.comparisons import RATIOS, PlantedTurns
 from support.tuning.fake import FakeMachines
 from support.tuning.networks import noise, separable_network
 from support.tuning.records import record
@@ -150,8 +152,21 @@ def kernels(model: CompiledModel) -> int:
     return sum(isinstance(op, tir.FuncOp) for op in model.module.ops)
 
 
+@pytest.mark.parametrize(("ratio", "is_faster"), RATIOS.items())
+def test_the_network_has_the_last_word(
+    tmp_path: Path, small: Model, monkeypatch: pytest.MonkeyPatch, ratio: float, *, is_faster: bool
+):
+    monkeypatch.setattr(comparison, "take_turns", PlantedTurns(ratio))
+    journal = planted(tmp_path / "db", small)
+    assert joined(journal, small) == [False]
+    confirmation = confirm_fusion(small, journal)
+    assert confirmation is not None
+    assert (confirmation.pairs, confirmation.changed) == (1, is_faster)
+    assert joined(journal, small) == [not is_faster]
+
+
 @pytest.mark.usefixtures("quick_builds")
-def test_the_network_has_the_last_word_and_results_stay(tmp_path: Path, small: Model):
+def test_networks_both_ways_have_the_same_results(tmp_path: Path, small: Model):
     journal = planted(tmp_path / "db", small, device=OpenCLInstrument("pocl").device())
     assert joined(journal, small) == [False]
     by_times = small.compiled(journal.path)
@@ -160,9 +175,9 @@ def test_the_network_has_the_last_word_and_results_stay(tmp_path: Path, small: M
     confirmation = confirm_fusion(small, journal)
     assert confirmation is not None
     decided = [record for record in read([journal.path]).records if record.fusion]
-    times = {each.fusion: each.microseconds or 0.0 for each in decided}
+    assert {each.fusion for each in decided} == {"joined", "apart"}
+    assert all(each.microseconds and each.runs == 27 for each in decided)
     (is_joined,) = joined(journal, small)
-    assert is_joined == (times["joined"] <= times["apart"])
     assert (confirmation.pairs, confirmation.changed) == (1, not is_joined)
     compiled = small.compiled(journal.path)
     assert (kernels(by_times), kernels(compiled)) == (3, 3 - is_joined)

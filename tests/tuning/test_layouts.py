@@ -20,6 +20,7 @@ from clopt.passes.nn.forms import rewrite
 from clopt.passes.nn.layout.tuned_layouts import Choice, TunedLayouts, chosen_variants
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.passes.tir.tuning_record import Record
+from clopt.tuning import confirm_choices
 from clopt.tuning.choices import ChoiceSession, Measured
 from clopt.tuning.confirm_choices import compiled_by_choices, confirm_layouts
 from clopt.tuning.instrument import Device
@@ -32,6 +33,7 @@ from clopt.tuning.session import Budget
 from clopt.tuning.trial import Fault, Result, Task, Trial
 from support.nn.layout_graphs import Graph
 from support.tuning.by_task import DEVICE, PlantedMachines
+from support.tuning.comparisons import RATIOS, PlantedComparison
 from support.tuning.networks import noise
 
 TARGET = replace(load_target("pocl"), vector_width=4, blocks="auto")
@@ -170,7 +172,11 @@ def planted(path: Path, microseconds: Callable[[InLayouts], float]) -> DatabaseJ
     return journal
 
 
-def test_the_network_has_the_last_word_and_results_stay(tmp_path: Path):
+@pytest.mark.parametrize(("ratio", "is_faster"), RATIOS.items())
+def test_the_network_has_the_last_word_and_results_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ratio: float, *, is_faster: bool
+):
+    monkeypatch.setattr(confirm_choices, "confirm", PlantedComparison(ratio))
     plain = planted(
         tmp_path / "db",
         lambda kernel: 10.0 if "by" not in kernel.variant.layouts else 1000.0,
@@ -185,12 +191,10 @@ def test_the_network_has_the_last_word_and_results_stay(tmp_path: Path):
     for model in (usual, tuned):
         (found,) = model.run([x])
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
-    comparison = confirm_layouts(MODEL, MODEL.networks(), plain)
-    assert comparison is not None
+    assert confirm_layouts(MODEL, MODEL.networks(), plain) is not None
     assert confirm_layouts(MODEL, MODEL.networks(), plain) is None
     target = problem.target
     choice = TunedLayouts(TuningDatabase.read(plain.path), plain.place, target).choose(problem)
-    is_faster = comparison.after.median < comparison.before.median
     assert (choice.problem is not problem) == is_faster
     compiled = clopt.compile(DIGITS, dims={"batch": 1}, device="pocl", tuning=plain.path)
     assert str(compiled.module) == str((tuned if is_faster else usual).module)
