@@ -13,9 +13,18 @@ LOCAL_SIZE = "local_size"
 _LARGEST_CPU_GROUP = 64
 
 
-def local_size_parameter(target: cl.Target) -> Parameter:
-    """The work-group of a CPU, where loops are bound to global indices."""
-    most = min(_LARGEST_CPU_GROUP, target.max_work_group_size)
+MOST_PRIVATE = 5 << 19
+"""Bytes of the values that work-items of a CPU's group keep. Runtimes have them on the stack of a
+thread, which overflows at 8 MB in PoCL; a kernel has an array twice where it computes borders
+apart, and larger ones for tiles that overlap."""
+
+
+def local_size_parameter(target: cl.Target, item_bytes: int = 1) -> Parameter:
+    """The work-group of a CPU, where loops are bound to global indices.
+
+    `item_bytes` is the private memory that a work-item has at the least.
+    """
+    most = min(_LARGEST_CPU_GROUP, target.max_work_group_size, max(1, MOST_PRIVATE // item_bytes))
     return Parameter(
         LOCAL_SIZE,
         "work-items of a group along x, y and z",

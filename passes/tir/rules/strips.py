@@ -8,6 +8,8 @@ kernels of two.
 
 from __future__ import annotations
 
+from math import prod
+
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from .channel_tiles import Tile, reduce_in_tiles
@@ -29,9 +31,12 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[StripsProblem] | Misfi
         return Misfit("the device multiplies four bytes at a time where a kernel has no strip")
     block = contraction.stage.block
     problem = StripsProblem(shape, target, Streams.of(kernel.func, block, target))
-    if not problem.most_rows:
+    if not problem.most_rows():
         return Misfit("the second cache does not hold a row of what it multiplies")
     most = problem.product.most
+
+    def rows(params: Params) -> Range:
+        return Range(1, problem.most_rows(prod(params.numbers(LOCAL_SIZE))))
 
     def tile_rows(params: Params) -> Range:
         return Range(1, min(params.number("rows"), most // params.number("blocks")))
@@ -45,8 +50,8 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[StripsProblem] | Misfi
 
     widest = 1 if problem.lead is None else min(shape.width, problem.lead.most)
     parameters = (
-        local_size_parameter(target),
-        Parameter("rows", "rows of a strip", Range(1, problem.most_rows)),
+        local_size_parameter(target, problem.bytes(1)),
+        Parameter("rows", "rows of a strip", rows),
         Parameter(
             "blocks",
             "blocks of channels of a tile of products",

@@ -14,6 +14,7 @@ from ..schedule.analysis import accesses, memref_of, written
 from .channel_tiles import Problem, Shape, Tile
 from .contraction import Load, contraction_of, element_bytes
 from .cpu import bytes_per_cycle
+from .grid import MOST_PRIVATE
 from .naive_kernel import NaiveKernel
 from .space import Misfit, Params
 from .stages import Stage, lane_step
@@ -226,18 +227,18 @@ class StripsProblem:
         groups = -(-shape.product.count // choice.blocks)
         tiles = -(-choice.rows // choice.tile_rows) * -(-shape.width // choice.columns)
         cycles = self._tile_cycles[choice.blocks, choice.tile_rows * choice.columns]
-        strip = self._bytes(choice.rows)
+        strip = self.bytes(choice.rows)
         read = self.weights / bytes_per_cycle(self.target, self.weights + strip)
         if strip > target.l1_cache_bytes / 2:
             read += groups * strip / target.l2_bytes_per_cycle
         return max(groups * tiles * cycles, read)
 
-    @property
-    def most_rows(self) -> int:
-        """Rows that the second cache holds."""
-        return min(self.shape.rows, self.target.l2_cache_bytes // self._bytes(1))
+    def most_rows(self, group: int = 1) -> int:
+        """Rows of a strip that the second cache holds, and the stack those of a group."""
+        most = min(self.target.l2_cache_bytes, MOST_PRIVATE // group)
+        return min(self.shape.rows, most // self.bytes(1))
 
-    def _bytes(self, rows: int) -> int:
+    def bytes(self, rows: int) -> int:
         """The bytes of so many rows of the value."""
         return 4 * rows * self.shape.width * self.shape.channels
 
@@ -259,7 +260,7 @@ class StripsProblem:
         shape, most = self.shape, self.product.most
         # As many rows as so many strips need.
         rows = {-(-shape.rows // strips) for strips in range(1, shape.rows + 1)}
-        fitting = [n for n in rows if n <= max(1, self.most_rows // 2)]
+        fitting = [n for n in rows if n <= max(1, self.most_rows() // 2)]
         for n in sorted(fitting):
             for blocks in range(1, self.product.most_blocks + 1):
                 for tile_rows in range(1, min(n, most // blocks) + 1):
@@ -274,7 +275,7 @@ class StripsProblem:
         rows = shape.images * shape.rows
         lead = self._computed(rows) if self.lead is None else self.lead.cost(self.lead.best)
         products = self.product.cost(self.product.best)
-        moved = self._bytes(rows) / units
+        moved = self.bytes(rows) / units
         reads = self.weights / units / bytes_per_cycle(self.target, self.weights)
         clock = 1e3 * target.mads_per_nanosecond / (target.mads_per_cycle * target.vector_width)
         return (

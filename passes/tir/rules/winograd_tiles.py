@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from math import prod
 
 from xdsl.ir.affine import AffineExpr
 
@@ -20,7 +21,14 @@ from ....dialects.nn.winograd import KERNEL
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, written
 from .cpu import accumulators, bytes_per_cycle, divisors
-from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
+from .grid import (
+    DEFAULT_LOCAL_SIZE,
+    LOCAL_SIZE,
+    MOST_PRIVATE,
+    bind_grid,
+    join_grid,
+    local_size_parameter,
+)
 from .naive_kernel import NaiveKernel
 from .rule import Kernels, Rule
 from .space import Choice, Misfit, Parameter, Params, Range, Space
@@ -136,22 +144,34 @@ class _Problem:
         """Accumulators of a tile."""
         return accumulators(self.target, 1, _MOST_ACCUMULATORS)
 
-    def most_tiles(self) -> int:
-        """Tiles of a strip at the most."""
-        return max(1, _STRIPS * self.target.l2_cache_bytes // self._bytes(1))
+    def most_tiles(self, group: int = 1) -> int:
+        """Tiles of a strip at the most, for groups of so many work-items."""
+        near = _STRIPS * self.target.l2_cache_bytes // self._bytes(1)
+        return max(1, min(near, MOST_PRIVATE // group // self.item_bytes))
+
+    @property
+    def item_bytes(self) -> int:
+        """The memory of a tile and of its products with a block of channels."""
+        return self._bytes(1) + 4 * self.shape.elements * max(self.shape.widths)
 
     def _bytes(self, tiles: int) -> int:
         """The memory of so many transformed tiles of the operand."""
         return 4 * tiles * self.shape.elements * self.shape.inputs
 
-    def cols(self, rows: int) -> tuple[int, ...]:
+    def rows(self, group: int = 1) -> tuple[int, ...]:
+        """The rows of tiles that a strip may have."""
+        return tuple(n for n in divisors(self.shape.grid[1]) if n <= self.most_tiles(group))
+
+    def cols(self, rows: int, group: int = 1) -> tuple[int, ...]:
         """The tiles of a row that a strip of so many rows may have."""
         found = divisors(self.shape.grid[2])
-        return tuple(n for n in found if n == 1 or n * rows <= self.most_tiles())
+        return tuple(n for n in found if n * rows <= self.most_tiles(group))
 
-    def blocks(self, lanes: int) -> tuple[int, ...]:
-        """Blocks of channels of a tile."""
-        return tuple(n for n in divisors(self.shape.outputs // lanes) if n <= self.most)
+    def blocks(self, lanes: int, tiles: int) -> tuple[int, ...]:
+        """Blocks of channels of a tile, where the strips of a group have so many tiles."""
+        room = (MOST_PRIVATE - self._bytes(tiles)) // (4 * tiles * self.shape.elements * lanes)
+        found = divisors(self.shape.outputs // lanes)
+        return tuple(n for n in found if n <= min(self.most, max(1, room)))
 
     def parts(self, lanes: int, blocks: int) -> tuple[int, ...]:
         """Work-items that share the channels of a strip."""
@@ -205,11 +225,11 @@ class _Problem:
 
     def _candidates(self) -> Iterator[_Choice]:
         lanes = max(w for w in self.shape.widths if w <= max(self.target.vector_width, 2))
-        for rows, blocks in product(divisors(self.shape.grid[1]), self.blocks(lanes)):
-            if rows > max(self.most_tiles(), 1):
-                continue
-            for cols, parts in product(self.cols(rows), self.parts(lanes, blocks)):
-                for tile_rows in range(1, min(rows, self.most // blocks) + 1):
+        sizes = ((rows, cols) for rows in self.rows() for cols in self.cols(rows))
+        for rows, cols in sizes:
+            for blocks in self.blocks(lanes, rows * cols):
+                heights = range(1, min(rows, self.most // blocks) + 1)
+                for parts, tile_rows in product(self.parts(lanes, blocks), heights):
                     most = min(cols, self.most // (blocks * tile_rows))
                     for tile_cols in range(1, most + 1):
                         yield _Choice(lanes, rows, cols, blocks, parts, tile_rows, tile_cols)
@@ -223,11 +243,18 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
         return Misfit("no vector divides its channels")
     problem = _Problem(shape, target, Streams.of(kernel.func, shape.products.block, target))
 
+    def group(params: Params) -> int:
+        return prod(params.numbers(LOCAL_SIZE))
+
+    def rows(params: Params) -> Choice:
+        return Choice(problem.rows(group(params)))
+
     def cols(params: Params) -> Choice:
-        return Choice(problem.cols(params.number("rows")))
+        return Choice(problem.cols(params.number("rows"), group(params)))
 
     def blocks(params: Params) -> Choice:
-        return Choice(problem.blocks(params.number("lanes")))
+        tiles = params.number("rows") * params.number("cols") * group(params)
+        return Choice(problem.blocks(params.number("lanes"), tiles))
 
     def parts(params: Params) -> Choice:
         return Choice(problem.parts(params.number("lanes"), params.number("blocks")))
@@ -240,9 +267,9 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
         return Range(1, min(params.number("cols"), problem.most // used))
 
     parameters = (
-        local_size_parameter(target),
+        local_size_parameter(target, problem.item_bytes),
         Parameter("lanes", "channels of a vector", Choice(shape.widths)),
-        Parameter("rows", "rows of tiles of a strip", Choice(divisors(shape.grid[1]))),
+        Parameter("rows", "rows of tiles of a strip", rows),
         Parameter("cols", "tiles of such a row", cols),
         Parameter("blocks", "vectors of channels of a register tile", blocks),
         Parameter("parts", "work-items that share the channels of a strip", parts),
