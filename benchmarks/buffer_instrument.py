@@ -15,8 +15,9 @@ from xdsl.printer import Printer
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
 from clopt.messages.source import Source, SourceModule
-from clopt.tuning.measure import TEXTURES, Built, OpenCLInstrument
+from clopt.tuning.measure import TEXTURES, OpenCLInstrument
 from clopt.tuning.programs import TrialProgram
+from clopt.tuning.timing import Built
 from clopt.tuning.trial import Task
 
 

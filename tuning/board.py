@@ -18,8 +18,9 @@ from ..errors import CloptError
 from ..files.frames import receive_frame, send_frame
 from ..tensor_info import TensorInfo
 from .instrument import Device
-from .measure import Array, Built, MeasuringInstrument
+from .measure import MeasuringInstrument
 from .programs import TrialProgram
+from .timing import Array, Built
 from .trial import Fault, Result, Task, Trial
 from .turns import Turns
 from .worker_main import failed
@@ -67,9 +68,7 @@ class Board(MeasuringInstrument):
 
     def built(self, program: TrialProgram, task: Task) -> Built:
         model = compile_module(program.module, task.target, weights=program.context.weights)
-        runner = self._connected()
-        runner.load(program_content(model.module, model.source, model.weights))
-        return _BuiltThere(model, runner)
+        return _BuiltThere(model, self._connected())
 
     def resource(self, task: Task) -> str:
         return self.address
@@ -107,10 +106,14 @@ class _Runner:
             assert self._process.stdout is not None
             self._out, self._in = self._process.stdin, self._process.stdout
         self.device = self._hello()
+        self.program: bytes | None = None
+        """What was loaded last."""
 
     def load(self, program: bytes) -> None:
         """Build a program, in place of the one before."""
+        self.program = None
         self._ask(number(_LOAD) + program)
+        self.program = program
 
     def write(self, tensor: int, content: bytes) -> None:
         """Fill an input."""
@@ -159,6 +162,8 @@ class _BuiltThere:
     def __init__(self, model: CompiledModel, runner: _Runner) -> None:
         self._model = model
         self._runner = runner
+        self._content = program_content(model.module, model.source, model.weights)
+        self._load()
 
     @property
     def inputs(self) -> Sequence[TensorInfo]:
@@ -180,7 +185,13 @@ class _BuiltThere:
         count = len(times) // max(runs, 1)
         return [times[i * count : (i + 1) * count] for i in range(runs)]
 
+    def _load(self) -> None:
+        """Have the runner run this program: it knows one at a time."""
+        if self._runner.program is not self._content:
+            self._runner.load(self._content)
+
     def _write(self, inputs: Sequence[Array]) -> None:
+        self._load()
         for i, array in enumerate(inputs):
             self._runner.write(i, np.ascontiguousarray(array).tobytes())
 

@@ -18,7 +18,7 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from ..dialects import tir
 from ..errors import CloptError
 from .instrument import Device, Instrument
-from .trial import Result, Task, Trial
+from .trial import Result, Rival, Task, Trial
 from .workers import LocalMachines
 
 _PLUGIN = "clopt"
@@ -122,7 +122,7 @@ class _Bench(WorkerPlugin):
 
 
 def try_plan(
-    key: str, task: Task | None, plan: tir.Plan, most_runs: int, rival: float | None
+    key: str, task: Task | None, plan: tir.Plan, most_runs: int, rival: Rival | None
 ) -> Result | TaskMissing:
     """Try a plan on the worker that runs this; `task` may be missing where it was there before."""
     bench = cast("Any", get_worker()).plugins[_PLUGIN]

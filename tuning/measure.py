@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Protocol
 
 import numpy as np
 from xdsl.utils.exceptions import VerifyException
@@ -17,27 +16,19 @@ from xdsl.utils.exceptions import VerifyException
 from ..api import compile as compile_module
 from ..backends.pyopencl_runtime import CommandQueue, Context, choose_place, find_device
 from ..compiled_model import CompiledModel
+from ..dialects import tir
 from ..errors import CloptError
 from ..tensor_info import TensorInfo
 from .instrument import Device
 from .programs import Programs, TrialProgram
 from .times import Times
+from .timing import Array, Built, Launch, time_alone, time_in_turns
 from .trial import Fault, Result, Task, Trial
 from .turns import CPU, Turns
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-9}
 """By the type of a result, of its largest value: sums in another order. Integers are exact."""
 
-_BATCH = 6
-"""Launches before the first look at the noise; then as many again as there were."""
-_CERTAIN = 0.01
-"""The noise at which a measurement ends."""
-_SLOWER = 1.1
-"""How often a plan takes the time of its rival, noise taken off, if no more runs are needed."""
-_HOPELESS = 2.0
-"""How often it takes that time in one launch, if that one is enough."""
 _MOST_NOISE = 1_000_003
 """Random numbers of an operand; larger ones repeat them. A prime, so that no row or block of
 elements is like another one: a plan that reads the wrong ones gives wrong results."""
@@ -61,27 +52,21 @@ class _Prepared:
         return sum(each.nbytes for each in (*self.operands, *self.expected))
 
 
+@dataclass(frozen=True)
+class _Rival:
+    """A launch that is kept for the next trial."""
+
+    key: str
+    """The kernel and the plan."""
+    launch: Launch
+
+
 class FaultyPlanError(Exception):
     """A plan that has no time."""
 
     def __init__(self, fault: Fault, reason: str) -> None:
         super().__init__(reason)
         self.fault = fault
-
-
-class Built(Protocol):
-    """A program on a device."""
-
-    @property
-    def inputs(self) -> Sequence[TensorInfo]: ...
-
-    def run(self, inputs: Sequence[Array]) -> list[Array]:
-        """The results of one run."""
-        ...
-
-    def nanoseconds(self, inputs: Sequence[Array], runs: int) -> list[list[int]]:
-        """The time of each command of some runs, by the device's clock, after a few others."""
-        ...
 
 
 class MeasuringInstrument(ABC):
@@ -92,6 +77,7 @@ class MeasuringInstrument(ABC):
 
     def __init__(self) -> None:
         self._tasks: OrderedDict[str, _Prepared] = OrderedDict()
+        self._kept: _Rival | None = None
 
     @abstractmethod
     def device(self) -> Device:
@@ -108,18 +94,20 @@ class MeasuringInstrument(ABC):
     def measure(self, trial: Trial, turns: Turns) -> Result:
         """Build, compare with the plainest plan on the same operands, and time."""
         start, device = time.monotonic(), self.device()
+        kept, self._kept = self._kept, None  # a trial that fails may have lost it
         result = Result(trial.task.kernel, trial.plan, device.name, device.driver, 0.0)
         try:
-            model, program, operands = self._checked(trial)
+            launch, rival = self._checked(trial), self._rival(trial, kept)
             with turns.alone(self.resource(trial.task)):
-                timed = _time(model, program, operands, trial)
+                timed = _timed(launch, rival, trial)
+            self._kept = rival
             result = replace(result, microseconds=timed.median, noise=timed.noise, runs=timed.runs)
         except FaultyPlanError as error:
             result = replace(result, fault=error.fault, reason=str(error))
         return replace(result, seconds=time.monotonic() - start)
 
-    def _checked(self, trial: Trial) -> tuple[Built, TrialProgram, list[Array]]:
-        """The program of a trial, whose results are right."""
+    def _checked(self, trial: Trial) -> Launch:
+        """The launch of a trial, whose results are right."""
         try:
             prepared = self._prepare(trial.task)
         except CloptError as error:
@@ -137,7 +125,22 @@ class MeasuringInstrument(ABC):
         for found, expected in zip(results, prepared.expected, strict=True):
             if self.compares:
                 check(found, expected)
-        return model, program, prepared.operands
+        return Launch(model, prepared.operands, program.timed)
+
+    def _rival(self, trial: Trial, kept: _Rival | None) -> _Rival | None:
+        """The launch with which that of a trial takes turns; None where it takes none."""
+        if trial.rival is None or trial.rival.plan is None:
+            return None
+        key = f"{trial.task.kernel} {tir.PlanAttr(trial.rival.plan)}"
+        if kept is not None and kept.key == key:
+            return kept
+        prepared = self._prepare(trial.task)
+        try:
+            program = prepared.programs.of(trial.rival.plan)
+            built = self.built(program, trial.task)
+        except (CloptError, VerifyException):
+            return None  # such as two programs for which there is no memory
+        return _Rival(key, Launch(built, prepared.operands, program.timed))
 
     def _prepare(self, task: Task) -> _Prepared:
         if task.kernel not in self._tasks:
@@ -257,21 +260,11 @@ def check(found: Array, expected: Array) -> None:
         )
 
 
-def _time(model: Built, program: TrialProgram, operands: list[Array], trial: Trial) -> Times:
-    """Time launches until the median is certain, or certainly slower than the rival's."""
-    found: list[float] = []
-    rival = trial.rival
-    while True:
-        wanted = 1 if not found and rival is not None else max(_BATCH, len(found))
-        batch = model.nanoseconds(operands, min(wanted, trial.most_runs - len(found)))
-        found += [sum(run[i] for i in program.timed) / 1e3 for run in batch]
-        times = Times(found)
-        if times.runs >= trial.most_runs:
-            return times
-        if times.runs < _BATCH:
-            if rival is not None and times.median > _HOPELESS * rival:
-                return times
-        elif times.noise < _CERTAIN:
-            return times
-        elif rival is not None and times.median * (1 - times.noise) > _SLOWER * rival:
-            return times
+def _timed(launch: Launch, rival: _Rival | None, trial: Trial) -> Times:
+    """The times of a trial in microseconds, as `tuning.trial.Rival` says."""
+    known = trial.rival
+    if known is None or rival is None:
+        return time_alone(launch, trial.most_runs, None if known is None else known.best)
+    best = known.best / known.microseconds
+    ratios = time_in_turns(launch, rival.launch, trial.most_runs, best)
+    return Times([known.microseconds * ratio for ratio in ratios.microseconds])

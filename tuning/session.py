@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 from typing import Protocol
 
 from ..dialects import tir
@@ -13,7 +14,7 @@ from .cost_model import CostModel
 from .programs import Programs
 from .search import Search, kernel_features
 from .spaces import PlanSpace
-from .trial import Machines, Result, Task, Trial
+from .trial import Machines, Result, Rival, Task, Trial
 
 _GENERATION = 8
 """Plans of a generation, at the least."""
@@ -22,7 +23,11 @@ _FADING = 0.7
 _OTHERS = 0.3
 """The weight of kernels that the model has in another fusion only."""
 _FINALISTS = 3
-"""The fastest plans that are measured again beside the default, more carefully."""
+"""The fastest plans that are timed again, with more runs, beside the default."""
+_FINALES = 3
+"""How often others follow where those turn out slower than some that were no finalists."""
+_BUILDS = 2
+"""How often a finalist takes the time of another trial: its rival is built, too."""
 _LARGEST_FINALE = 0.4
 """Of the time of a search, for finalists."""
 _RUNS = 60
@@ -136,7 +141,11 @@ class Session:
         self._start = time.monotonic()
         while not self._is_spent() and any(not search.is_over for search in self.searches):
             self._try(self._generations())
-        self._try([(search, self._finalists(search)) for search in self.searches])
+        compared = set[str]()
+        for _ in range(_FINALES):
+            finalists = [(search, self._finalists(search, compared)) for search in self.searches]
+            compared.update(_key(trial) for _, trials in finalists for trial in trials)
+            self._try(finalists)
         return self.outcomes()
 
     def outcomes(self) -> list[Outcome]:
@@ -157,7 +166,7 @@ class Session:
         wanted = max(_GENERATION, 2 * self.machines.slots)
         open_ = [search for search in self.searches if not search.is_over]
         for search in sorted(open_, key=_hope, reverse=True):
-            rival = None if search.best is None else search.best.microseconds
+            rival = _rival(search, in_turns=search.task.target.device_type == "cpu")
             plans = [each.plan for each in search.generation(_GENERATION)]
             found.append((search, [Trial(search.task, plan, _RUNS, rival) for plan in plans]))
             wanted -= len(plans)
@@ -178,19 +187,23 @@ class Session:
     def _seconds_of_finalists(self) -> float:
         """What it takes to measure them again, by the trials so far."""
         found = [each for search in self.searches for each in search.results.values()]
-        trials = sum(len(self._finalists(search)) for search in self.searches)
+        trials = sum(len(self._finalists(search, set())) for search in self.searches)
         taken = sum(each.seconds for each in found)
-        return trials * taken / max(1, len(found)) / self.machines.slots
+        return _BUILDS * trials * taken / max(1, len(found)) / self.machines.slots
 
-    def _finalists(self, search: Search) -> list[Trial]:
-        """The fastest plans and the default, to be measured again with more runs."""
-        default = search.default
+    def _finalists(self, search: Search, compared: set[str]) -> list[Trial]:
+        """Plans that are faster than the default and than all finalists before, the best first.
+
+        Of many times the least is one of those that happened to be too short. Finalists are timed
+        again, in turns with the default.
+        """
+        default, rival = search.default, _rival(search, in_turns=True)
         timed = [each for each in search.results.values() if each.microseconds is not None]
-        if default is None or default.fault or len(timed) < 2 or search.best is default:
-            return []
         timed.sort(key=lambda each: each.microseconds or 0.0)
-        finalists = {str(each.plan): each.plan for each in (*timed[:_FINALISTS], default)}
-        return [Trial(search.task, plan, 5 * _RUNS) for plan in finalists.values()]
+        faster = takewhile(lambda each: each is not default and _key(each) not in compared, timed)
+        return [
+            Trial(search.task, each.plan, 5 * _RUNS, rival) for each in islice(faster, _FINALISTS)
+        ]
 
     def _try(self, generations: Sequence[tuple[Search, Sequence[Trial]]]) -> None:
         """Let each search learn the results of its trials, in their order, once all are there."""
@@ -237,6 +250,26 @@ class Session:
             sum(each.saved for each in outcomes),
             sum(each.task.launches * (each.default.microseconds or 0.0) for each in outcomes),
         )
+
+
+def _rival(search: Search, *, in_turns: bool) -> Rival | None:
+    """What the next plans are compared with: the fastest one, and perhaps the default in turns.
+
+    On the processors all plans take turns with the default, since other programs use those as well.
+    Elsewhere finalists do.
+    """
+    best, default = search.best, search.default
+    if best is None or best.microseconds is None:
+        return None
+    if not in_turns or default is None or default.microseconds is None:
+        return Rival(best.microseconds)
+    return Rival(best.microseconds, default.plan, default.microseconds)
+
+
+def _key(of: Trial | Result) -> str:
+    """A kernel and a plan."""
+    kernel = of.kernel if isinstance(of, Result) else of.task.kernel
+    return f"{kernel} {tir.PlanAttr(of.plan)}"
 
 
 def _hope(search: Search) -> float:

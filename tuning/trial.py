@@ -58,6 +58,19 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Rival:
+    """What a plan is compared with."""
+
+    best: float
+    """Microseconds; a plan that clearly takes more needs few runs."""
+    plan: tir.Plan | None = None
+    """A plan with which the tried one takes turns, on the same device: what else the machine does
+    for a while slows down both."""
+    microseconds: float = 0.0
+    """The time of that plan; that of the tried one is this time, multiplied by the ratio."""
+
+
+@dataclass(frozen=True)
 class Trial:
     """One plan of one task."""
 
@@ -65,8 +78,7 @@ class Trial:
     plan: tir.Plan
     most_runs: int = 100
     """The most timed launches; a measurement ends before if it is certain enough."""
-    rival: float | None = None
-    """Microseconds to compare with: a plan that is clearly slower needs few runs."""
+    rival: Rival | None = None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ..dialects import tir
 from ..errors import CloptError
 from ..files.frames import receive_frame, send_frame
 from .instrument import Device, Instrument
-from .trial import Fault, Result, Task, Trial
+from .trial import Fault, Result, Rival, Task, Trial
 from .turns import Turns
 
 COMMAND = (sys.executable, "-c", f"from {__name__} import main; main()")
@@ -35,7 +35,7 @@ class Job:
     task: Task | None
     plan: tir.Plan
     most_runs: int
-    rival: float | None
+    rival: Rival | None
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from clopt.backends.targets import load_target
 from clopt.passes.tir.rules.plans import plan_of
 from clopt.tuning import measure
 from clopt.tuning.measure import FaultyPlanError, OpenCLInstrument, check
-from clopt.tuning.programs import Programs
+from clopt.tuning.programs import Programs, TrialProgram
 from clopt.tuning.times import Times
-from clopt.tuning.trial import Fault, Result, Task, Trial
+from clopt.tuning.timing import Built
+from clopt.tuning.trial import Fault, Result, Rival, Task, Trial
 from clopt.tuning.turns import Turns
 from support.tir.plans import every_space
 from support.tuning.networks import default_trial, noise, residual_tasks
@@ -86,6 +87,31 @@ def test_trials_share_a_context_up_to_the_next_fault(monkeypatch: pytest.MonkeyP
     assert made == ["pocl"] * 2
 
 
+def test_turns_are_with_a_program_that_is_built_once(monkeypatch: pytest.MonkeyPatch):
+    task = next(each for each in residual_tasks(POCL, channels=32) if "conv" in each.nodes)
+    fast = default_trial(task).plan
+    (slow,) = (each.plan for each in first_plans(task) if each.plan.rule == "fallback")
+    instrument, built = OpenCLInstrument("pocl"), OpenCLInstrument.built
+    programs: list[TrialProgram] = []
+
+    def counted(self: OpenCLInstrument, program: TrialProgram, task: Task) -> Built:
+        programs.append(program)
+        return built(self, program, task)
+
+    monkeypatch.setattr(OpenCLInstrument, "built", counted)
+    for plan, rival, least, most in ((slow, fast, 150, 1e5), (fast, slow, 0.1, 67)):
+        trial = Trial(task, plan, 30, Rival(100.0, rival, 100.0))
+        for _ in range(2):
+            result = measured(instrument, trial)
+            assert result.microseconds is not None
+            assert least < result.microseconds < most
+    assert len(programs) == 1 + 2 * (1 + 2)  # the naive kernel, and each time one of the rivals
+    wrong = replace(fast, parameters={**fast.parameters, "unknown": 1})
+    assert measured(instrument, Trial(task, wrong)).fault
+    assert measured(instrument, trial).microseconds
+    assert len(programs) == 7 + 2  # after a fault anew
+
+
 def test_a_kernel_that_the_device_cannot_run_is_a_fault_of_its_build():
     """PoCL has no arithmetic in half."""
     tasks = residual_tasks(replace(POCL, fp16=True), precision="f16")
@@ -121,5 +147,5 @@ def test_the_noise_is_that_of_the_median():
 
 def test_a_plan_that_is_clearly_slower_gets_few_runs():
     task = residual_tasks(POCL)[0]
-    trial = replace(default_trial(task), most_runs=5000, rival=1e-4)
+    trial = replace(default_trial(task), most_runs=5000, rival=Rival(1e-4))
     assert measured(OpenCLInstrument("pocl"), trial).runs < 500

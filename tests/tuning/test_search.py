@@ -107,6 +107,39 @@ def test_the_default_is_tried_first_and_kept_where_nothing_is_faster():
     assert not outcome.gains
 
 
+def test_plans_take_turns_with_the_default_on_processors():
+    for target, always in ((POCL, True), (load_target("nvidia"), False)):
+        task = next(each for each in residual_tasks(target) if "conv" in each.nodes)
+        default, second = (each.plan for each in space_of_task(task).defaults()[:2])
+        times: Times = lambda plan: 20.0 if plan == default else 15.0  # noqa: E731
+        _, machines = tuned([task], times, Budget(trials=30))
+        first, *others = machines.tried
+        assert (first.plan, first.rival) == (default, None)
+        assert others[0].plan == second
+        beside = [each.rival for each in others if each.rival and each.rival.plan]
+        assert {each and (each.plan, each.microseconds) for each in beside} == {(default, 20.0)}
+        assert (len(beside) == len(others)) == always
+        assert all(each.rival and each.rival.best <= 20 for each in others)
+        assert [each.most_runs for each in others if each.rival in beside][-3:] == [300] * 3
+
+
+def test_times_that_were_too_short_by_chance_are_measured_again():
+    """Nothing is faster than the default; the first times of five plans say otherwise."""
+    task = one_task()
+    default = space_of_task(task).default.plan
+    tried: list[tir.Plan] = []
+
+    def times(plan: tir.Plan) -> float:
+        tried.append(plan)
+        return 7.0 if 10 < len(tried) <= 15 and tried.count(plan) == 1 else 10.0
+
+    (outcome,), machines = tuned([task], times, Budget(trials=40))
+    assert [each.microseconds for each in (outcome.best, outcome.default)] == [10.0, 10.0]
+    assert outcome.chosen == default
+    again = [each.plan for each in machines.tried if each.most_runs == 300]
+    assert all(plan in again for plan in tried[10:15])
+
+
 def test_a_gain_within_the_noise_is_none():
     task = one_task()
     result = Result(task.kernel, space_of_task(task).default.plan, "", "", 0.1, 10.0, 0.02, 9)

@@ -1,0 +1,99 @@
+"""Times programs of plans on a device until that is certain enough."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from ..tensor_info import TensorInfo
+from .times import Times
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+_BATCH = 6
+"""Launches before the first look at the noise; then as many again as there were."""
+_CERTAIN = 0.01
+"""The noise at which a measurement ends."""
+_SLOWER = 1.1
+"""How often a plan takes the time of the best one, noise taken off, if no more runs are needed."""
+_HOPELESS = 2.0
+"""How often it takes that time in one launch, if that one is enough."""
+_MOST_SECONDS = 8.0
+"""Of a measurement, if that was enough for a batch."""
+_TICK = 1e-3
+"""Microseconds: no launch takes less, though a device's clock may say so."""
+
+
+class Built(Protocol):
+    """A program on a device."""
+
+    @property
+    def inputs(self) -> Sequence[TensorInfo]: ...
+
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        """The results of one run."""
+        ...
+
+    def nanoseconds(self, inputs: Sequence[Array], runs: int) -> list[list[int]]:
+        """The time of each command of some runs, by the device's clock, after a few others."""
+        ...
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel with a plan, ready to be launched."""
+
+    program: Built
+    operands: Sequence[Array]
+    commands: range
+    """Those of the program that are the launch."""
+
+    def microseconds(self, runs: int) -> list[float]:
+        """What it takes in each of some runs."""
+        times = self.program.nanoseconds(self.operands, runs)
+        return [sum(run[i] for i in self.commands) / 1e3 for run in times]
+
+
+def time_alone(launch: Launch, most_runs: int, best: float | None) -> Times:
+    """Microseconds of a launch, until the median is certain, or certainly more than the best."""
+    return _until_certain(launch.microseconds, most_runs, best)
+
+
+def time_in_turns(launch: Launch, rival: Launch, most_runs: int, best: float) -> Times:
+    """Times of a launch in those of another one right before or after, until they are certain."""
+
+    def ratios(runs: int) -> list[float]:
+        found: list[float] = []
+        while len(found) < runs:
+            count = min(_BATCH, runs - len(found))
+            others = rival.microseconds(count)
+            pairs = zip(launch.microseconds(count), others, strict=True)
+            found += [own / max(other, _TICK) for own, other in pairs]
+        return found
+
+    return _until_certain(ratios, most_runs, best)
+
+
+def _until_certain(
+    measured: Callable[[int], list[float]], most_runs: int, best: float | None
+) -> Times:
+    """The times of several batches of runs."""
+    found: list[float] = []
+    end = time.monotonic() + _MOST_SECONDS
+    while True:
+        wanted = 1 if not found and best is not None else max(_BATCH, len(found))
+        found += measured(min(wanted, most_runs - len(found)))
+        times = Times(found)
+        if times.runs >= most_runs:
+            return times
+        if times.runs < _BATCH:
+            if best is not None and times.median > _HOPELESS * best:
+                return times
+        elif times.noise < _CERTAIN or time.monotonic() > end:
+            return times
+        elif best is not None and times.least > _SLOWER * best:
+            return times
