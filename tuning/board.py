@@ -40,6 +40,9 @@ class Board(MeasuringInstrument):
     The command's stdin and stdout are the runner's, as those of `ssh board ./clopt_runner` are.
     """
 
+    takes_turns = False
+    """The runner knows one program at a time, and would build it anew for each turn."""
+
     def __init__(self, address: str) -> None:
         super().__init__()
         self.address = address
@@ -68,7 +71,9 @@ class Board(MeasuringInstrument):
 
     def built(self, program: TrialProgram, task: Task) -> Built:
         model = compile_module(program.module, task.target, weights=program.context.weights)
-        return _BuiltThere(model, self._connected())
+        runner = self._connected()
+        runner.load(program_content(model.module, model.source, model.weights))
+        return _BuiltThere(model, runner)
 
     def resource(self, task: Task) -> str:
         return self.address
@@ -106,14 +111,10 @@ class _Runner:
             assert self._process.stdout is not None
             self._out, self._in = self._process.stdin, self._process.stdout
         self.device = self._hello()
-        self.program: bytes | None = None
-        """What was loaded last."""
 
     def load(self, program: bytes) -> None:
         """Build a program, in place of the one before."""
-        self.program = None
         self._ask(number(_LOAD) + program)
-        self.program = program
 
     def write(self, tensor: int, content: bytes) -> None:
         """Fill an input."""
@@ -162,8 +163,6 @@ class _BuiltThere:
     def __init__(self, model: CompiledModel, runner: _Runner) -> None:
         self._model = model
         self._runner = runner
-        self._content = program_content(model.module, model.source, model.weights)
-        self._load()
 
     @property
     def inputs(self) -> Sequence[TensorInfo]:
@@ -185,13 +184,7 @@ class _BuiltThere:
         count = len(times) // max(runs, 1)
         return [times[i * count : (i + 1) * count] for i in range(runs)]
 
-    def _load(self) -> None:
-        """Have the runner run this program: it knows one at a time."""
-        if self._runner.program is not self._content:
-            self._runner.load(self._content)
-
     def _write(self, inputs: Sequence[Array]) -> None:
-        self._load()
         for i, array in enumerate(inputs):
             self._runner.write(i, np.ascontiguousarray(array).tobytes())
 

@@ -74,6 +74,8 @@ class MeasuringInstrument(ABC):
 
     compares = True
     """Whether a plan must give the results of the plainest one."""
+    takes_turns = True
+    """Whether it can time two programs in turns."""
 
     def __init__(self) -> None:
         self._tasks: OrderedDict[str, _Prepared] = OrderedDict()
@@ -129,7 +131,7 @@ class MeasuringInstrument(ABC):
 
     def _rival(self, trial: Trial, kept: _Rival | None) -> _Rival | None:
         """The launch with which that of a trial takes turns; None where it takes none."""
-        if trial.rival is None or trial.rival.plan is None:
+        if not self.takes_turns or trial.rival is None or trial.rival.plan is None:
             return None
         key = f"{trial.task.kernel} {tir.PlanAttr(trial.rival.plan)}"
         if kept is not None and kept.key == key:

@@ -30,20 +30,18 @@ from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.targets import load_target
 from clopt.errors import CloptError
 from clopt.files.frames import receive_frame, send_frame
-from clopt.passes.tir.rules.plans import plan_of
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.tools.tune import machines as machines_here
 from clopt.tools.tune.__main__ import main
 from clopt.tuning.board import Board
 from clopt.tuning.measure import OpenCLInstrument
 from clopt.tuning.programs import Programs
-from clopt.tuning.trial import Fault, Result, Rival, Trial
+from clopt.tuning.trial import Fault, Result, Trial
 from clopt.tuning.turns import Turns
 from clopt.tuning.workers import LocalMachines
 from support.c.compilers import link_objects, objects
 from support.c.compilers import runtime as runtime
 from support.onnx.models import model
-from support.tir.plans import every_space
 from support.tuning.networks import default_trial, residual_tasks
 
 POCL = "Portable Computing Language"
@@ -105,22 +103,6 @@ def test_kernels_are_measured_through_a_pipe(runner: Path):
         assert result.runs == 6
         assert result.microseconds is not None
         assert 0 < result.microseconds < 1e6 * result.seconds
-
-
-def test_a_runner_with_one_program_at_a_time_lets_two_take_turns(runner: Path):
-    board = Board(piped(runner))
-    task = next(each for each in residual_tasks(load_target("pocl"), 32) if "conv" in each.nodes)
-    trial = default_trial(task)
-    spaces = every_space(Programs(task).kernel, task.target)
-    (slow,) = (
-        plan_of(rule, next(space.points())).data
-        for rule, space in spaces
-        if rule.name == "fallback"
-    )
-    for plan, rival, least, most in ((slow, trial.plan, 150, 1e5), (trial.plan, slow, 0.1, 67)):
-        result = measured(board, Trial(task, plan, 20, Rival(100.0, rival, 100.0)))
-        assert result.microseconds is not None
-        assert least < result.microseconds < most
 
 
 def test_images_reach_the_board(runner: Path):
