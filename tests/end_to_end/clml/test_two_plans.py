@@ -20,6 +20,8 @@ from clopt.tools import compile, run
 from support.c.compilers import CLML, RUNTIME, STRICT, compilers, link_objects
 from support.clml.single_ops import by_onnxruntime
 
+pytestmark = pytest.mark.in_turns
+
 TARGET = "adreno-740 clml=prefer"
 REASON = {
     "absent": r"net has operations of CLML .*, which neither the device nor a library .* offers;.*",

@@ -29,6 +29,8 @@ from support.c.compilers import (
 )
 from support.clml.graph_programs import row
 
+pytestmark = pytest.mark.in_turns
+
 X = np.random.default_rng(4).uniform(-1, 1, (1, 3, 8, 8)).astype(np.float32)
 
 
