@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
-from .errors import CloptError
+from .plugins import plugins, refuse_twice
 
 GROUP = "clopt.accelerators"
 """The group of entry points, each of which names a `Row`."""
@@ -62,12 +61,9 @@ ACCELERATORS: dict[str, Row] = {
 
 @cache
 def accelerators() -> Mapping[str, Row]:
-    """All rows: ours, then those of other packages by name."""
+    """Return all rows: ours, then those of other packages by name."""
     rows = dict(ACCELERATORS)
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        if point.name in rows:
-            raise CloptError(
-                f'Two packages bring an accelerator called "{point.name}"; uninstall one of them.'
-            )
-        rows[point.name] = point.load()
+    for name, row in plugins(GROUP).items():
+        refuse_twice(GROUP, name, rows)
+        rows[name] = row
     return rows

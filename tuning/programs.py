@@ -26,7 +26,7 @@ from ..passes.pipelines import SCHEDULE
 from ..passes.tir.join_kernels import TIRJoinKernelsPass
 from ..passes.tir.join_strips import TIRJoinStripsPass
 from ..passes.tir.mark_in_place import TIRMarkInPlacePass
-from ..passes.tir.rules import RULES
+from ..passes.tir.rules import rules
 from ..passes.tir.rules.naive_kernel import NaiveKernel
 from ..passes.tir.rules.plans import plan_of
 from ..passes.tir.rules.space import Space
@@ -126,7 +126,7 @@ class Programs:
 def _last_plan(kernel: tir.FuncOp, target: cl.Target) -> tir.PlanAttr:
     """The default of the last rule that fits, the one for anything."""
     naive = NaiveKernel(kernel)
-    for rule in reversed(RULES):
+    for rule in reversed(rules()):
         space = rule.space(naive, target)
         if isinstance(space, Space):
             return plan_of(rule, rule.default(space))

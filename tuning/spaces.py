@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from ..dialects import cl, tir
-from ..passes.tir.rules import RULES
+from ..passes.tir.rules import rules
 from ..passes.tir.rules.fallback import FALLBACK
 from ..passes.tir.rules.naive_kernel import NaiveKernel
 from ..passes.tir.rules.plans import default_plan, plan_of
@@ -39,7 +39,7 @@ class PlanSpace:
 
     def __init__(self, kernel: tir.FuncOp, target: cl.Target) -> None:
         naive = NaiveKernel(kernel)
-        fits = [(rule, rule.space(naive, target)) for rule in RULES]
+        fits = [(rule, rule.space(naive, target)) for rule in rules()]
         spaces: dict[str, tuple[Rule[Any], Space[Any]]] = {
             rule.name: (rule, space) for rule, space in fits if isinstance(space, Space)
         }

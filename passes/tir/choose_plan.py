@@ -18,7 +18,7 @@ from ..locations import node_name
 from ..remarks import add_remarks
 from ..thrift import Means, Thrift
 from .plan_file import PlanFile
-from .rules import RULES
+from .rules import rules
 from .rules.explain import explain_plan
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import default_plan, space_of
@@ -114,7 +114,7 @@ def _take_plans(
         if entry is None:
             continue
         plan = entry.plan
-        current = next(rule.version for rule in RULES if rule.name == plan.rule)
+        current = next(rule.version for rule in rules() if rule.name == plan.rule)
         if plan.version < current:
             remarks.append(
                 f"{entry.place}: the plan of @{func.sym_name.data} is left out: it is of version "

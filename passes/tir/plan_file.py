@@ -26,7 +26,7 @@ from ...dialects.cl.target import Fact, fact_of
 from ...errors import CloptError
 from ...messages.printable import printable
 from ...messages.source import Source, SourceModule
-from .rules import RULES
+from .rules import rules
 
 HEADER = "clopt-plans 1"
 """The first line; the number changes with what `kernel_key` reads."""
@@ -139,7 +139,7 @@ def _read_entry(ctx: Context, line: str, place: str) -> Entry:
     kernel, target, time, text = words
     name, *pairs = target.split(",")
     plan = read_plan(ctx, text, place)
-    known = [rule.name for rule in RULES]
+    known = [rule.name for rule in rules()]
     if plan.rule not in known:
         raise CloptError(
             f"{place}: the plan is of rule '{plan.rule}', but the rules are {', '.join(known)}."

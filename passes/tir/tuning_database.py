@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from ...context import collected_rarely
 from ...dialects import cl
 from ...errors import CloptError
 from ...messages.printable import printable
-from .rules import RULES
+from .rules import rules
 from .tuned import shipped_text
 from .tuning_record import Record, is_of, read_record
 
@@ -217,7 +217,7 @@ def latest(records: Iterable[Record]) -> dict[str, Record]:
 
 def is_current(record: Record) -> bool:
     """Whether the plan is of a rule that there is, in its present version; all else always is."""
-    return not record.plan or record.rule in _VERSIONS
+    return not record.plan or record.rule in _versions()
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,10 @@ def _groups(records: Iterable[Record], target: cl.Target, device: Device) -> lis
     return [Group(each.device, each.has_facts, latest(each.records)) for each in found]
 
 
-_VERSIONS = frozenset((rule.name, rule.version) for rule in RULES)
+@cache
+def _versions() -> frozenset[tuple[str, int]]:
+    """Return the current version of each rule."""
+    return frozenset((rule.name, rule.version) for rule in rules())
 
 
 def _device(record: Record) -> Device:

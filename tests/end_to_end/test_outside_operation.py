@@ -27,7 +27,7 @@ from clopt.dialects import nn
 from clopt.dialects.nn.evaluation import interpret
 from clopt.frontends.onnx import import_onnx
 from clopt.frontends.onnx.node import NodeContext
-from clopt.frontends.onnx.operators import TABLES
+from clopt.frontends.onnx.operators import tables
 from clopt.passes.nn.fold_constants import NNFoldConstantsPass
 from clopt.passes.nn.layout.access import operand_accesses
 from clopt.passes.nn.lowering import Kernel, LoweredBy
@@ -116,7 +116,7 @@ def import_contrast(node: NodeContext) -> SSAValue:
 @pytest.fixture(autouse=True)
 def row(monkeypatch: pytest.MonkeyPatch) -> None:
     """The row of the importer."""
-    monkeypatch.setitem(TABLES, "demo", {"Contrast": {1: import_contrast}})  # type: ignore[arg-type]
+    monkeypatch.setitem(tables(), "demo", {"Contrast": {1: import_contrast}})  # type: ignore[arg-type]
 
 
 def network(channels: int = 6) -> onnx.ModelProto:

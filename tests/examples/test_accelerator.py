@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-import tomllib
 from pathlib import Path
 
-import pytest
+from support import packages
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "add-an-accelerator.md"
-BLOCK = re.compile(r"```\w+\n# (\S+)\n(.*?)```", re.S)
+PAGE = Path(__file__).parents[2] / "docs" / "add-an-accelerator.md"
 
 # What the page says beside its example. Each name is one of `use.py`.
 CHECKS = """
@@ -49,39 +43,12 @@ except clopt.CloptError as error:
 """
 
 
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
-    """A folder with the files of the page, installed as pip would leave them."""
-    files = dict(BLOCK.findall(PAGE.read_text(encoding="utf-8")))
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    project = tomllib.loads(files["pyproject.toml"])["project"]
-    info = tmp_path / f"{project['name']}-{project['version']}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    )
-    lines: list[str] = []
-    for group, points in project["entry-points"].items():
-        lines += [f"[{group}]", *(f"{name} = {place}" for name, place in points.items())]
-    (info / "entry_points.txt").write_text("\n".join(lines))
-    return tmp_path
-
-
-def test_an_accelerator_out_of_tree(package: Path):
+def test_an_accelerator_out_of_tree(tmp_path: Path):
+    package = packages.install(PAGE, tmp_path)
     script = package / "use.py"
     script.write_text(script.read_text() + CHECKS)
-    known = os.environ.get("PYTHONPATH", "")
-    path = os.pathsep.join([str(package), str(ROOT.parent), known]).rstrip(os.pathsep)
-    done = subprocess.run(
-        [sys.executable, script, package / "saved"],
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
-    assert not done.returncode, done.stderr
+    printed = packages.run_script(package, "use.py", package / "saved")
     (shown,) = re.findall(r"prints `(.*?)`", PAGE.read_text(encoding="utf-8"))
-    assert done.stdout == f'{shown}\ntoy is "off" or "auto" or "prefer", not "always".\n'
-    assert re.search(r"toy_0 +toy\.product", done.stderr)
-    assert "the toy multiplies matrices only" in done.stderr
+    assert printed.startswith(f'{shown}\ntoy is "off" or "auto" or "prefer", not "always".\n')
+    assert re.search(r"toy_0 +toy\.product", printed)
+    assert "the toy multiplies matrices only" in printed

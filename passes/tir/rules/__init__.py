@@ -6,8 +6,10 @@ with the primitives of `clopt.passes.tir.schedule`. Nothing else decides anythin
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+from ....plugins import plugins, refuse_twice
 from .attention import ATTENTION
 from .channel_blocks import CHANNEL_BLOCKS
 from .columns import COLUMNS
@@ -74,8 +76,24 @@ RULES: tuple[Rule[Any], ...] = (
     # Fits everything that has a reduction.
     FALLBACK,
 )
-"""The rules in the order in which they are tried.
+"""Our rules in the order in which they are tried.
 
 A kernel gets the first that fits and has no objection: a rule objects where it can schedule the
 kernel and a later rule does it better. A plan may be of any rule that fits.
 """
+
+GROUP = "clopt.rules"
+"""The group of entry points, each of which names a `Rule` of another package."""
+
+
+@cache
+def rules() -> tuple[Rule[Any], ...]:
+    """Return all rules in the order in which they are tried: those of other packages, then ours.
+
+    A rule of another package comes first, or one of ours would take its kernels. It leaves them to
+    ours by an objection.
+    """
+    known = {rule.name: rule for rule in RULES}
+    for rule in plugins(GROUP).values():
+        refuse_twice(GROUP, rule.name, known)
+    return (*plugins(GROUP).values(), *RULES)

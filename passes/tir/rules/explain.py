@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 from ....dialects import cl, tir
-from . import RULES
+from . import rules
 from .naive_kernel import NaiveKernel
 from .plans import space_of
 from .rule import Rule
@@ -24,7 +25,7 @@ def explain_plan(func: tir.FuncOp, plan: tir.Plan, target: cl.Target) -> str:
         lines.append(
             f"  {parameter.name} = {value}: {parameter.meaning}; {parameter.domain_at(params)}"
         )
-    for other in RULES[: RULES.index(rule)]:
+    for other in takewhile(lambda other: other is not rule, rules()):
         lines.append(f"  {other.name} {_verdict(other, kernel, target)}")
     return "\n".join(lines)
 

@@ -9,7 +9,7 @@ from typing import Any
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from ..schedule.errors import refuse
-from . import RULES
+from . import rules
 from .naive_kernel import NaiveKernel
 from .rule import Rule
 from .space import Misfit, Params, Space
@@ -29,7 +29,7 @@ def first_fit(func: tir.FuncOp, target: cl.Target, without: Container[str] = ())
     The rules named in `without` do not count.
     """
     kernel = NaiveKernel(func)
-    for rule in RULES:
+    for rule in rules():
         if rule.name in without:
             continue
         found = rule.space(kernel, target)
@@ -69,9 +69,9 @@ def space_of(
 ) -> tuple[Rule[Any], Space[Any]]:
     """The rule of a plan and its space for a kernel; an error where the plan is no point of it."""
     func = kernel.func
-    rule = next((rule for rule in RULES if rule.name == plan.rule), None)
+    rule = next((rule for rule in rules() if rule.name == plan.rule), None)
     if rule is None:
-        known = ", ".join(rule.name for rule in RULES)
+        known = ", ".join(rule.name for rule in rules())
         raise refuse(func, f"its plan is of rule '{plan.rule}', but the rules are {known}")
     if rule.version != plan.version:
         raise refuse(

@@ -184,7 +184,7 @@ def test_plans_of_an_older_version_are_left_out(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = tuple(replace(rule, version=rule.version + 1) for rule in RULES)
-    monkeypatch.setattr(choose_plan, "RULES", newer)
+    monkeypatch.setattr(choose_plan, "rules", lambda: newer)
     module, kernel = lowered()
     assert chosen(file, module, kernel).parameters["rows"] == 4
     (remark,) = remarks_of(module)

@@ -1,0 +1,33 @@
+"""What other installed packages add to clopt, found by their entry points.
+
+An operation, a pass or a text backend comes by the group `xdsl.universe`; the groups of clopt are
+named beside the tables that they extend. `docs/extend-from-outside.md` has an example of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from .errors import CloptError
+
+
+@cache
+def plugins(group: str) -> Mapping[str, Any]:
+    """Return the objects that the entry points of `group` name, sorted by name.
+
+    Raises CloptError if two packages use one name.
+    """
+    found: dict[str, Any] = {}
+    for point in sorted(entry_points(group=group), key=lambda point: point.name):
+        refuse_twice(group, point.name, found)
+        found[point.name] = point.load()
+    return found
+
+
+def refuse_twice(group: str, name: str, known: Mapping[str, Any]) -> None:
+    """Raise CloptError if `name` is already among the `known` names of `group`."""
+    if name in known:
+        raise CloptError(f'{group}: "{name}" exists twice; uninstall one of the packages.')

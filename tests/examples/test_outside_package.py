@@ -1,0 +1,70 @@
+"""The packages of docs/extend-from-outside.md and add-a-backend.md, built from the pages alone."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from clopt import plugins
+from clopt.errors import CloptError
+from support import packages
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+# What the page says beside its example, in the process of its `use.py`.
+CHECKS = """
+import contextlib
+import io
+import sys
+
+from clopt.tools.opt import main
+from xdsl.universe import Universe
+
+def clopt_prints(*arguments):
+    printed = io.TextIOWrapper(io.BytesIO())
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        main(list(arguments))
+    printed.flush()
+    return printed.buffer.getvalue().decode()
+
+assert 'tir.plan<"rows-of-a-copy", 1, {rows = 3}>' in str(model.module), model.module
+assert "shiny-drop-repeated-relus" in Universe.get_multiverse().all_passes
+assert "Remove a relu whose operand" in " ".join(clopt_prints("--list-passes").split())
+twice = sys.argv[1]
+with open(twice, "w") as file:
+    file.write('''
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = nn.unary relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %z = nn.unary relu %y : (tensor<4xf32>) -> tensor<4xf32>
+  %snake = shiny.snake %z : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %snake : tensor<4xf32>
+}
+''')
+assert clopt_prints(twice).count("nn.unary relu") == 2
+assert clopt_prints(twice, "-p", "shiny-drop-repeated-relus").count("nn.unary relu") == 1
+"""
+
+
+def test_a_package_out_of_tree(tmp_path: Path):
+    package = packages.install(DOCS / "extend-from-outside.md", tmp_path)
+    script = package / "use.py"
+    script.write_text(script.read_text() + CHECKS)
+    packages.run_script(package, "use.py", tmp_path / "twice.mlir")
+
+
+def test_a_text_backend_out_of_tree(tmp_path: Path):
+    page = DOCS / "add-a-backend.md"
+    package = packages.install(page, tmp_path)
+    (session,) = re.findall(r"```\n\$ clopt (.*?)\n(.*?)```", page.read_text(), re.S)
+    script = package / "run_clopt.py"
+    script.write_text("from clopt.tools.opt import main\nmain()\n")
+    command, printed = session
+    assert packages.run_script(package, script.name, *shlex.split(command)) == printed
+
+
+def test_a_package_replaces_nothing():
+    with pytest.raises(CloptError, match=r'clopt\.onnx: "Relu" exists twice; uninstall one'):
+        plugins.refuse_twice("clopt.onnx", "Relu", {"Relu": None})

@@ -1,0 +1,48 @@
+"""Packages that extend clopt, built from the blocks of a page of the documentation."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"```\w+\n# (\S+)\n(.*?)```", re.S)
+
+
+def install(page: Path, folder: Path) -> Path:
+    """Write the files that a page shows into `folder`, with the metadata that pip would leave."""
+    files = dict(BLOCK.findall(page.read_text(encoding="utf-8")))
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    project = tomllib.loads(files["pyproject.toml"])["project"]
+    info = folder / f"{project['name']}-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    lines: list[str] = []
+    for group, points in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {place}" for name, place in points.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    return folder
+
+
+def run_script(package: Path, script: str, *arguments: str | Path) -> str:
+    """Run a script with the package installed. Return its output; the errors where it fails."""
+    known = os.environ.get("PYTHONPATH", "")
+    path = os.pathsep.join([str(package), str(ROOT.parent), known]).rstrip(os.pathsep)
+    done = subprocess.run(
+        [sys.executable, package / script, *arguments],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert not done.returncode, done.stderr
+    return done.stdout + done.stderr
