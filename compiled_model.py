@@ -172,7 +172,10 @@ class CompiledModel:
         self.executable.bind_image(name, image)
 
     def save(self, folder: str | Path) -> None:
-        """Write the model to `folder`, complete or not at all; `clopt.load` reads it."""
+        """Write the model to `folder`, complete or not at all; `clopt.load` reads it.
+
+        An existing folder is replaced only if every file in it is one that clopt wrote, unchanged.
+        """
         check_type("folder", folder, (str, PathLike), "the path of a folder")
         plans = [(plan.module, plan.source) for plan in (self, self.fallback) if plan]
         save_model(Path(folder), plans, self.weights)

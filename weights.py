@@ -11,6 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from .errors import CloptError
+from .files.reading import check_regular
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -106,6 +107,7 @@ class Weights:
 
         store = cls()
         try:
+            check_regular(Path(path))
             arrays = load_file(path)
         except OSError as error:
             raise CloptError(f"Cannot read the weights file {path}: {error.strerror}.") from error

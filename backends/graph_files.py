@@ -1,6 +1,6 @@
 """The graphs of accelerators in a folder of their own, for simulators and for bringing up a board.
 
-graphs.json         the target, and the files of each graph by its name
+graphs.json         the target, the files of each graph by its name, and their digests
 <graph>.<ending>    what the accelerator writes, for VTA a stream and its constants
 """
 
@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.cl import target_of
 from ..errors import CloptError
-from ..files.folders import replace_folder
+from ..files.folders import FILES, digests, replace_folder
 from ..version import VERSION
 from ..weights import Weights
 from .offload import graph_files
@@ -32,19 +32,14 @@ def save_graphs(folder: Path, module: ModuleOp, weights: Weights) -> None:
             "No part of the model is a graph that has files; choose an accelerator that computes "
             "some of it, such as vta=prefer for a quantised model."
         )
-    if folder.exists() and not (folder.is_dir() and _is_replaceable(folder)):
-        raise CloptError(f"{folder} exists and has no graphs; name another folder.")
     listed = {name: sorted(files) for name, files in graphs.items()}
     description = {"clopt": VERSION, "target": target_of(module).name, "graphs": listed}
 
     def write(place: Path) -> None:
-        (place / DESCRIPTION).write_text(json.dumps(description, indent=2) + "\n")
         for files in graphs.values():
             for name, content in files.items():
                 (place / name).write_bytes(content)
+        text = json.dumps(description | {FILES: digests(place)}, indent=2)
+        (place / DESCRIPTION).write_bytes(f"{text}\n".encode())
 
-    replace_folder(folder, write)
-
-
-def _is_replaceable(folder: Path) -> bool:
-    return (folder / DESCRIPTION).exists() or not any(folder.iterdir())
+    replace_folder(folder, write, DESCRIPTION, "folder of graphs")

@@ -1,6 +1,6 @@
 """Saving a compiled model to a folder, and loading it with checks.
 
-model.json            inputs, outputs, target, version, and a digest of each text file
+model.json            inputs, outputs, target, version, and a digest of each other file
 program.mlir          the queue program, the declarations of its kernels, the graphs of accelerators
 kernels.cl            the kernels as OpenCL C
 fallback.mlir         optional: a program of kernels alone, for devices that cannot run the first
@@ -10,7 +10,6 @@ weights.safetensors   the arrays that the programs name
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -29,7 +28,8 @@ from ..dialects.cl import KernelOp, ProgramOp, target_of
 from ..dialects.cl.program import Port
 from ..dialects.offload import OffloadGraphOp
 from ..errors import CloptError
-from ..files.folders import replace_folder
+from ..files.folders import FILES, digest, digests, replace_folder
+from ..files.reading import read_file
 from ..messages.source import Source, SourceError, SourceModule
 from ..version import VERSION
 from ..weights import Weights
@@ -56,11 +56,10 @@ class Plan:
 def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Weights) -> None:
     """Write compiled modules, each with its kernels, to `folder`.
 
-    The first is the model, a second one its fallback. A folder that holds a saved model is
-    replaced. It stays unchanged if anything fails: clopt writes the files elsewhere and moves them.
+    The first is the model, a second one its fallback. A folder that holds a saved model and
+    nothing else is replaced. It stays unchanged if anything fails: clopt writes the files elsewhere
+    and moves them.
     """
-    if folder.exists() and not _replaceable(folder):
-        raise CloptError(f"{folder} exists and is no compiled model; name another folder.")
     files: dict[str, str] = {}
     keys: set[str] = set()
     for (program, kernels), (module, source) in zip(_FILES, plans, strict=False):
@@ -68,27 +67,27 @@ def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Wei
         keys |= weights_read(declared)
         files |= {program: _with_aliases(str(declared)) + "\n", kernels: source}
     description = _describe(plans[0][0])
-    description["sha256"] = {name: _digest(content) for name, content in files.items()}
-    files[DESCRIPTION] = json.dumps(description, indent=2) + "\n"
 
     def write(place: Path) -> None:
         for name, content in files.items():
-            (place / name).write_text(content, encoding="utf-8")
+            (place / name).write_bytes(content.encode())
         weights.subset(iter(sorted(keys))).save(place / WEIGHTS)
-        shutil.copymode(place / DESCRIPTION, place / WEIGHTS)  # safetensors makes it private
+        shutil.copymode(place / KERNELS, place / WEIGHTS)  # safetensors makes it private
+        description[FILES] = digests(place)
+        (place / DESCRIPTION).write_bytes(f"{json.dumps(description, indent=2)}\n".encode())
 
-    replace_folder(folder, write)
+    replace_folder(folder, write, DESCRIPTION, "compiled model")
 
 
 def load_model(folder: Path) -> tuple[list[Plan], Weights]:
     """Read a folder that `save_model` wrote; a damaged or incomplete one is refused."""
     description = _parse_description(_read(folder, DESCRIPTION), folder)
-    digests: dict[str, Any] = description["sha256"]
+    listed: dict[str, Any] = description[FILES]
     plans: list[Plan] = []
     for names in _FILES:
-        if names[0] not in digests and plans:
+        if names[0] not in listed and plans:
             break
-        program, source = (_read_checked(folder, name, digests) for name in names)
+        program, source = (_read_checked(folder, name, listed) for name in names)
         try:
             read = SourceModule.parse(CloptContext(), Source(str(folder / names[0]), program))
             read.verify()
@@ -101,13 +100,13 @@ def load_model(folder: Path) -> tuple[list[Plan], Weights]:
     return plans, Weights.load(folder / WEIGHTS)
 
 
-def _read_checked(folder: Path, name: str, digests: Mapping[str, Any]) -> str:
+def _read_checked(folder: Path, name: str, listed: Mapping[str, Any]) -> str:
     content = _read(folder, name)
-    if digests.get(name) != _digest(content):
+    if listed.get(name) != digest(content):
         raise CloptError(
             f"{folder / name} is not the file that was saved; compile the model again."
         )
-    return content
+    return content.decode()
 
 
 def declare_kernels(module: ModuleOp) -> ModuleOp:
@@ -165,21 +164,21 @@ def _describe_port(port: Port) -> dict[str, Any]:
     return {"name": port.name, "shape": list(port.shape), "type": str(port.element_type)}
 
 
-def _parse_description(text: str, folder: Path) -> dict[str, Any]:
+def _parse_description(text: bytes, folder: Path) -> dict[str, Any]:
     try:
         parsed: object = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         parsed = None
     if isinstance(parsed, dict):
         description = cast("dict[str, Any]", parsed)
-        if isinstance(description.get("sha256"), dict):
+        if isinstance(description.get(FILES), dict):
             return description
     raise CloptError(f"{folder / DESCRIPTION} is damaged; compile the model again.")
 
 
-def _read(folder: Path, name: str) -> str:
+def _read(folder: Path, name: str) -> bytes:
     try:
-        return (folder / name).read_text(encoding="utf-8")
+        return read_file(folder / name)
     except NotADirectoryError:
         raise CloptError(
             f"{folder} is a file; load takes a folder that CompiledModel.save or clopt-compile "
@@ -189,14 +188,5 @@ def _read(folder: Path, name: str) -> str:
         raise CloptError(
             f"{folder} is no compiled model, it lacks {name}; make one with clopt-compile."
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise CloptError(f"Cannot read {folder / name}: {error}.") from error
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _replaceable(folder: Path) -> bool:
-    """Whether `folder` is empty or holds a saved model."""
-    return folder.is_dir() and ((folder / DESCRIPTION).exists() or not any(folder.iterdir()))
+    except OSError as error:
+        raise CloptError(f"Cannot read {folder / name}: {error.strerror}.") from error

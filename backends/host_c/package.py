@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects import cl
-from ...errors import CloptError
 from ...files.folders import replace_folder
 from ...weights import Weights
 from .names import check_model_name
@@ -46,35 +43,10 @@ def write_package(folder: Path, contents: Mapping[str, bytes]) -> None:
 
     A folder that exists is replaced if nothing but a package is in it; otherwise CloptError.
     """
-    _check_replaceable(folder)
 
     def write(place: Path) -> None:
         for path, content in contents.items():
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_bytes(content)
 
-    replace_folder(folder, write)
-
-
-def _check_replaceable(folder: Path) -> None:
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-        return
-    written = _written_files(folder / DESCRIPTION)
-    if written is None:
-        raise CloptError(f"{folder} exists and is no C package of clopt; name another folder.")
-    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    if strange := sorted(found - written):
-        raise CloptError(
-            f"{folder} has {strange[0]}, which clopt did not write; move it, or name another "
-            "folder."
-        )
-
-
-def _written_files(description: Path) -> set[str] | None:
-    """The files of the package that has this description; None where it is none."""
-    try:
-        parsed: object = json.loads(description.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    listed = cast("dict[str, object]", parsed).get("files") if isinstance(parsed, dict) else None
-    return set(map(str, cast("list[object]", listed))) if isinstance(listed, list) else None
+    replace_folder(folder, write, DESCRIPTION, "C package of clopt")

@@ -12,6 +12,7 @@ from typing import Any
 from ...dialects.cl.program import Port
 from ...dialects.nn.types import numpy_dtype
 from ...dialects.tir import image_of
+from ...files.folders import FILES, digest
 from ...files.resources import read_sources, read_text
 from ...messages.printable import printable
 from ...version import VERSION
@@ -31,7 +32,7 @@ from .tables import Tables
 from .weights_file import DIGEST_BYTES, gather
 
 DESCRIPTION = "package.json"
-"""What a package says of itself, the names of its files included."""
+"""The manifest of a package: its interface, and its other files with their digests."""
 
 _RUNTIME = "clopt_runtime"
 _ONLY = "only"
@@ -73,7 +74,7 @@ class Package:
         contents = {path: text.encode() for path, text in self.texts().items()}
         contents["weights.bin"] = self.constants.file(self.digest)
         contents |= self.programs
-        description = self.describe([*contents, DESCRIPTION])
+        description = self.describe(contents)
         contents[DESCRIPTION] = (json.dumps(description, indent=2) + "\n").encode()
         return contents
 
@@ -173,7 +174,7 @@ class Package:
         """The table of a plan's kernels."""
         return print_sources(program_sources(plan.tables, plan.source), table)
 
-    def describe(self, paths: Sequence[str]) -> dict[str, Any]:
+    def describe(self, contents: Mapping[str, bytes]) -> dict[str, Any]:
         """What the package says of itself."""
         program = self.plan.tables.program
         ports = [
@@ -188,7 +189,7 @@ class Package:
             "outputs": ports[program.input_count :],
             "arenas": self.arenas,
             "plans": [plan.name for plan in self.plans],
-            "files": sorted(paths),
+            FILES: {path: digest(contents[path]) for path in sorted(contents)},
         }
         if self.offload:
             description[self.suffix] = self.offload.describe()

@@ -82,7 +82,7 @@ def test_from_a_model_to_a_listing(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_refusals(tmp_path: Path) -> None:
     model = program(BLOCK_16)
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(CloptError, match="exists and has no graphs; name another folder"):
+    with pytest.raises(CloptError, match="exists and is no folder of graphs; name another folder"):
         save_graphs(tmp_path, model.module, model.weights)
     net = layer()
     plain = clopt.compile(ModuleOp([net.function()]), "pocl", weights=net.context.weights)

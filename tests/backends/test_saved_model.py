@@ -58,10 +58,16 @@ def test_loaded_models_can_be_saved(model: clopt.CompiledModel, tmp_path: Path) 
 
 
 def test_an_older_model_is_replaced(model: clopt.CompiledModel, tmp_path: Path) -> None:
-    model.save(tmp_path / "saved")
-    (tmp_path / "saved" / "weights.safetensors").write_text("damaged")
-    model.save(tmp_path / "saved")
-    assert clopt.load(tmp_path / "saved").inputs == model.inputs
+    folder, weights = tmp_path / "saved", tmp_path / "saved" / "weights.safetensors"
+    model.save(folder)
+    before = weights.stat().st_ino
+    model.save(folder)
+    assert weights.stat().st_ino != before
+    assert clopt.load(folder).inputs == model.inputs
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(clopt.CloptError, match=r"has notes\.txt, which clopt did not write"):
+        model.save(folder)
+    assert (folder / "notes.txt").read_text() == "mine"
 
 
 def test_other_folders_are_left_alone(model: clopt.CompiledModel, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_worker_measures_on_its_device():
             ["worker", "--scheduler", "tcp://h:1", "--board", "tcp://b:1", "--slots", "2"],
             "A board runs one plan at a time; leave out --slots.",
         ),
-        (["runner", "."], ". exists; name a new folder."),
+        (["runner", "."], ". exists and is not empty; name another folder."),
     ],
 )
 def test_mistakes_are_told(capsys: pytest.CaptureFixture[str], words: list[str], sentence: str):

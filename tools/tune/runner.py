@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...backends.host_c.runner_files import runner_files
-from ...errors import CloptError
 from ...files.folders import replace_folder
 from ..console import Options, make_parser
 
@@ -21,8 +20,6 @@ def main(args: Sequence[str]) -> None:
     """Write the sources to a folder that is not there yet."""
     parser = make_parser("clopt-tune runner", __doc__, EXAMPLES, OPTIONS)
     folder: Path = parser.parse_args(args).folder
-    if folder.exists():
-        raise CloptError(f"{folder} exists; name a new folder.")
 
     def write(place: Path) -> None:
         for path, content in runner_files().items():
