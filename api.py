@@ -42,6 +42,7 @@ from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .dialects.cl.target import Fact, fact_types
 from .errors import CloptError
 from .messages.arguments import check_keywords, check_type, checked_dims
+from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
 from .tensor_info import TensorInfo
 from .weights import Weights
@@ -310,7 +311,7 @@ def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CloptError(f"Cannot read {path}: {error}.") from error
+        raise CloptError(f"Cannot read {path}: {reason_of(error)}.") from error
     parsed = SourceModule.parse(ctx, Source(str(path), text))
     parsed.verify()
     return parsed.module

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from operator import index
 from typing import SupportsIndex, cast
 
 from ..errors import CloptError
+from .sentences import did_you_mean
 
 
 def check_type(name: str, value: object, types: tuple[type, ...], wanted: str) -> None:
@@ -47,8 +47,8 @@ def check_keywords(given: Iterable[str], facts: Iterable[str], arguments: Iterab
     for name in given:
         if name in known:
             continue
-        close = difflib.get_close_matches(name, [*known, *arguments], n=1)
-        hint = f"did you mean {close[0]}?" if close else "docs/targets.md lists the facts."
+        facts_page = "docs/targets.md lists the facts."
+        hint = did_you_mean(name, [*known, *arguments], facts_page)
         raise CloptError(
             f'clopt.compile has no argument "{name}" and a target no such fact; {hint}'
         )

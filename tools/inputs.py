@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import CloptError
 from ..files.arrays import read_arrays
+from ..messages.sentences import reason_of
 from ..tensor_info import describe
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def read_image(file: Path, spec: TensorInfo, scaling: ImageScaling) -> Array:
     except UnidentifiedImageError as error:
         raise CloptError(f"{file}: this is not an image that pillow can read.") from error
     except OSError as error:
-        raise CloptError(f"{file}: cannot read this image: {error}.") from error
+        raise CloptError(f"{file}: cannot read this image: {reason_of(error)}.") from error
     array = np.asarray(pixels).reshape(1, height, width, shape[axis])
     if np.dtype(spec.dtype).kind == "f":
         array = (array / 255.0 - scaling.mean) / scaling.std

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 
@@ -11,6 +10,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..errors import CloptError
+from ..messages.sentences import did_you_mean
 from .console import table, terminal
 
 PassFactories = Mapping[str, Callable[[], type[ModulePass]]]
@@ -38,8 +38,8 @@ def _expand(spec: ArgSpec, available: PassFactories) -> Iterable[ModulePass]:
         if spec.parameters:
             raise CloptError(f'-p "{spec}": the pipeline {spec.name} takes no options.')
         return PIPELINES[spec.name]
-    close = difflib.get_close_matches(spec.name, [*available, *PIPELINES], n=1)
-    hint = f"did you mean {close[0]}?" if close else "clopt --list-passes shows them all."
+    known = [*available, *PIPELINES]
+    hint = did_you_mean(spec.name, known, "clopt --list-passes shows them all.")
     raise CloptError(f"-p: there is no pass or pipeline called {spec.name}; {hint}")
 
 

@@ -14,6 +14,7 @@ from ...accelerators import accelerators
 from ...dialects.cl.target import Fact, Target, fact_of
 from ...errors import CloptError
 from ...messages.printable import printable
+from ...messages.sentences import as_sentence, did_you_mean
 
 _BASE = "base"
 """The key of a file that names the target whose facts it has where it says nothing else."""
@@ -66,7 +67,7 @@ def change_facts(target: Target, facts: Mapping[str, Fact]) -> Target:
     try:
         changed = target.with_facts(facts)
     except ValueError as error:
-        raise CloptError(f"{error}.") from error
+        raise CloptError(as_sentence(str(error))) from error
     if facts.get("texture") == "prefer" and not changed.images:
         raise CloptError(
             f"texture=prefer needs a device with images, and {target.name} has none; name another "
@@ -91,8 +92,12 @@ def load_target(name: str) -> Target:
         return _load_file(Path(name))
     if name not in target_names():
         raise CloptError(
-            f'There is no target "{printable(name)}"; use one of {", ".join(target_names())}, or '
-            f"the path of a {_SUFFIX} file."
+            f'There is no target "{printable(name)}"; '
+            + did_you_mean(
+                name,
+                target_names(),
+                f"use one of {', '.join(target_names())}, or the path of a {_SUFFIX} file.",
+            )
         )
     return Target.from_facts(name, _read_facts(name))
 
@@ -107,7 +112,7 @@ def _load_file(path: Path) -> Target:
     try:
         return Target.from_facts(printable(path.stem), _complete(facts, path.parent))
     except (CloptError, ValueError) as error:
-        raise CloptError(f"{path}: {str(error).removesuffix('.')}.") from error
+        raise CloptError(f"{path}: {as_sentence(str(error))}") from error
 
 
 def _read_facts(name: str) -> dict[str, Any]:

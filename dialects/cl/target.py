@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, TypeAlias, cast
 
 from ...accelerators import accelerators
 from ...messages.printable import printable
+from ...messages.sentences import did_you_mean
 from ..facts import AcceleratorFacts
 from ..tir import TEXEL
 from .target_ranges import CPU_DOTS, GPU_DOTS, check_ranges
@@ -367,10 +367,7 @@ _MOST, _MOST_ALIGNMENT = 1 << 48, 1 << 20
 def _checked(key: str, value: Any) -> Fact:
     expected = fact_types().get(key)
     if expected is None:
-        close = get_close_matches(key, fact_types(), n=3)
-        remedy = (
-            f"do you mean {' or '.join(close)}?" if close else "docs/targets.md lists the facts"
-        )
+        remedy = did_you_mean(key, fact_types(), "docs/targets.md lists the facts", most=3)
         raise ValueError(f'"{printable(key)}" is no fact of a target; {remedy}')
     if expected is float and type(value) is int:
         return float(value)

@@ -25,6 +25,7 @@ from ...dialects import cl, tir
 from ...dialects.cl.target import Fact, fact_of
 from ...errors import CloptError
 from ...messages.printable import printable
+from ...messages.sentences import as_sentence, reason_of
 from ...messages.source import Source, SourceModule
 from .rules import rules
 
@@ -78,7 +79,7 @@ class PlanFile:
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise CloptError(f"Cannot read {path}: {error}.") from error
+            raise CloptError(f"Cannot read {path}: {reason_of(error)}.") from error
         header, *lines = text.split("\n")
         if header.strip() != HEADER:
             raise CloptError(f'{path}:1: a file of plans begins with "{HEADER}".')
@@ -154,7 +155,7 @@ def _read_fact(pair: str, place: str) -> tuple[str, Fact]:
         value = fact_of(name, text)
         cl.Target().with_facts({name: value})
     except ValueError as error:
-        raise CloptError(f"{place}: {error}.") from error
+        raise CloptError(f"{place}: {as_sentence(str(error))}") from error
     return name, value
 
 

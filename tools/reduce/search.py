@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...errors import CloptError
+from ...messages.sentences import reason_of
 
 T = TypeVar("T")
 
@@ -63,7 +64,7 @@ class Judge:
             except subprocess.TimeoutExpired:
                 return False
             except OSError as error:
-                raise CloptError(f"Cannot run {words[0]}: {error}.") from error
+                raise CloptError(f"Cannot run {words[0]}: {reason_of(error)}.") from error
         return (done.returncode != 0) == self.while_fails
 
 

@@ -56,11 +56,12 @@ def test_facts_alone_change_the_target_at_hand() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("pokl", 'There is no target "pokl"; use one of '),
+        ("pokl", 'There is no target "pokl"; did you mean pocl?'),
+        ("phone", 'There is no target "phone"; use one of '),
         ("", 'There is no target ""; use one of '),
         ("pocl intel-cpu", '"pocl intel-cpu" is no target: write one name, '),
         ("texture=off pocl", '"texture=off pocl" is no target: write one name, '),
-        ("pocl textures=off", '"textures" is no fact of a target; do you mean texture?'),
+        ("pocl textures=off", '"textures" is no fact of a target; did you mean texture?'),
         ("pocl texture=yes", 'texture is "off" or "auto" or "prefer", not "yes"'),
         ("pocl vector_width=8.5", "vector_width is a whole number, not '8.5'"),
         ("pocl vector_width=0", "vector_width is at least 1, not 0"),
@@ -78,7 +79,8 @@ def test_mistakes_are_one_sentence(text: str, sentence: str) -> None:
         TargetChoice.parse(text).load()
     message = str(error.value)
     assert message.startswith(sentence)
-    assert message.endswith(".")
+    assert message.endswith((".", "?"))
+    assert not message.endswith("?.")
     assert "\n" not in message
 
 
