@@ -7,7 +7,7 @@ import re
 import sys
 import warnings
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -22,6 +22,7 @@ from rich.table import Table
 
 from ..errors import CloptError, CloptWarning
 from ..version import VERSION
+from .mistakes import suggest_options
 
 EXIT_USER_ERROR = 1
 
@@ -37,7 +38,8 @@ MODEL_OPTIONS: Options = [
             "action": "append",
             "default": [],
             "metavar": "NAME=VALUE",
-            "help": "bind a symbolic dimension of an ONNX model; repeat for more",
+            "help": "bind a symbolic dimension of an ONNX model; repeat for more, or separate them "
+            "by commas",
         },
     ),
     (
@@ -56,10 +58,9 @@ MODEL_OPTIONS: Options = [
 MEMORY_LIMIT: Option = (
     ("--memory-limit",),
     {
-        "type": int,
-        "metavar": "BYTES",
-        "help": "the most memory that intermediate results may take; the plan is the fastest "
-        "within it",
+        "metavar": "SIZE",
+        "help": "the most memory that intermediate results may take, in bytes or as in 64MiB; the "
+        "plan is the fastest within it",
     },
 )
 """The option of the tools that plan memory."""
@@ -76,7 +77,7 @@ def make_parser(tool: str, purpose: str | None, examples: str, *options: Options
     )
     for flags, settings in (*chain(*options), *version_option(tool)):
         parser.add_argument(*flags, **settings)
-    return parser
+    return suggest_options(parser)
 
 
 def example_text(examples: str) -> str:
@@ -250,14 +251,3 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         except OSError:
             partial.unlink(missing_ok=True)
             raise
-
-
-def parse_dims(items: Sequence[str]) -> Mapping[str, int]:
-    """`name=value` pairs of `--dim`, checked."""
-    dims: dict[str, int] = {}
-    for item in items:
-        name, equals, value = item.partition("=")
-        if not (name and equals and value.isdecimal()):
-            raise CloptError(f"--dim {item}: write name=value with a whole number.")
-        dims[name] = int(value)
-    return dims

@@ -22,11 +22,11 @@ from .console import (
     Options,
     about,
     is_onnx,
-    parse_dims,
     print_remarks,
     progress,
     read_bytes,
 )
+from .option_values import parse_bytes, parse_dims
 
 COMPILE_OPTIONS: Options = [
     *MODEL_OPTIONS,
@@ -155,7 +155,7 @@ def compile_model(
             explain=options.explain,
             plans=options.plans,
             tuning=options.tuning,
-            memory_limit=options.memory_limit,
+            memory_limit=parse_bytes("--memory-limit", options.memory_limit),
             images=options.image,
             fallback=fallback,
             **more,

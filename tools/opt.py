@@ -35,7 +35,6 @@ from .console import (
     full_text,
     gather_target,
     is_onnx,
-    parse_dims,
     print_remarks,
     read_bytes,
     user_errors,
@@ -45,6 +44,8 @@ from .console import (
 from .expectations import Diagnostic, check
 from .foreign import blame, is_ours
 from .instrument import Instrument, elide, print_times
+from .mistakes import suggest_options
+from .option_values import parse_bytes, parse_dims
 from .pipeline import parse_passes, print_passes
 
 SPLIT = "// -----"
@@ -175,6 +176,7 @@ class CloptMain(xDSLOptMain):
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         # xDSL's `-t/--target` names the output language; with us `--target` names the device.
         super().register_all_arguments(arg_parser)
+        suggest_options(arg_parser)
         arg_parser.prog, arg_parser.epilog = "clopt", example_text(EXAMPLES)
         arg_parser.formatter_class = argparse.RawDescriptionHelpFormatter
         group = arg_parser.add_argument_group("clopt", conflict_handler="resolve")
@@ -182,6 +184,7 @@ class CloptMain(xDSLOptMain):
             group.add_argument(*flags, **settings)
 
     def setup_pipeline(self) -> None:
+        self._memory_limit = parse_bytes("--memory-limit", self.args.memory_limit)
         passes = parse_passes(self.args.passes, self.available_passes)
         if self.args.explain_plan:
             passes = _choosing_plans(passes, "--explain-plan", explain=True)
@@ -303,7 +306,7 @@ class CloptMain(xDSLOptMain):
                     self.context,
                     module,
                     self.pipeline.passes,
-                    self.args.memory_limit,
+                    self._memory_limit,
                     piece.instrument,
                 )
             for remark in remarks_of(module)[len(known) :]:

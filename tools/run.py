@@ -152,6 +152,8 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
         parser.error("name a model")
     if options.time is not None and options.time < 1:
         parser.error("--time takes a number of runs from 1")
+    if options.tolerance is not None and not options.tolerance >= 0:
+        parser.error("--tolerance takes a number from 0")
     return options
 
 

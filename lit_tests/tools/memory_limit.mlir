@@ -1,6 +1,6 @@
 // RUN: clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl \
 // RUN:   | filecheck %s --check-prefix=FAST
-// RUN: clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit 130000 2>&1 \
+// RUN: clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit 130kB 2>&1 \
 // RUN:   | filecheck %s
 // RUN: not clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit 30000 2>&1 \
 // RUN:   | filecheck %s --check-prefix=IMPOSSIBLE
@@ -15,7 +15,7 @@
 // CHECK: cl.arena : memref<86528xi8>
 // IMPOSSIBLE: the memory limit of 30,000 bytes is too low: intermediate results need at least
 // IMPOSSIBLE-SAME: bytes, at nn.conv {{[0-9]}}; raise the limit
-// NEGATIVE: a memory limit is a number of bytes, not -1.
+// NEGATIVE: clopt: --memory-limit -1: write a number of bytes, or as in 64MiB or 1GB.
 // PIPELINE: a memory limit is for pipelines from nn-choose to cl-plan-memory, for example opencl.
 func.func @main(%x: tensor<1x16x24x24xf32>) -> tensor<1x16x24x24xf32> {
   %w = nn.constant dense<0.5> : tensor<16x16x3x3xf32>

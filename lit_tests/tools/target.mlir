@@ -3,7 +3,7 @@
 // RUN: clopt --target=adreno-740,texture=prefer,fp16=false %s | filecheck %s --check-prefix=CHANGED
 // RUN: clopt %s --target "adreno-740 texture=prefer fp16=false" | filecheck %s --check-prefix=CHANGED
 // RUN: clopt %s --target adreno-740 | clopt --target texture=off | filecheck %s --check-prefix=ADDED
-// RUN: not clopt %s --target pokl 2>&1 | filecheck %s --check-prefix=UNKNOWN
+// RUN: not clopt %s --target phone 2>&1 | filecheck %s --check-prefix=UNKNOWN
 
 // CHECK: builtin.module attributes {cl.target = #cl.target<"pocl"
 // CHANGED: builtin.module attributes {cl.target = #cl.target<"adreno-740"
@@ -11,7 +11,7 @@
 // CHANGED-SAME: texture = "prefer", image_cost = 6.500000e-01 : f64
 // ADDED: builtin.module attributes {cl.target = #cl.target<"adreno-740"
 // ADDED-SAME: texture = "off"
-// UNKNOWN: There is no target "pokl"; use one of
+// UNKNOWN: There is no target "phone"; use one of
 func.func @main() {
   func.return
 }

@@ -40,6 +40,7 @@ def test_a_search_fills_the_database_beside_the_model(
     [
         (["absent.onnx"], "absent.onnx"),
         ([str(CONV), "--dim", "batch=1", "--device", "pocl", "--time", "soon"], "--time soon"),
+        ([str(CONV), "--time", "0"], "--time 0: write a number of seconds above 0"),
         ([str(CONV), "--device", "pocl"], "batch"),
         ([str(CONV), "--board", "ssh b r"], "clopt cannot ask a --board what it is; name its --ta"),
         (

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 
 from ...errors import CloptError
+from ...messages.sentences import did_you_mean
 from ..console import Options, make_parser, user_errors
 
 SEARCH = "search"
@@ -49,7 +50,7 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run `clopt-tune` with `args`, or with the arguments of the process."""
     words = list(sys.argv[1:] if args is None else args)
     with user_errors("clopt-tune"):
-        if any(word.endswith(".onnx") for word in words) and words[0] not in COMMANDS:
+        if words and words[0] not in COMMANDS and _names_model(words):
             words.insert(0, SEARCH)
         if words and words[0] in COMMANDS:
             command: Callable[[Sequence[str]], None]
@@ -60,10 +61,16 @@ def main(args: Sequence[str] | None = None) -> None:
         parser.description = (
             f"{parser.description}\n\nsubcommands, each with --help:\n{_SUBCOMMANDS}"
         )
-        word = parser.parse_args(words).model
-        raise CloptError(
-            f'"{word}" is no subcommand and no .onnx file; there are: {", ".join(COMMANDS)}.'
-        )
+        if not words or words[0].startswith("-"):
+            words = [parser.parse_args(words).model]
+        hint = did_you_mean(words[0], COMMANDS, f"there are: {', '.join(COMMANDS)}.")
+        raise CloptError(f'"{words[0]}" is no subcommand and no .onnx file; {hint}')
+
+
+def _names_model(words: Sequence[str]) -> bool:
+    """Return whether a search is meant: `clopt-tune model.onnx ...`, perhaps options first."""
+    first = words[0].startswith("-") or words[0].endswith(".onnx")
+    return first and any(word.endswith(".onnx") for word in words)
 
 
 if __name__ == "__main__":

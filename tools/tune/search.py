@@ -7,7 +7,6 @@ ends the search, and the same command goes on where it was.
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from argparse import BooleanOptionalAction, Namespace
@@ -31,11 +30,11 @@ from ..console import (
     Options,
     gather_target,
     make_parser,
-    parse_dims,
     print_remarks,
     table,
     terminal,
 )
+from ..option_values import parse_dims, parse_seconds
 from .choice_stages import ChoiceStages
 from .machines import MACHINES, check, is_here, machines_of
 
@@ -46,8 +45,6 @@ clopt-tune model.onnx --target adreno-740 --board tcp://localhost:9000
 clopt-tune model.onnx --target "adreno-740 texture=prefer" --scheduler tcp://host:8786
 """
 
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-
 OPTIONS: Options = [
     (("model",), {"type": Path, "help": "an .onnx file"}),
     (
@@ -56,7 +53,8 @@ OPTIONS: Options = [
             "action": "append",
             "default": [],
             "metavar": "NAME=VALUE",
-            "help": "bind a symbolic dimension of the model; repeat for more",
+            "help": "bind a symbolic dimension of the model; repeat for more, or separate them by "
+            "commas",
         },
     ),
     (
@@ -116,7 +114,7 @@ def main(args: Sequence[str]) -> None:
     check(options)
     if options.trials is not None and options.trials < 1:
         raise CloptError(f"--trials {options.trials}: try 1 plan or more.")
-    budget = Budget(_seconds(options.time), options.trials)
+    budget = Budget(parse_seconds("--time", options.time), options.trials)
     beside = database_beside(options.model)
     path: Path = options.output or beside
     if path.exists():
@@ -219,16 +217,6 @@ class _Display:
         by_time = self._budget.seconds is not None
         done = time.monotonic() - self._start if by_time else trials
         self._bar.update(self._row, completed=done, description=text)
-
-
-def _seconds(text: str | None) -> float | None:
-    """The seconds of a time such as 90, 90s, 10m or 2h."""
-    if text is None:
-        return None
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
-    if match is None:
-        raise CloptError(f"--time {text}: write a number of seconds, or as in 10m or 2h.")
-    return float(match[1]) * _UNITS[match[2]]
 
 
 def _tell_fusion(found: FusionConfirmation | None) -> None:

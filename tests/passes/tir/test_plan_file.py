@@ -176,7 +176,7 @@ def test_a_short_line_and_a_missing_file(file: Path, tmp_path: Path) -> None:
     file.write_text(f"{HEADER}\n\nabc pocl\n")
     with pytest.raises(CloptError, match=r"net\.plans:3: an entry is a kernel, a target, a time"):
         rows(file)
-    with pytest.raises(CloptError, match=r"Cannot read .*none\.plans: No such file or directory\.$"):
+    with pytest.raises(CloptError, match=r"Cannot read .*none\.plans: No such"):
         rows(tmp_path / "none.plans")
 
 
