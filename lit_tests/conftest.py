@@ -23,9 +23,16 @@ import pytest
 from filecheck.main import main as filecheck_main
 
 from clopt.tools.opt import main as clopt_main
+from support import process_state
 
 RUN_LINE = re.compile(r"^\s*//\s*RUN:\s*(.*?)\s*(\\?)$")
 OPERATORS = {"|", "&&", ">", "2>", "2>&1"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check each test's process, also where only lit tests run."""
+    if not config.pluginmanager.has_plugin("process-state"):
+        config.pluginmanager.register(process_state, "process-state")
 
 
 class Output(NamedTuple):

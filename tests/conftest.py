@@ -12,7 +12,7 @@ from zlib import crc32
 import pytest
 
 from clopt.backends.pyopencl_runtime import build, list_devices, target_for, workers
-from support import durations, effort
+from support import durations, effort, process_state
 
 # The same facts in every run and on every machine, also in the processes that tests start.
 os.environ["CLOPT_CALIBRATION"] = "off"
@@ -45,6 +45,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist would sort by the number of tests
     if config.getoption("--record-durations") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(durations.Recorder())
+    if not config.pluginmanager.has_plugin("process-state"):
+        config.pluginmanager.register(process_state, "process-state")
     _require_runtimes()
 
 

@@ -1,10 +1,14 @@
-"""Passes of other packages: their failures are not bugs of clopt."""
+"""What other packages do in our tools: passes that fail, switches that xDSL's driver sets."""
 
 from __future__ import annotations
 
 import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
+from xdsl.utils.diagnostic import Diagnostic
 
 from ..errors import CloptError
 
@@ -27,3 +31,13 @@ def blame(pass_: ModulePass, error: Exception) -> CloptError:
     return CloptError(
         f"the pass {pass_.name} raised {type(error).__name__}; it belongs to {home}, not to clopt."
     )
+
+
+@contextmanager
+def xdsl_switches_restored() -> Generator[None]:
+    """Undo what xDSL's driver sets for the whole process, at --disable-verify for one."""
+    verify, colored = Attribute.__post_init__, Diagnostic.colored
+    try:
+        yield
+    finally:
+        Attribute.__post_init__, Diagnostic.colored = verify, colored

@@ -42,7 +42,7 @@ from .console import (
     write_whole,
 )
 from .expectations import Diagnostic, check
-from .foreign import blame, is_ours
+from .foreign import blame, is_ours, xdsl_switches_restored
 from .instrument import Instrument, elide, print_times
 from .mistakes import suggest_options
 from .option_values import parse_bytes, parse_dims
@@ -384,7 +384,7 @@ def _tuned(passes: Sequence[ModulePass], database: str) -> tuple[ModulePass, ...
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run `clopt` with `args`, or with the arguments of the process."""
-    with user_errors("clopt"):
+    with user_errors("clopt"), xdsl_switches_restored():
         CloptMain(DESCRIPTION, gather_target(args)).run()
 
 
