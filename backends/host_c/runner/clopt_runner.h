@@ -13,7 +13,7 @@
 typedef struct runner_message {
     unsigned char *data;
     size_t bytes, at;
-    int is_cut; /* it ended before what was read last */
+    int is_wrong; /* it ended before what was read last, or a number was too large */
 } runner_message;
 
 /* A message to send. */
@@ -51,9 +51,15 @@ void runner_put_text(runner_answer *answer, const char *text);
 
 /* runner_program.c */
 
-/* Takes over a message, behind its kind; returns 0 where it is no program. */
-int runner_read_program(runner_program *program, runner_message *message);
+/* Takes over a message, behind its kind; returns NULL, or why it is no program. */
+const char *runner_read_program(runner_program *program, runner_message *message);
 void runner_free_program(runner_program *program);
+
+/* runner_check.c */
+
+/* Returns NULL if every row of the tables stays within the rows, bytes and images that it names;
+ * else a sentence. */
+const char *runner_check(const runner_program *program);
 
 /* runner_session.c */
 

@@ -12,7 +12,10 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { MOST_PORT = 65535, MOST_FAILURES = 20 };
 
 static const char *const USAGE =
     "usage: clopt_runner [options]\n"
@@ -48,40 +51,71 @@ static int parse(int count, char **words, arguments *result) {
     return 1;
 }
 
-static int listen_at(const arguments *given) {
-    struct sockaddr_in place;
-    int on = 1;
-    memset(&place, 0, sizeof place);
-    place.sin_family = AF_INET;
-    place.sin_port = htons((unsigned short)atoi(given->port));
-    if (inet_pton(AF_INET, given->address, &place.sin_addr) != 1) {
-        return -1;
+/* Reads the address and the port; returns 0 after telling what is wrong with them. */
+static int find_place(const arguments *given, struct sockaddr_in *place) {
+    char *end = NULL;
+    long port = strtol(given->port, &end, 10);
+    memset(place, 0, sizeof *place);
+    if (end == given->port || *end || port < 1 || port > MOST_PORT) {
+        fprintf(stderr, "clopt_runner: --port takes a number from 1 to %d, got %s.\n", MOST_PORT,
+                given->port);
+        return 0;
     }
+    place->sin_family = AF_INET;
+    place->sin_port = htons((unsigned short)port);
+    if (inet_pton(AF_INET, given->address, &place->sin_addr) != 1) {
+        fprintf(stderr, "clopt_runner: --address takes an IPv4 address, got %s.\n", given->address);
+        return 0;
+    }
+    return 1;
+}
+
+static int listen_at(const struct sockaddr_in *place) {
+    int on = 1;
     int door = socket(AF_INET, SOCK_STREAM, 0);
     if (door >= 0) {
         setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     }
-    if (door >= 0 &&
-        (bind(door, (struct sockaddr *)&place, sizeof place) != 0 || listen(door, 1) != 0)) {
+    if (door >= 0 && (bind(door, (const struct sockaddr *)place, sizeof *place) != 0 ||
+                      listen(door, 1) != 0)) {
         close(door);
         return -1;
     }
     return door;
 }
 
+/* The next connection; -1 where none can be accepted. Connections that end early are no reason to
+ * stop, and descriptors or memory may be there again after a pause. */
+static int accept_next(int door) {
+    const struct timespec pause = {0, 100000000};
+    for (int i = 0; i < MOST_FAILURES; i++) {
+        int stream = accept(door, NULL, NULL);
+        if (stream >= 0) {
+            return stream;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return -1;
+}
+
 /* Each connection has a process of its own, which the next connection ends: a kernel that crashes
  * or hangs takes no more than that along. This process never calls OpenCL. */
 static int serve_connections(const arguments *given) {
-    int door = listen_at(given);
+    struct sockaddr_in place;
     pid_t child = -1;
+    if (!find_place(given, &place)) {
+        return EXIT_FAILURE;
+    }
+    int door = listen_at(&place);
     if (door < 0) {
         perror("clopt_runner: the port cannot be opened");
         return EXIT_FAILURE;
     }
     for (;;) {
-        int stream = accept(door, NULL, NULL);
+        int stream = accept_next(door);
         if (stream < 0) {
-            continue;
+            perror("clopt_runner: no connection can be accepted");
+            return EXIT_FAILURE;
         }
         if (child > 0) {
             kill(child, SIGKILL);

@@ -4,11 +4,14 @@
 #include "clopt_runner.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NUMBER_BYTES = 8 };
+enum { NUMBER_BYTES = 8, PIECE_BYTES = 1 << 20 };
+
+static const cl_ulong MOST_BYTES = (cl_ulong)1 << 34; /* a count of rows fits an unsigned */
 
 static int read_exactly(int stream, unsigned char *data, size_t bytes) {
     while (bytes > 0) {
@@ -40,6 +43,24 @@ static int write_exactly(int stream, const unsigned char *data, size_t bytes) {
     return 1;
 }
 
+/* The memory of a message grows with what has come, not with what its length promises. */
+static int read_in_pieces(int stream, runner_message *message, size_t bytes) {
+    size_t room = PIECE_BYTES;
+    do {
+        room = room < bytes / 2 ? 2 * room : bytes;
+        unsigned char *data = realloc(message->data, room ? room : 1);
+        if (!data) {
+            return 0;
+        }
+        message->data = data;
+        if (!read_exactly(stream, data + message->bytes, room - message->bytes)) {
+            return 0;
+        }
+        message->bytes = room;
+    } while (message->bytes < bytes);
+    return 1;
+}
+
 int runner_receive(int stream, runner_message *message) {
     unsigned char length[NUMBER_BYTES];
     memset(message, 0, sizeof *message);
@@ -47,12 +68,12 @@ int runner_receive(int stream, runner_message *message) {
         return 0;
     }
     cl_ulong bytes = clopt_read_u64(length);
-    if (bytes > (size_t)-1 / 2) {
+    if (bytes > MOST_BYTES || bytes > (size_t)-1) {
+        fprintf(stderr, "clopt_runner: A message has %llu bytes, and the runner takes %llu.\n",
+                (unsigned long long)bytes, (unsigned long long)MOST_BYTES);
         return 0;
     }
-    message->bytes = (size_t)bytes;
-    message->data = malloc(message->bytes ? message->bytes : 1);
-    return message->data && read_exactly(stream, message->data, message->bytes);
+    return read_in_pieces(stream, message, (size_t)bytes);
 }
 
 int runner_send(int stream, const runner_answer *answer) {
@@ -64,7 +85,7 @@ int runner_send(int stream, const runner_answer *answer) {
 
 cl_ulong runner_number(runner_message *message) {
     if (message->bytes - message->at < NUMBER_BYTES) {
-        message->is_cut = 1;
+        message->is_wrong = 1;
         return 0;
     }
     cl_ulong number = clopt_read_u64(message->data + message->at);
@@ -75,8 +96,8 @@ cl_ulong runner_number(runner_message *message) {
 const unsigned char *runner_bytes(runner_message *message, size_t *count) {
     cl_ulong bytes = runner_number(message);
     *count = 0;
-    if (message->is_cut || bytes > message->bytes - message->at) {
-        message->is_cut = 1;
+    if (message->is_wrong || bytes > message->bytes - message->at) {
+        message->is_wrong = 1;
         return NULL;
     }
     const unsigned char *data = message->data + message->at;
@@ -89,7 +110,7 @@ const char *runner_text(runner_message *message) {
     size_t count;
     const unsigned char *data = runner_bytes(message, &count);
     if (count == 0 || data[count - 1] != '\0') {
-        message->is_cut = 1;
+        message->is_wrong = 1;
         return "";
     }
     return (const char *)data;

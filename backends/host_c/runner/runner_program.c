@@ -1,13 +1,16 @@
 /* The tables of a program, from a message to the structures that the runtime interprets. */
 #include "clopt_runner.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Zeroed memory for `count` things, at most as many as the message has bytes: each takes some. */
-static void *allocate(runner_program *program, size_t *count, size_t bytes) {
-    if (*count > program->message.bytes) {
-        program->message.is_cut = 1;
+/* Zeroed memory for `count` things of `bytes`, whose rows follow in the message. Each row takes at
+ * least `numbers` numbers there, so that a few bytes of a message cannot ask for all memory. */
+static void *allocate(runner_program *program, size_t *count, size_t bytes, size_t numbers) {
+    const runner_message *message = &program->message;
+    if (*count > (message->bytes - message->at) / (numbers * sizeof(cl_ulong))) {
+        program->message.is_wrong = 1;
         *count = 0;
     }
     if (program->kept_count == program->kept_room) {
@@ -27,14 +30,23 @@ static void *allocate(runner_program *program, size_t *count, size_t bytes) {
     return memory;
 }
 
-static size_t size(runner_program *program) { return (size_t)runner_number(&program->message); }
+/* The next number, which has to fit into a size, or into an unsigned integer. */
+static size_t size(runner_program *program) {
+    cl_ulong number = runner_number(&program->message);
+    program->message.is_wrong |= number > (size_t)-1;
+    return (size_t)number;
+}
 
-static unsigned index_of(runner_program *program) { return (unsigned)size(program); }
+static unsigned index_of(runner_program *program) {
+    cl_ulong number = runner_number(&program->message);
+    program->message.is_wrong |= number > UINT_MAX;
+    return (unsigned)number;
+}
 
 static clopt_image image(runner_program *program) {
     clopt_image found;
-    found.kind = (clopt_image_kind)size(program);
-    found.channel = (cl_channel_type)size(program);
+    found.kind = (clopt_image_kind)index_of(program);
+    found.channel = (cl_channel_type)index_of(program);
     found.width = size(program);
     found.height = size(program);
     found.layers = size(program);
@@ -47,15 +59,16 @@ static void read_info(runner_program *program) {
     info->target = "this device";
     info->input_count = size(program);
     size_t count = size(program);
-    clopt_tensor *tensors = allocate(program, &count, sizeof *tensors);
+    clopt_tensor *tensors = allocate(program, &count, sizeof *tensors, 2);
     for (size_t i = 0; i < count; i++) {
         tensors[i].name = runner_text(&program->message);
         tensors[i].bytes = size(program);
     }
     info->tensors = tensors;
+    program->message.is_wrong |= info->input_count > count;
     info->output_count = count > info->input_count ? count - info->input_count : 0;
     info->arena_count = size(program);
-    size_t *arenas = allocate(program, &info->arena_count, sizeof *arenas);
+    size_t *arenas = allocate(program, &info->arena_count, sizeof *arenas, 1);
     for (size_t i = 0; i < info->arena_count; i++) {
         arenas[i] = size(program);
     }
@@ -64,10 +77,10 @@ static void read_info(runner_program *program) {
 
 static void read_sources(runner_program *program) {
     size_t count = size(program);
-    clopt_source *sources = allocate(program, &count, sizeof *sources);
+    clopt_source *sources = allocate(program, &count, sizeof *sources, 1);
     size_t one = 1;
     for (size_t i = 0; i < count; i++) {
-        const char **line = allocate(program, &one, sizeof *line);
+        const char **line = allocate(program, &one, sizeof *line, 1);
         *line = runner_text(&program->message);
         sources[i].lines = line;
         sources[i].line_count = 1;
@@ -75,7 +88,7 @@ static void read_sources(runner_program *program) {
     program->tables.sources = sources;
     program->tables.source_count = (unsigned)count;
     count = size(program);
-    clopt_kernel *kernels = allocate(program, &count, sizeof *kernels);
+    clopt_kernel *kernels = allocate(program, &count, sizeof *kernels, 4);
     for (size_t i = 0; i < count; i++) {
         kernels[i].name = runner_text(&program->message);
         kernels[i].source = index_of(program);
@@ -88,9 +101,9 @@ static void read_sources(runner_program *program) {
 
 static void read_memory(runner_program *program) {
     size_t count = size(program);
-    clopt_root *roots = allocate(program, &count, sizeof *roots);
+    clopt_root *roots = allocate(program, &count, sizeof *roots, 8);
     for (size_t i = 0; i < count; i++) {
-        roots[i].kind = (clopt_root_kind)size(program);
+        roots[i].kind = (clopt_root_kind)index_of(program);
         roots[i].bytes = size(program);
         roots[i].weights_offset = size(program);
         roots[i].image = image(program);
@@ -98,7 +111,7 @@ static void read_memory(runner_program *program) {
     program->tables.roots = roots;
     program->tables.root_count = (unsigned)count;
     count = size(program);
-    clopt_slot *slots = allocate(program, &count, sizeof *slots);
+    clopt_slot *slots = allocate(program, &count, sizeof *slots, 13);
     for (size_t i = 0; i < count; i++) {
         slots[i].name = runner_text(&program->message);
         slots[i].root = index_of(program);
@@ -115,7 +128,7 @@ static void read_memory(runner_program *program) {
 }
 
 static void read_command(runner_program *program, clopt_command *command) {
-    command->kind = (clopt_command_kind)size(program);
+    command->kind = (clopt_command_kind)index_of(program);
     command->kernel = index_of(program);
     command->dimensions = index_of(program);
     for (int i = 0; i < 3; i++) {
@@ -125,44 +138,24 @@ static void read_command(runner_program *program, clopt_command *command) {
         command->local[i] = size(program);
     }
     size_t count = size(program);
-    unsigned *arguments = allocate(program, &count, sizeof *arguments);
+    unsigned *arguments = allocate(program, &count, sizeof *arguments, 1);
     for (size_t i = 0; i < count; i++) {
         arguments[i] = index_of(program);
     }
     command->arguments = arguments;
     command->argument_count = (unsigned)count;
     count = size(program);
-    cl_int *bounds = allocate(program, &count, sizeof *bounds);
+    cl_int *bounds = allocate(program, &count, sizeof *bounds, 1);
     for (size_t i = 0; i < count; i++) {
-        bounds[i] = (cl_int)size(program);
+        unsigned bound = index_of(program);
+        program->message.is_wrong |= bound > INT_MAX;
+        bounds[i] = (cl_int)bound;
     }
     command->bounds = bounds;
     command->bound_count = (unsigned)count;
 }
 
-/* Whether every number of a table is in the table that it points into. */
-static int is_closed(const clopt_program *tables) {
-    int is_right = tables->root_count >= clopt_tensor_count(tables->info);
-    for (unsigned i = 0; i < tables->kernel_count; i++) {
-        is_right &= tables->kernels[i].source < tables->source_count;
-    }
-    for (unsigned i = 0; i < tables->slot_count; i++) {
-        is_right &= tables->slots[i].root < tables->root_count;
-        is_right &= tables->slots[i].object < tables->root_count;
-    }
-    for (unsigned i = 0; i < tables->command_count; i++) {
-        const clopt_command *command = &tables->commands[i];
-        is_right &= command->kind == CLOPT_COPY
-                        ? command->argument_count == 2
-                        : command->kind == CLOPT_LAUNCH && command->kernel < tables->kernel_count;
-        for (unsigned j = 0; j < command->argument_count; j++) {
-            is_right &= command->arguments[j] < tables->slot_count;
-        }
-    }
-    return is_right;
-}
-
-int runner_read_program(runner_program *program, runner_message *message) {
+const char *runner_read_program(runner_program *program, runner_message *message) {
     memset(program, 0, sizeof *program);
     program->message = *message;
     memset(message, 0, sizeof *message);
@@ -174,7 +167,7 @@ int runner_read_program(runner_program *program, runner_message *message) {
     read_sources(program);
     read_memory(program);
     size_t count = size(program);
-    clopt_command *commands = allocate(program, &count, sizeof *commands);
+    clopt_command *commands = allocate(program, &count, sizeof *commands, 11);
     for (size_t i = 0; i < count; i++) {
         read_command(program, &commands[i]);
     }
@@ -183,13 +176,13 @@ int runner_read_program(runner_program *program, runner_message *message) {
     size_t digest_bytes;
     const unsigned char *digest = runner_bytes(&program->message, &digest_bytes);
     program->weights = runner_bytes(&program->message, &program->weights_bytes);
-    if (program->message.is_cut || program->message.at != program->message.bytes ||
-        digest_bytes != sizeof tables->digest || !is_closed(tables)) {
-        return 0;
+    if (program->message.is_wrong || program->message.at != program->message.bytes ||
+        digest_bytes != sizeof tables->digest) {
+        return "The message is no program.";
     }
     memcpy(tables->digest, digest, digest_bytes);
     program->info.weights_bytes = program->weights_bytes;
-    return 1;
+    return runner_check(program);
 }
 
 void runner_free_program(runner_program *program) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { HELLO, LOAD, WRITE, RUN, READ, REQUESTS };
+enum { MOST_RUNS = 1 << 16 }; /* their times are one answer */
 
 typedef struct session {
     cl_device_id device;
@@ -99,12 +100,32 @@ static clopt_status bind(session *s) {
     return CLOPT_OK;
 }
 
+/* The roots and the tensors on the host have to fit into the memory of the device: a driver may
+ * abort where the host has none left. */
+static clopt_status check_memory(session *s) {
+    const clopt_program *tables = &s->program.tables;
+    cl_ulong room = 0;
+    clGetDeviceInfo(s->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof room, &room, NULL);
+    for (unsigned i = 0; i < tables->root_count; i++) {
+        if (tables->roots[i].bytes > room) {
+            return fail(s, CLOPT_DEVICE, "The device has less memory than the program needs.");
+        }
+        room -= tables->roots[i].bytes;
+    }
+    return CLOPT_OK;
+}
+
 /* Builds a program, in place of the one before. */
 static clopt_status load(session *s, runner_message *request, runner_answer *answer) {
     (void)answer;
     unload(s);
-    if (!runner_read_program(&s->program, request)) {
-        return fail(s, CLOPT_ARGUMENT, "The message is no program.");
+    const char *wrong = runner_read_program(&s->program, request);
+    if (wrong) {
+        return fail(s, CLOPT_ARGUMENT, wrong);
+    }
+    clopt_status status = check_memory(s);
+    if (status != CLOPT_OK) {
+        return status;
     }
     clopt_options options;
     memset(&options, 0, sizeof options);
@@ -113,8 +134,7 @@ static clopt_status load(session *s, runner_message *request, runner_answer *ans
     options.queue = s->queue;
     options.weights = s->program.weights;
     options.weights_bytes = s->program.weights_bytes;
-    clopt_status status =
-        clopt_create(&s->program.tables, &options, &s->model, s->message, sizeof s->message);
+    status = clopt_create(&s->program.tables, &options, &s->model, s->message, sizeof s->message);
     return status == CLOPT_OK ? bind(s) : status;
 }
 
@@ -159,6 +179,9 @@ static clopt_status run(session *s, runner_message *request, runner_answer *answ
     clopt_status status = CLOPT_OK;
     if (!s->tensors) {
         return fail(s, CLOPT_ARGUMENT, "There is no program to run.");
+    }
+    if (request->is_wrong || runs > MOST_RUNS) {
+        return fail(s, CLOPT_ARGUMENT, "A request to run has to ask for at most 65536 runs.");
     }
     clopt_timing *timings = calloc(count ? count : 1, sizeof *timings);
     if (!timings) {
