@@ -1,7 +1,7 @@
 """What other installed packages add to clopt, found by their entry points.
 
 An operation, a pass or a text backend comes by the group `xdsl.universe`; the groups of clopt are
-named beside the tables that they extend. `docs/extend-from-outside.md` has an example of each.
+named beside the tables that they extend. `docs/extend/from-outside.md` has an example of each.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = (ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted(ROOT.glob("docs/*.md")))
+PAGES = (ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted(ROOT.glob("docs/**/*.md")))
 
 FIGURE = re.compile(r"(?P<value>[^\s|(<>]*)(?P<comment><!-- = (?P<name>[\w.]+) -->)")
 TABLE = re.compile(r"(?P<head><!-- table (?P<name>\w+) -->\n).*?(?P<end><!-- end -->)", re.S)
@@ -94,7 +94,9 @@ def compare() -> dict[str, str]:
     (rounds,) = re.findall(
         r"(\d+) shuffled rounds", (RESULTS / "compare.md").read_text(encoding="utf-8")
     )
-    return {"rounds": rounds, "error": power(max(errors))}
+    ratios = [rows["clopt-intel"]["x_ort"] for rows in read("compare").values()]
+    faster = 1 / geometric_mean(ratios)
+    return {"rounds": rounds, "error": power(max(errors)), "faster": f"{faster:.2f}"}
 
 
 def compare_table() -> str:

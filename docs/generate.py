@@ -117,7 +117,7 @@ def _default(option: PassOptionInfo) -> str:
 def targets_page() -> str:
     """docs/targets.md"""
     parts = ["# The targets\n", f"{NOTICE}\n"]
-    parts += ["[Choosing one, changing its facts, adding one](add-a-device.md).\n"]
+    parts += ["[Choosing one, changing its facts, adding one](extend/add-a-device.md).\n"]
     columns = ["device_type", "compute_units", "registers", "fp16", "image_cost", "uses_textures"]
     parts += [f"| target | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for name in target_names():
@@ -193,7 +193,7 @@ def pages() -> dict[Path, str]:
         DOCS / "passes.md": passes_page(),
         DOCS / "targets.md": targets_page(),
     }
-    others = [path for path in sorted(DOCS.glob("*.md")) if path not in written]
+    others = [path for path in sorted(DOCS.glob("**/*.md")) if path not in written]
     return written | {path: refreshed(path.read_text(encoding="utf-8")) for path in others}
 
 

@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 
 from clopt.context import CloptContext
 
-PAGE = (Path(__file__).parents[2] / "docs" / "add-a-pass.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "extend" / "add-a-pass.md").read_text(encoding="utf-8")
 NAME = "clopt.passes.nn.drop_repeated_relus"
 
 

@@ -46,10 +46,10 @@ def test_a_result_says_where_it_is_from(report: Path) -> None:
     assert ORIGIN.search(report.read_text(encoding="utf-8"))
 
 
-def test_readme_shows_what_the_command_prints(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_shows_what_the_command_prints(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
     (found,) = re.findall(
-        r"```sh\n(clopt-compile [^`]*--memory-report [^`]*)```\n\n```\n(.*?)\n```", readme, re.S
+        r"```sh\n(clopt-compile [^`]*--memory-report [^`]*)```\n\n```\n(.*?)\n```", page, re.S
     )
     command, shown = found
     words = command.replace("\\\n", " ").replace("examples/", f"{ROOT}/examples/").split()

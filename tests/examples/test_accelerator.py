@@ -1,4 +1,4 @@
-"""The accelerator of docs/add-an-accelerator.md, in a package that is built from the page alone."""
+"""The accelerator of docs/extend/add-an-accelerator.md, built from the page alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from support import packages
 
-PAGE = Path(__file__).parents[2] / "docs" / "add-an-accelerator.md"
+PAGE = Path(__file__).parents[2] / "docs" / "extend" / "add-an-accelerator.md"
 
 # What the page says beside its example. Each name is one of `use.py`.
 CHECKS = """

@@ -1,4 +1,4 @@
-"""The examples of the README work as it shows them."""
+"""The examples of README.md and of the first pages work as these show them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ from clopt.tools import compile as compile_tool
 from clopt.tools import opt, run
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks_of(page: str, language: str) -> list[str]:
+    """Return the fenced blocks of a page in one language."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+
+
 SEGMENTATION = """
 <ir_version: 8, opset_import: ["" : 17]>
 net (float[1,3,224,224] camera) => (float[1,1,224,224] mask) {
@@ -58,15 +65,17 @@ def test_an_application_and_a_network_share_a_queue(device: str, tmp_path: Path)
     assert int(right[1]) >= 18
 
 
-def test_python_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_python_of_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    code, *_ = _python_of_the_readme()
-    exec(compile(code, "README.md", "exec"), {})
-    assert (tmp_path / "digits" / "kernels.cl").exists()
+    names: dict[str, Any] = {"image": np.zeros((1, 1, 8, 8), np.float32)}
+    code, *_ = blocks_of(page, "python")
+    exec(compile(code, page, "exec"), names)
+    assert names["logits"].shape == (1, 10)
 
 
-def test_images_of_the_readme(
+def test_images_of_the_page(
     device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(tmp_path)
@@ -79,33 +88,29 @@ def test_images_of_the_readme(
     flags: Any = pyopencl.mem_flags.READ_ONLY | pyopencl.mem_flags.COPY_HOST_PTR
     create = cast("Any", pyopencl).create_image
     image = create(context, flags, form, pixels.shape[1::-1], hostbuf=pixels)
-    _, code, _ = _python_of_the_readme()
+    _, code = blocks_of("docs/python.md", "python")
     names: dict[str, Any] = {"clopt": clopt, "queue": queue, "image": image}
-    exec(compile(code, "README.md", "exec"), names)
+    exec(compile(code, "python.md", "exec"), names)
     (extents,) = re.findall(r"width and height: (.*)", code)
     assert capsys.readouterr().out.strip() == extents
     expected = pixels[..., :3].max(axis=2) / 255
     np.testing.assert_allclose(names["mask"][0, 0], expected, rtol=1e-6)
 
 
-def test_quantising_of_the_readme(
+def test_quantising_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(tmp_path)
     text = f'<ir_version: 8, opset_import: ["" : 17]>{PRODUCT}'
     onnx.save(onnx.parser.parse_model(text), "model.onnx")
     np.savez("samples.npz", x=np.random.default_rng(0).standard_normal((8, 4), np.float32))
-    *_, code = _python_of_the_readme()
-    exec(compile(code, "README.md", "exec"), {"clopt": clopt})
+    (code,) = blocks_of("docs/quantisation.md", "python")
+    exec(compile(code, "quantisation.md", "exec"), {"clopt": clopt})
     values = json.loads(capsys.readouterr().out)
     assert [value["name"] for value in values] == ["x", "y"]
 
 
-def _python_of_the_readme() -> list[str]:
-    return re.findall(r"```python\n(.*?)```", README, re.S)
-
-
-def test_tools_of_the_readme(capsys: pytest.CaptureFixture[str]):
+def test_tools_of_the_pages(capsys: pytest.CaptureFixture[str]):
     model = str(ROOT / "examples" / "digits" / "digits.onnx")
     opt.main([model, "--dim", "batch=1", "-p", "simplify,fuse"])
     assert "nn.fused" in capsys.readouterr().out
@@ -115,8 +120,8 @@ def test_tools_of_the_readme(capsys: pytest.CaptureFixture[str]):
     assert "relative error" in capsys.readouterr().out
 
 
-def test_clml_of_the_readme(device: str, capsys: pytest.CaptureFixture[str]):
-    (command,) = re.findall(r"^clopt-run (.*--clml-library.*)$", _joined(README), re.M)
+def test_clml_of_the_page(device: str, capsys: pytest.CaptureFixture[str]):
+    command = _joined(blocks_of("docs/clml.md", "sh")[0]).removeprefix("clopt-run ")
     words = [str(ROOT / word) if word.endswith(".onnx") else word for word in command.split()]
     run.main([*words, "--device", device])
     printed = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The packages of docs/extend-from-outside.md and add-a-backend.md, built from the pages alone."""
+"""The packages of docs/extend/from-outside.md and add-a-backend.md, built from the pages alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clopt import plugins
 from clopt.errors import CloptError
 from support import packages
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "extend"
 
 # What the page says beside its example, in the process of its `use.py`.
 CHECKS = """
@@ -49,7 +49,7 @@ assert clopt_prints(twice, "-p", "shiny-drop-repeated-relus").count("nn.unary re
 
 
 def test_a_package_out_of_tree(tmp_path: Path):
-    package = packages.install(DOCS / "extend-from-outside.md", tmp_path)
+    package = packages.install(DOCS / "from-outside.md", tmp_path)
     script = package / "use.py"
     script.write_text(script.read_text() + CHECKS)
     packages.run_script(package, "use.py", tmp_path / "twice.mlir")

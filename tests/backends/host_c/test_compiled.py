@@ -183,11 +183,11 @@ def test_header_is_one_of_cpp(tmp_path: Path) -> None:
     subprocess.run(["g++", *flags, source], check=True)
 
 
-def test_c_of_the_readme(tmp_path: Path) -> None:
-    (code,) = re.findall(r"```c\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+def test_c_of_the_page(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```c\n(.*?)```", (ROOT / "docs" / "c-package.md").read_text(), re.S)
     clopt.compile(DIGITS, "generic", {"batch": 1}).save_c(tmp_path, "digits")
-    (tmp_path / "readme.c").write_text(code)
-    objects(compilers()[0], [tmp_path / "readme.c"], tmp_path)
+    (tmp_path / "page.c").write_text(code)
+    objects(compilers()[0], [tmp_path / "page.c"], tmp_path)
 
 
 SPY = """
