@@ -3,22 +3,27 @@
 The scheduler spreads trials over workers of one kind of device and gives those of a lost worker to
 others. Where it ends itself, its workers and this side wait for the next one at its address, and
 each trial that has no result yet is tried again. The first result of a trial is the only one.
+Without workers for `_MOST_LONELY` seconds, all trials end with a sentence.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+import pickle
+import uuid
+from collections.abc import Awaitable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from threading import Thread
 from typing import Any, TypeVar, cast
 
+import distributed
 from distributed import Client
 from distributed.scheduler import KilledWorker
 
 from ..errors import CloptError
+from .fleet_security import OPEN, Certificates
 from .fleet_worker import TaskMissing, device_of, key_of, try_plan
 from .instrument import Device
 from .trial import Fault, Result, Task, Trial
@@ -29,27 +34,44 @@ T = TypeVar("T")
 _PATIENCE = 10.0
 """Seconds within which a scheduler answers that is there."""
 
+_ATTEMPT = 4.0
+"""Seconds of one attempt at connecting; less than half of `_PATIENCE`, so that a second fits."""
+
 _LOOK = 0.5
 """Seconds between looks at the workers."""
 
+_MOST_LONELY = 300.0
+"""Seconds without a worker of the device after which all trials are given up."""
+
+_MOST_SECONDS = 3600.0
+"""Of a trial. Workers end it long before; this is for a worker that answers its scheduler only."""
+
 _MOST_LOSSES = 2
 """How often a plan is given up by the scheduler, each time after several lost workers."""
+
+_MOST_LOST_ANSWERS = 5
+"""How often a trial may end without its answer, as when the connection is lost meanwhile."""
 
 
 class Fleet:
     """Tries plans on the workers of a scheduler."""
 
-    def __init__(self, scheduler: str, device: str = "") -> None:
+    def __init__(self, scheduler: str, device: str = "", certificates: Certificates = OPEN) -> None:
         """`scheduler` is an address such as `tcp://host:8786`; `device` a part of a device's name.
 
         Raises CloptError where no scheduler answers or its workers have not one such device.
         """
+        certificates.check(scheduler)
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we tell what matters
         self._scheduler = scheduler
+        self._security = certificates.security()
         self._client: Any = None  # a distributed.Client, whose methods have no types
         self._is_closed = False
         self._running = 0
         self._slots = 0
+        self._answers: dict[str, Result | TaskMissing] = {}
+        """By the ticket of a trial."""
+        self._topic = f"clopt-{uuid.uuid4().hex}"
         self._tasks: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
         # Attempts at connecting that dask.distributed gave up itself.
@@ -69,7 +91,8 @@ class Fleet:
     def submit(self, trial: Trial) -> Future[Result]:
         """Try a plan. The future gets a result, whatever becomes of workers and scheduler.
 
-        It gets a CloptError where the scheduler has another clopt, and is cancelled by `close`.
+        It gets a CloptError where the scheduler has another clopt or has had no worker for long,
+        and is cancelled by `close`.
         """
         return asyncio.run_coroutine_threadsafe(self._result(trial), self._loop)
 
@@ -78,24 +101,36 @@ class Fleet:
         if self._is_closed:
             return
         self._is_closed = True
-        self._call(self._stop())
+        with suppress(CloptError):
+            self._call(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._thread.join(_PATIENCE)
+        if not self._thread.is_alive():  # else it ends with the process
+            self._loop.close()
 
     def _call(self, what: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(what, self._loop).result()
+        future = asyncio.run_coroutine_threadsafe(what, self._loop)
+        try:
+            return future.result(2 * _PATIENCE)
+        except TimeoutError as error:
+            future.cancel()
+            raise self._silence() from error
+
+    def _silence(self) -> CloptError:
+        return CloptError(
+            f"No scheduler answers at {self._scheduler}; start one with dask scheduler."
+        )
 
     async def _start(self, device: str) -> Device:
         self._change = asyncio.Condition()
         self._connecting = asyncio.Lock()
+        self._given_up: asyncio.Future[Result] = self._loop.create_future()
         try:
-            client = await asyncio.wait_for(self._connected(), _PATIENCE)
+            async with asyncio.timeout(_PATIENCE):
+                client = await self._connected(is_first=True)
+                labels = await _apart(_slots_of(client), _PATIENCE)
         except TimeoutError as error:
-            raise CloptError(
-                f"No scheduler answers at {self._scheduler}; start one with dask scheduler."
-            ) from error
-        labels = await _slots_of(client)
+            raise self._silence() from error
         fitting = sorted(label for label in labels if device.lower() in label.lower())
         if len(fitting) != 1:
             there = "; ".join(fitting or sorted(labels)) or "none"
@@ -113,52 +148,88 @@ class Fleet:
     async def _stop(self) -> None:
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_ATTEMPT)
         await self._disconnect()
 
     async def _watch(self) -> None:
-        """Know how many trials run at once."""
-        while True:
+        """Know how many trials run at once, and give up where that is none for too long."""
+        last = self._loop.time()
+        while not self._given_up.done():
             client = self._client
             slots = 0
             if client is not None and client.status == "running":
-                try:
-                    found = await asyncio.wait_for(_slots_of(client), _PATIENCE)
+                # A connection that closes meanwhile ends the call by an error of any kind.
+                with suppress(Exception):
+                    found = await _apart(_slots_of(client), _PATIENCE)
                     slots = found.get(self._label, 0)
-                except (Exception, asyncio.CancelledError):
-                    # A connection that closes meanwhile ends the call by an error of any kind.
-                    if _is_cancelled():
-                        raise
+            last = self._loop.time() if slots else last
+            if self._loop.time() - last > _MOST_LONELY:
+                self._given_up.set_exception(
+                    CloptError(
+                        f"The scheduler at {self._scheduler} has had no worker with "
+                        f"{self.device.name} for {_MOST_LONELY / 60:g} minutes. Start one with "
+                        "clopt-tune worker; the same command goes on from what was tried."
+                    )
+                )
             async with self._change:
                 self._slots = slots
                 self._change.notify_all()
             await asyncio.sleep(_LOOK)
 
-    async def _connected(self) -> Any:
-        """The connection to the scheduler, made anew where it was lost."""
+    async def _connected(self, *, is_first: bool = False) -> Any:
+        """The connection to the scheduler, made anew where it was lost.
+
+        Raises CloptError where at first something else than a scheduler answers.
+        """
         async with self._connecting:
             while self._client is None or self._client.status != "running":
                 await self._disconnect()
-                self._client = cast("Any", Client)(
-                    self._scheduler, asynchronous=True, timeout=_PATIENCE, name="clopt-tune"
-                )
                 try:
-                    await asyncio.wait_for(self._client, _PATIENCE)
+                    self._client = cast("Any", Client)(
+                        self._scheduler,
+                        asynchronous=True,
+                        timeout=_ATTEMPT,
+                        name="clopt-tune",
+                        security=self._security,
+                    )
+                    await _apart(self._client, _ATTEMPT)
+                    self._client.subscribe_topic(self._topic, self._hear)
                 except (OSError, TimeoutError):
+                    await asyncio.sleep(_LOOK)
+                except Exception as error:  # such as a length of 3 EiB, read in a greeting of ssh
+                    if is_first:
+                        raise CloptError(
+                            f"What answers at {self._scheduler} is no scheduler of "
+                            "dask.distributed; name the address that dask scheduler printed."
+                        ) from error
                     await asyncio.sleep(_LOOK)
             return self._client
 
     async def _disconnect(self) -> None:
         if self._client is not None:
             with suppress(Exception):
-                await asyncio.wait_for(self._client.close(), _PATIENCE)
+                await _apart(self._client.close(), _ATTEMPT)
+
+    def _hear(self, event: tuple[float, tuple[str, bytes]]) -> None:
+        """Keep the answer of a worker."""
+        ticket, answer = event[1]
+        self._answers[ticket] = pickle.loads(answer)
 
     async def _result(self, trial: Trial) -> Result:
-        """Try a plan once a worker is free, so that no worker is blamed for trials that wait."""
         own = asyncio.current_task()
         assert own is not None
         self._tasks.add(own)
         own.add_done_callback(self._tasks.discard)
+        tried = asyncio.create_task(self._in_turn(trial))
+        try:
+            await asyncio.wait([tried, self._given_up], return_when=asyncio.FIRST_COMPLETED)
+            return (tried if tried.done() else self._given_up).result()
+        finally:
+            tried.cancel()
+
+    async def _in_turn(self, trial: Trial) -> Result:
+        """Try a plan once a worker is free, so that no worker is blamed for trials that wait."""
         async with self._change:
             await self._change.wait_for(lambda: self._running < self._slots)
             self._running += 1
@@ -170,7 +241,7 @@ class Fleet:
                 self._change.notify_all()
 
     async def _tried(self, trial: Trial) -> Result:
-        losses = 0
+        losses = lost_answers = 0
         task: Task | None = None
         while True:
             client = await self._connected()
@@ -186,18 +257,31 @@ class Fleet:
                     f"The scheduler at {self._scheduler} cannot read trials; install the version "
                     "of clopt there that you have here."
                 ) from error
-            except (asyncio.CancelledError, CancelledError, OSError, TimeoutError):
-                if _is_cancelled():
-                    raise
+            except (CancelledError, OSError, TimeoutError):
                 await asyncio.sleep(_LOOK)  # the scheduler has gone
             else:
                 if isinstance(answer, Result):
                     return answer
-                task = trial.task
+                task = trial.task if answer is not None else task
+                lost_answers += answer is None
+                if lost_answers == _MOST_LOST_ANSWERS:
+                    raise CloptError(
+                        f"Workers at {self._scheduler} have tried a plan {lost_answers} times, and "
+                        "no answer arrived; install the version of clopt there that you have here."
+                    )
 
-    async def _asked(self, client: Any, trial: Trial, task: Task | None) -> Result | TaskMissing:
-        return await client.submit(
+    async def _asked(
+        self, client: Any, trial: Trial, task: Task | None
+    ) -> Result | TaskMissing | None:
+        """The answer of a worker; None where it was lost.
+
+        Workers send answers along the connection that they opened to the scheduler, as events. A
+        scheduler fetches results of its own tasks, for which it would have to reach the worker.
+        """
+        ticket = uuid.uuid4().hex
+        future = client.submit(
             try_plan,
+            (self._topic, ticket),
             key_of(trial.task),
             task,
             trial.plan,
@@ -206,12 +290,31 @@ class Fleet:
             resources={self._label: 1},
             pure=False,
         )
+        await _apart(cast("Any", distributed).wait(future), _MOST_SECONDS)
+        if future.status == "error":
+            raise await _apart(future.exception(), _PATIENCE)
+        return self._answers.pop(ticket, None)
 
 
-def _is_cancelled() -> bool:
-    """Whether nobody wants the result of this coroutine any more."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+async def _apart(what: Awaitable[T], seconds: float) -> T:
+    """Return what a call of dask.distributed returns, which runs as a task of its own.
+
+    In Python 3.11 `asyncio.wait_for`, with which such calls are made, drops a cancellation that
+    arrives when what it waits for is done. `asyncio.wait` drops none: the caller is cancelled and
+    its time ends, whatever the call does. Raises TimeoutError after so many seconds, and
+    ConnectionError where the call was cancelled by itself.
+    """
+    task = asyncio.ensure_future(what)
+    try:
+        await asyncio.wait([task], timeout=seconds)
+    finally:
+        is_done = task.done()
+        task.cancel()
+    if not is_done:
+        raise TimeoutError
+    if task.cancelled():
+        raise ConnectionError
+    return task.result()
 
 
 async def _slots_of(client: Any) -> dict[str, int]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import socket
 import uuid
 from collections import OrderedDict
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
 from typing import Any, cast
 
 import dask.config
-from distributed import Reschedule, Worker, get_worker
+from distributed import Reschedule, Security, Worker, get_worker
 from distributed.diagnostics.plugin import WorkerPlugin
 
 from ..dialects import tir
 from ..errors import CloptError
+from .fleet_security import OPEN, Certificates
 from .instrument import Device, Instrument
 from .trial import Result, Rival, Task, Trial
 from .workers import LocalMachines
@@ -24,11 +27,18 @@ from .workers import LocalMachines
 _PLUGIN = "clopt"
 _BETWEEN = " | driver "
 
+LOOPBACK = "127.0.0.1"
+"""Where workers listen. Nothing has to reach them: they open the connection to the scheduler, and
+trials and answers go along it."""
+
 _MOST_TASKS = 8
 """Tasks that a worker keeps, with their weights."""
 
 _PAUSE = 1.0
 """Seconds before a worker looks for its scheduler again."""
+
+_MOST_REFUSALS = 5
+"""How often in a row a scheduler may refuse a worker."""
 
 # What a scheduler's worker does beside its trials would disturb them.
 _CONFIG = {"distributed.worker.profile.enabled": False}
@@ -55,38 +65,73 @@ def key_of(task: Task) -> str:
     return sha256(repr(content).encode()).hexdigest()
 
 
-def serve(scheduler: str, instrument: Instrument, slots: int = 1, seconds: float = 30.0) -> None:
+@dataclass(frozen=True)
+class Place:
+    """Where a worker finds its scheduler, and where it listens itself."""
+
+    scheduler: str
+    certificates: Certificates = OPEN
+    listen: str = LOOPBACK
+
+
+class _Worker(Worker):
+    """A worker without a server of HTTP, which would tell its state to all who ask."""
+
+    def start_http_server(self, *args: object, **options: object) -> None: ...
+
+
+def serve(place: Place, instrument: Instrument, slots: int = 1, seconds: float = 30.0) -> None:
     """Try plans until the process ends, `slots` at once and each for at most so many seconds.
 
     Waits for a scheduler at this address where there is none yet or no more. Raises CloptError
     where the instrument's device is not there or has gone.
     """
+    place.certificates.check(place.scheduler)
+    security = place.certificates.security()
     machines = LocalMachines(instrument, slots, seconds)
     try:
         with dask.config.set(_CONFIG):
-            asyncio.run(_serve(scheduler, machines))
+            asyncio.run(_serve(place, security, machines))
     finally:
         machines.close()
 
 
-async def _serve(scheduler: str, machines: LocalMachines) -> None:
+async def _serve(place: Place, security: Security | None, machines: LocalMachines) -> None:
     failure = asyncio.get_running_loop().create_future()
     bench = _Bench(machines, failure)
+    refusals = 0
     while True:
-        worker = Worker(
-            scheduler,
-            name=f"{machines.device.name} at {socket.gethostname()} {uuid.uuid4().hex[:8]}",
-            nthreads=machines.slots,
-            resources={label_of(machines.device): machines.slots},
-            plugins=(bench,),
-            memory_limit=0,
-        )
-        async with worker:
-            ended = asyncio.ensure_future(worker.finished())
-            await asyncio.wait([ended, failure], return_when=asyncio.FIRST_COMPLETED)
+        try:
+            async with _worker(place, security, machines, bench) as worker:
+                refusals = 0
+                ended = asyncio.ensure_future(worker.finished())
+                await asyncio.wait([ended, failure], return_when=asyncio.FIRST_COMPLETED)
+        except RuntimeError as error:
+            # Workers of two machines may listen on the same port of their loopbacks.
+            refusals += 1
+            if refusals == _MOST_REFUSALS:
+                raise CloptError(
+                    f"What answers at {place.scheduler} takes no workers: {error.__cause__!r}; "
+                    "name the address that dask scheduler printed."
+                ) from error
         if failure.done():
             raise CloptError(failure.result())
         await asyncio.sleep(_PAUSE)
+
+
+def _worker(
+    place: Place, security: Security | None, machines: LocalMachines, bench: _Bench
+) -> Worker:
+    return _Worker(
+        place.scheduler,
+        host=place.listen,
+        security=security,
+        name=f"{machines.device.name} at {socket.gethostname()} {uuid.uuid4().hex[:8]}",
+        nthreads=machines.slots,
+        resources={label_of(machines.device): machines.slots},
+        plugins=(bench,),
+        memory_limit=0,
+    )
 
 
 class _Bench(WorkerPlugin):
@@ -122,11 +167,34 @@ class _Bench(WorkerPlugin):
 
 
 def try_plan(
-    key: str, task: Task | None, plan: tir.Plan, most_runs: int, rival: Rival | None
-) -> Result | TaskMissing:
-    """Try a plan on the worker that runs this; `task` may be missing where it was there before."""
-    bench = cast("Any", get_worker()).plugins[_PLUGIN]
+    to: tuple[str, str],
+    key: str,
+    task: Task | None,
+    plan: tir.Plan,
+    most_runs: int,
+    rival: Rival | None,
+) -> None:
+    """Try a plan on the worker that runs this; `task` may be missing where it was there before.
+
+    The answer goes to a topic of the scheduler's events, with a ticket: both are in `to`.
+    """
+    topic, ticket = to
+    worker = cast("Any", get_worker())
+    bench = worker.plugins[_PLUGIN]
     assert isinstance(bench, _Bench)
+    worker.log_event(
+        topic, (ticket, pickle.dumps(_answer(bench, key, task, plan, most_runs, rival)))
+    )
+
+
+def _answer(
+    bench: _Bench,
+    key: str,
+    task: Task | None,
+    plan: tir.Plan,
+    most_runs: int,
+    rival: Rival | None,
+) -> Result | TaskMissing:
     task = bench.task(key, task)
     if task is None:
         return TaskMissing()

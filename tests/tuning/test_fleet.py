@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import Random
 from threading import Event, Thread
+from typing import Any
 
+import psutil
 import pytest
 
 from clopt.errors import CloptError
 from clopt.tuning import fleet as fleet_module
+from clopt.tuning import fleet_worker
 from clopt.tuning.fleet import Fleet
+from clopt.tuning.fleet_security import OPEN, Certificates
+from clopt.tuning.fleet_worker import Place, serve
 from clopt.tuning.trial import Fault, Result, Trial
 from clopt.tuning.workers import LocalMachines
 from support.tuning.kills import database, killing
@@ -33,20 +40,26 @@ def free_port() -> int:
         return found.getsockname()[1]
 
 
+def ports(pid: int) -> list[str]:
+    """The addresses on which a process listens."""
+    found = psutil.Process(pid).net_connections("inet")
+    return [each.laddr.ip for each in found if each.status == psutil.CONN_LISTEN]
+
+
 class Machines:
     """A scheduler and workers of it, each a process that is started anew when it ends."""
 
-    def __init__(self, folder: Path, workers: int, seconds: float) -> None:
+    def __init__(self, folder: Path, workers: int, seconds: float, tls: Sequence[Path]) -> None:
         self._folder = folder
-        self.address = f"tcp://{HOST}:{free_port()}"
+        self.address = f"{'tls' if tls else 'tcp'}://{HOST}:{free_port()}"
         port = self.address.rsplit(":", 1)[1]
-        serve = (
-            "from pathlib import Path; from clopt.tuning.fleet_worker import serve; "
-            "from support.tuning.planted import Planted; "
-            f"serve({self.address!r}, Planted(Path({str(folder / 'journal')!r})), 1, {seconds})"
-        )
+        serve = [self.address, folder / "journal", seconds, *tls]
         scheduler = ["-m", "distributed.cli.dask_scheduler", "--host", HOST, "--port", port]
-        self._commands = [[*scheduler, "--no-dashboard"], *[["-c", serve]] * workers]
+        names = ("--tls-ca-file", "--tls-cert", "--tls-key")
+        for name, path in zip(names, tls, strict=False):
+            scheduler += [name, str(path)]
+        worker = ["-m", "support.tuning.serve_planted", *map(str, serve)]
+        self._commands = [[*scheduler, "--no-dashboard"], *[worker] * workers]
         self._processes = [self._started(command) for command in self._commands]
         self._stop = Event()
         self._thread = Thread(target=self._replace)
@@ -68,17 +81,25 @@ class Machines:
     def end_scheduler(self) -> None:
         self._processes[0].kill()
 
+    def end_workers(self) -> None:
+        self._stop.set()
+        self._thread.join(timeout=10)
+        for process in self._processes[1:]:
+            process.kill()
+
     def close(self) -> None:
         self._stop.set()
-        self._thread.join()
+        self._thread.join(timeout=10)
         for process in self._processes:
             process.kill()
-            process.wait()
+            process.wait(timeout=10)
 
 
 @contextmanager
-def machines(folder: Path, workers: int, seconds: float = 20.0) -> Iterator[Machines]:
-    found = Machines(folder, workers, seconds)
+def machines(
+    folder: Path, workers: int, seconds: float = 20.0, tls: Sequence[Path] = ()
+) -> Iterator[Machines]:
+    found = Machines(folder, workers, seconds, tls)
     try:
         yield found
     finally:
@@ -86,12 +107,12 @@ def machines(folder: Path, workers: int, seconds: float = 20.0) -> Iterator[Mach
 
 
 @contextmanager
-def fleet(address: str, device: str = "") -> Iterator[Fleet]:
+def fleet(address: str, device: str = "", certificates: Certificates = OPEN) -> Iterator[Fleet]:
     """A fleet with at least one worker."""
     found = None
     for _ in range(100):
         try:
-            found = Fleet(address, device)
+            found = Fleet(address, device, certificates)
             break
         except CloptError:
             time.sleep(0.2)
@@ -112,11 +133,13 @@ def test_trials_of_a_fleet(tmp_path: Path):
     with machines(tmp_path, 2) as there, fleet(there.address, "planted") as found:
         assert found.device == DEVICE
         results = results_of(found, trials)
+        listening = [ports(pid) for pid in there.workers()]
     faults = [None, Fault.CRASHED, Fault.WRONG, Fault.CRASHED, None]
     assert [result.fault for result in results] == faults
     for tried, result in zip(trials, results, strict=True):
         assert (result.kernel, result.plan) == (tried.task.kernel, tried.plan)
         assert result.fault is Fault.CRASHED or result.microseconds == planted_time(tried)
+    assert listening == [[HOST]] * 2  # one port of each worker, on the loopback alone
 
 
 @pytest.mark.parametrize(
@@ -176,10 +199,160 @@ def test_a_cancelled_trial_is_forgotten(tmp_path: Path):
     assert (tmp_path / "journal").read_text().count("well") == 2
 
 
-def test_a_scheduler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("clopt.tuning.fleet._PATIENCE", 0.5)
-    with pytest.raises(CloptError, match=r"^No scheduler answers at tcp://127\.0\.0\.1:"):
-        Fleet(f"tcp://{HOST}:{free_port()}")
+def in_time(what: Callable[[], object], seconds: float = 30.0) -> BaseException:
+    """The error of a call that must end, by an error."""
+    found: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            what()
+        except BaseException as error:
+            found.append(error)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert not thread.is_alive(), f"It still waits after {seconds:g} s."
+    (error,) = found
+    return error
+
+
+PATIENCE = 0.3
+
+
+class Refused:
+    """A client that is refused when time is up, all in one turn of a loop that was held up.
+
+    `asyncio.wait_for` of Python 3.11, cancelled then, raises this OSError and no CancelledError.
+    """
+
+    status = "connecting"
+
+    def __init__(self, *args: object, **options: object) -> None:
+        loop = asyncio.get_running_loop()
+        self._refused = loop.create_future()
+        loop.call_later(PATIENCE - 0.08, time.sleep, 0.12)
+        loop.call_later(PATIENCE - 0.04, self._refuse)
+
+    def __await__(self) -> Generator[Any]:
+        return self._refused.__await__()
+
+    def _refuse(self) -> None:
+        if not self._refused.done():
+            self._refused.set_exception(OSError())
+
+    async def close(self) -> None: ...
+
+
+def test_a_lost_cancellation_does_not_let_a_search_wait_for_ever(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fleet_module, "_PATIENCE", PATIENCE)
+    monkeypatch.setattr(fleet_module, "_ATTEMPT", PATIENCE)
+    monkeypatch.setattr(fleet_module, "Client", Refused)
+    error = in_time(lambda: Fleet(f"tcp://{HOST}:1"))
+    assert str(error) == f"No scheduler answers at tcp://{HOST}:1; start one with dask scheduler."
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(1000, marks=pytest.mark.long)])
+def test_a_scheduler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, count: int):
+    """Whenever the loop is held up around the deadline, as on a busy machine."""
+    monkeypatch.setattr(fleet_module, "_PATIENCE", PATIENCE)
+    monkeypatch.setattr(fleet_module, "_ATTEMPT", PATIENCE)
+    draw, new_loop = Random(1), asyncio.new_event_loop
+
+    def held_up() -> asyncio.AbstractEventLoop:
+        loop = new_loop()
+        loop.call_later(PATIENCE - draw.uniform(0, 0.02), time.sleep, draw.uniform(0.02, 0.2))
+        return loop
+
+    monkeypatch.setattr(asyncio, "new_event_loop", held_up)
+    for _ in range(count):
+        error = in_time(lambda: Fleet(f"tcp://{HOST}:{free_port()}"))
+        assert str(error).startswith(f"No scheduler answers at tcp://{HOST}:")
+
+
+def test_what_is_no_scheduler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It once ended with a MemoryError: a greeting was read as a length of 3 EiB."""
+    with socket.create_server((HOST, 0)) as server:
+        address = f"tcp://{HOST}:{server.getsockname()[1]}"
+
+        def greet() -> None:
+            with suppress(OSError):
+                while True:
+                    server.accept()[0].sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+        Thread(target=greet, daemon=True).start()
+        error = in_time(lambda: Fleet(address))
+        monkeypatch.setattr(fleet_worker, "_PAUSE", 0.01)
+        of_worker = in_time(lambda: serve(Place(address), Planted(tmp_path / "journal")))
+    assert str(error).startswith(f"What answers at {address} is no scheduler of dask.distributed;")
+    assert str(of_worker).startswith(f"What answers at {address} takes no workers: ")
+
+
+@pytest.mark.parametrize(
+    ("address", "files", "sentence"),
+    [
+        ("foo", (), "--scheduler foo: write tcp://host:port, or tls"),
+        ("tcp://host", (), "--scheduler tcp://host: write tcp://host:port, or tls"),
+        ("tcp://host:99999", (), "--scheduler tcp://host:99999: write tcp://host:port, or"),
+        ("tls://host:1", (), "--scheduler tls://host:1 needs certificates: --tls-ca"),
+        ("tls://host:1", ("a",), "Name all of --tls-ca, --tls-cert and --tls-key"),
+        ("tcp://host:1", ("a", "b", "c"), "--scheduler tcp://host:1 is without encryption; with"),
+        ("tls://host:1", ("a", "b", "c"), "--tls-ca a, --tls-cert b, --tls-key c: "),
+    ],
+)
+def test_addresses_and_certificates_that_do_not_fit_are_told(
+    address: str, files: tuple[str, ...], sentence: str
+):
+    certificates = Certificates(*map(Path, files))
+    for use in (
+        lambda: Fleet(address, certificates=certificates),
+        lambda: serve(Place(address, certificates), Planted(Path("journal"))),
+    ):
+        with pytest.raises(CloptError) as caught:
+            use()
+        assert str(caught.value).startswith(sentence)
+
+
+def test_a_fleet_that_has_lost_its_workers_ends_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with machines(tmp_path, 1) as there, fleet(there.address) as found:
+        monkeypatch.setattr(fleet_module, "_MOST_LONELY", 1.0)
+        there.end_workers()
+        futures = [found.submit(trial("well", task(), number=i, time=500)) for i in (0, 1)]
+        for future in futures:
+            error = future.exception(timeout=60)
+            assert str(error).startswith(f"The scheduler at {there.address} has had no worker")
+
+
+def certificates(folder: Path) -> Certificates:
+    """Files of an authority and a certificate of it."""
+    folder.mkdir()
+    new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    for name, options in {
+        "ca": ["-addext", "keyUsage=critical,keyCertSign,cRLSign"],
+        "worker": ["-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:FALSE"],
+    }.items():
+        files = ["-keyout", f"{name}.key", "-out", f"{name}.pem"]
+        command = [*new, "-nodes", "-days", "9", "-subj", f"/CN={name}", *files, *options]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
+    return Certificates(folder / "ca.pem", folder / "worker.pem", folder / "worker.key")
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates with openssl")
+def test_a_fleet_with_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    own, others = (certificates(tmp_path / name) for name in ("own", "others"))
+    files = [path for path in (own.ca, own.cert, own.key) if path is not None]
+    with machines(tmp_path, 1, tls=files) as there:
+        with fleet(there.address, certificates=own) as found:
+            assert results_of(found, [trial("well", task())])[0].fault is None
+        monkeypatch.setattr(fleet_module, "_PATIENCE", 2.0)
+        for address, known in (
+            (there.address, others),
+            (there.address.replace("tls", "tcp"), Certificates()),
+        ):
+            with pytest.raises(CloptError, match=r"^No scheduler answers at|^What answers at"):
+                Fleet(address, certificates=known)
 
 
 def test_workers_with_other_devices_are_told(tmp_path: Path):
@@ -191,9 +364,9 @@ def test_workers_with_other_devices_are_told(tmp_path: Path):
 def test_a_worker_whose_device_has_gone_ends_with_its_sentence(tmp_path: Path):
     program = (
         "from pathlib import Path; from clopt.errors import CloptError\n"
-        "from clopt.tuning.fleet_worker import serve\n"
+        "from clopt.tuning.fleet_worker import Place, serve\n"
         "from support.tuning.planted import Planted\n"
-        "try: serve('tcp://127.0.0.1:1', Planted(Path('journal'), 'It has gone.'))\n"
+        "try: serve(Place('tcp://127.0.0.1:1'), Planted(Path('journal'), 'It has gone.'))\n"
         "except CloptError as error: print(error)"
     )
     done = subprocess.run(

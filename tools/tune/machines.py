@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import CloptError
@@ -13,6 +14,24 @@ from ..console import Options
 
 if TYPE_CHECKING:
     from ...tuning.fleet import Fleet
+
+TLS: Options = [
+    (
+        ("--tls-ca",),
+        {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "with a scheduler at tls://: the certificate (PEM) of the authority that has "
+            "signed those of scheduler, workers and searches",
+        },
+    ),
+    (
+        ("--tls-cert",),
+        {"type": Path, "metavar": "FILE", "help": "the certificate of this machine"},
+    ),
+    (("--tls-key",), {"type": Path, "metavar": "FILE", "help": "the private key of that"}),
+]
+"""The options that say who belongs to a fleet."""
 
 MACHINES: Options = [
     (
@@ -44,9 +63,11 @@ MACHINES: Options = [
         ("--scheduler",),
         {
             "metavar": "ADDRESS",
-            "help": "instead, the workers that this dask scheduler knows (clopt-tune worker)",
+            "help": "instead, the workers that this dask scheduler knows (clopt-tune worker): "
+            "tcp://host:port, or tls://host:port with the options --tls-ca, -cert and -key",
         },
     ),
+    *TLS,
 ]
 """The options that say where."""
 
@@ -61,6 +82,8 @@ def check(options: Namespace) -> None:
         raise CloptError(
             "--device is for this machine; clopt_runner --device chooses on a --board."
         )
+    if options.scheduler is None and (options.tls_ca or options.tls_cert or options.tls_key):
+        raise CloptError("--tls-ca, --tls-cert and --tls-key are for a --scheduler.")
     if options.board is not None and options.device_target is None:
         raise CloptError("clopt cannot ask a --board what it is; name its --target.")
     if options.workers is None:
@@ -84,9 +107,12 @@ def machines_of(options: Namespace) -> LocalMachines | Fleet:
         return LocalMachines(OpenCLInstrument(options.device or "0"), options.workers or _WORKERS)
     try:
         from ...tuning.fleet import Fleet
+        from ...tuning.fleet_security import Certificates
     except ImportError as error:
         raise CloptError(
             "--scheduler needs dask.distributed; install it with pip install 'clopt[tune]'."
         ) from error
     # Without a target, the device is the one of this machine for which code is made.
-    return Fleet(options.scheduler, (options.device or "") if options.device_target else "")
+    device = (options.device or "") if options.device_target else ""
+    certificates = Certificates(options.tls_ca, options.tls_cert, options.tls_key)
+    return Fleet(options.scheduler, device, certificates)

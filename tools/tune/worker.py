@@ -8,6 +8,7 @@ from ...errors import CloptError
 from ...tuning.board import Board
 from ...tuning.measure import OpenCLInstrument
 from ..console import Options, make_parser
+from .machines import TLS
 
 EXAMPLES = """\
 clopt-tune worker --scheduler tcp://host:8786 --device pocl
@@ -18,7 +19,12 @@ clopt-tune worker --scheduler tcp://host:8786 --board tcp://localhost:9000
 OPTIONS: Options = [
     (
         ("--scheduler",),
-        {"required": True, "metavar": "ADDRESS", "help": "tcp://host:port of the dask scheduler"},
+        {
+            "required": True,
+            "metavar": "ADDRESS",
+            "help": "tcp://host:port of the dask scheduler, or tls://host:port with the options "
+            "--tls-ca, -cert and -key",
+        },
     ),
     (
         ("--device",),
@@ -51,6 +57,16 @@ OPTIONS: Options = [
             "help": "what takes longer is ended and recorded as hung (default: 30)",
         },
     ),
+    (
+        ("--listen",),
+        {
+            "default": "127.0.0.1",
+            "metavar": "ADDRESS",
+            "help": "listen on this address of the machine; only tools of dask.distributed that "
+            "ask workers need another one (default: 127.0.0.1)",
+        },
+    ),
+    *TLS,
 ]
 
 
@@ -64,11 +80,14 @@ def main(args: Sequence[str]) -> None:
     if options.board and options.slots > 1:
         raise CloptError("A board runs one plan at a time; leave out --slots.")
     try:
-        from ...tuning.fleet_worker import serve
+        from ...tuning.fleet_security import Certificates
+        from ...tuning.fleet_worker import Place, serve
     except ImportError as error:
         raise CloptError(
             "clopt-tune worker needs dask.distributed; install it with pip install 'clopt[tune]'."
         ) from error
     board, device = options.board, options.device
     instrument = Board(board) if board else OpenCLInstrument(device)
-    serve(options.scheduler, instrument, options.slots, options.seconds)
+    certificates = Certificates(options.tls_ca, options.tls_cert, options.tls_key)
+    place = Place(options.scheduler, certificates, options.listen)
+    serve(place, instrument, options.slots, options.seconds)
