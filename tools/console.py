@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import CloptError, CloptWarning
+from ..messages.open_dimensions import for_options
 from ..version import VERSION
 from .mistakes import suggest_options
 
@@ -162,7 +163,7 @@ class user_errors:
 
 def full_text(error: CloptError) -> str:
     """The sentence of an error and its notes, such as the line of a file with a caret."""
-    return "\n".join([str(error), *getattr(error, "__notes__", [])])
+    return "\n".join([for_options(error), *getattr(error, "__notes__", [])])
 
 
 def print_remarks(remarks: Sequence[str]) -> None:
@@ -198,7 +199,7 @@ def about(name: str) -> Generator[None]:
     except CloptError as error:
         if Path(name).name in str(error):
             raise
-        raise CloptError(f"{name}: {error}") from error
+        raise CloptError(f"{name}: {for_options(error)}") from error
 
 
 def table(*columns: str, title: str | None = None) -> Table:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import CloptError
 from ..files.arrays import read_arrays
+from ..messages.open_dimensions import OpenDimensionsError
 from ..messages.sentences import reason_of
 from ..tensor_info import describe
 
@@ -53,13 +54,47 @@ def collect_inputs(
     known = {spec.name: spec for spec in specs}
     given: dict[str, Array] = {}
     for item in items:
-        name, equals, file = item.partition("=")
-        if not equals:
-            name, file = "", item
-        given |= _load(name, Path(file), known, scaling)
+        given |= _load(*_split(item), known, scaling)
     rng = np.random.default_rng(seed)
     drawn = {name: random_input(spec, rng) for name, spec in known.items()}
     return drawn | given
+
+
+def dims_of_inputs(error: OpenDimensionsError, items: Sequence[str]) -> dict[str, int]:
+    """Return the open dimensions of a model that the arrays of `--input` fix."""
+    shapes = _given_shapes(items, error.inputs)
+    dims: dict[str, int] = {}
+    for name, source, axis in error.dimensions:
+        shape = shapes.get(source, ())
+        if axis >= len(shape):
+            continue
+        if dims.setdefault(name, shape[axis]) != shape[axis]:
+            raise CloptError(
+                f"--input: the dimension {name} is {dims[name]} in one array and {shape[axis]} in "
+                f"that of {source}; give arrays of the same size."
+            )
+    return dims
+
+
+def _given_shapes(items: Sequence[str], inputs: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arrays of `--input`, by the names of inputs; images have any size."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for item in items:
+        name, file = _split(item)
+        if file.suffix not in (".npy", ".npz"):
+            continue
+        arrays = read_arrays(file)
+        if file.suffix == ".npz" and not name:
+            shapes |= {key: array.shape for key, array in arrays.items()}
+        elif name or len(inputs) == 1:
+            shapes[name or inputs[0]] = next(iter(arrays.values())).shape
+    return shapes
+
+
+def _split(item: str) -> tuple[str, Path]:
+    """The name, which may be empty, and the file of an `--input`."""
+    name, equals, file = item.partition("=")
+    return (name, Path(file)) if equals else ("", Path(item))
 
 
 def _load(

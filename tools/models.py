@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from .. import api
 from ..context import CloptContext
 from ..errors import CloptError
+from ..messages.open_dimensions import OpenDimensionsError
 from ..messages.source import Source, SourceModule
 from ..weights import Weights
 from .console import (
@@ -134,20 +137,22 @@ def compile_model(
     options: argparse.Namespace,
     clml_library: str | None = None,
     fallback: bool = False,
+    find_dims: Callable[[OpenDimensionsError], Mapping[str, int]] | None = None,
     **more: Any,
 ) -> api.CompiledModel:
     """Compile a model with the options of the command line; print its remarks.
 
-    `more` are arguments of `api.compile` that one tool alone offers.
+    `find_dims` finds sizes for dimensions without `--dim`. `more` are arguments of `api.compile`
+    that one tool alone offers.
     """
     # Nothing is dropped silently: an ONNX model would ignore the file.
     if options.weights and source.kind is not Kind.Module:
         raise CloptError(f"{source.name}: --weights is for .mlir files; an ONNX model has its own.")
     with about(source.name), progress(f"compiling {Path(source.name).name}"):
-        model = api.compile(
+        compile_with = partial(
+            api.compile,
             source.content,
             target=options.device_target,
-            dims=parse_dims(options.dim),
             device=options.device,
             weights=Weights.load(options.weights) if options.weights else None,
             precision=options.precision,
@@ -160,5 +165,13 @@ def compile_model(
             fallback=fallback,
             **more,
         )
+        dims = parse_dims(options.dim)
+        try:
+            model = compile_with(dims=dims)
+        except OpenDimensionsError as error:
+            found = find_dims(error) if find_dims is not None else None
+            if not found:
+                raise
+            model = compile_with(dims={**dims, **found})
     print_remarks(model.remarks)
     return model

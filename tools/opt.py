@@ -22,6 +22,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..context import CloptContext, explaining
 from ..errors import CloptError
+from ..messages.open_dimensions import for_options
 from ..messages.source import Source, SourceError, SourceModule
 from ..passes.remarks import remarks_of
 from ..universe import CLOPT_UNIVERSE
@@ -285,7 +286,7 @@ class CloptMain(xDSLOptMain):
         try:
             module = self.available_frontends[piece.frontend](BytesIO(piece.content))
         except CloptError as error:
-            message = str(error).removeprefix(f"{piece.source.name}: ")
+            message = for_options(error).removeprefix(f"{piece.source.name}: ")
             raise SourceError(piece.source, None, message) from error
         return SourceModule(module, piece.source)
 

@@ -6,6 +6,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from .console import (
     user_errors,
     write_whole,
 )
-from .inputs import Array, ImageScaling, collect_inputs, parse_numbers
+from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .outputs import check_output, write_outputs
 from .profile_tables import print_profile
@@ -185,7 +186,12 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
         )
     if source.kind is Kind.Folder:
         return api.load(source.name, device=options.device, clml_library=options.clml_library)
-    return compile_model(source, options, clml_library=options.clml_library)
+    return compile_model(
+        source,
+        options,
+        clml_library=options.clml_library,
+        find_dims=partial(dims_of_inputs, items=options.input),
+    )
 
 
 def _check(options: argparse.Namespace, source: ModelSource) -> None:

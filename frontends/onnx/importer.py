@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from onnx import ModelProto
+from onnx import ModelProto, ValueInfoProto
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Region, SSAValue
 
 from ...errors import CloptError
+from ...messages.open_dimensions import OpenDimension, OpenDimensionsError
 from ...messages.printable import printable
 from ...weights import Weights
 from .builder import Builder, name_value
@@ -31,11 +33,11 @@ def import_onnx(
     """
     model = read_model(source)
     dims = dims or {}
-    _check_dims(model, dims)
     block = Block()
     builder = Builder(block, weights)
     scope = Scope()
     scope.add_initializers(model.graph)
+    _check_dims(model, dims, [v for v in model.graph.input if v.name not in scope.initializers])
     names: list[str] = []
     for value in model.graph.input:
         if value.name in scope.initializers:
@@ -49,7 +51,8 @@ def import_onnx(
         name_value(argument, value.name)
         scope.values[value.name] = builder.known_if_empty(argument)
         names.append(value.name)
-    outputs = _import_graph(model, builder, scope)
+    with _empty_dimensions_named(dims):
+        outputs = _import_graph(model, builder, scope)
     block.add_op(func.ReturnOp(*outputs))
     main = func.FuncOp(
         "main",
@@ -75,14 +78,35 @@ def _import_graph(model: Model, builder: Builder, scope: Scope) -> Sequence[SSAV
     return [builder.place(value) for value in importer.import_model(model.graph, scope)]
 
 
-def _check_dims(model: Model, dims: Mapping[str, int]) -> None:
-    known = [s for v in model.graph.input for s in open_dimensions(v.type, v.name)]
+def _check_dims(model: Model, dims: Mapping[str, int], inputs: Sequence[ValueInfoProto]) -> None:
+    """Check that `dims` binds every open dimension of the inputs, and no other name."""
+    dimensions = [
+        OpenDimension(symbol, value.name, axis)
+        for value in inputs
+        for symbol, axis in open_dimensions(value.type, value.name)
+    ]
+    known = [dimension.name for dimension in dimensions]
     for name, size in dims.items():
         if name not in known:
             listed = ", ".join(map(printable, dict.fromkeys(known))) or "none, all are fixed"
             raise CloptError(f"{model.name} has no dimension '{name}' to bind; it has: {listed}.")
         if size < 0:
             raise CloptError(f"the dimension '{name}' must not be negative but is {size}.")
+    unbound = [dimension for dimension in dimensions if dimension.name not in dims]
+    if unbound:
+        raise OpenDimensionsError([value.name for value in inputs], unbound)
+
+
+@contextmanager
+def _empty_dimensions_named(dims: Mapping[str, int]) -> Generator[None]:
+    """Let errors of the body name the dimensions that are bound to 0, the likely cause."""
+    try:
+        yield
+    except CloptError as error:
+        empty = " and ".join(f"'{printable(name)}'" for name, size in dims.items() if not size)
+        if empty:
+            raise CloptError(f"with the size 0 for {empty} tensors are empty: {error}") from error
+        raise
 
 
 def _named(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:

@@ -118,7 +118,7 @@ def _map_external(
 
 
 def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str) -> Tensor:
-    """The static type of a graph input; symbolic dimensions come from `dims`.
+    """The static type of a graph input; `dims` has its symbolic dimensions.
 
     A dimension without a symbol can be bound as `name.axis`.
     """
@@ -136,13 +136,8 @@ def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str) -> Tens
         symbol = dim.dim_param or f"{name}.{axis}"
         if dim.HasField("dim_value") and dim.dim_value >= 0:
             shape.append(dim.dim_value)
-        elif symbol in dims:
-            shape.append(dims[symbol])
         else:
-            raise CloptError(
-                f"dimension {axis} of {what} is not fixed; "
-                f"bind it with --dim {printable(symbol)}=VALUE."
-            )
+            shape.append(dims[symbol])
     return _checked_type(dtype, shape, what)
 
 
@@ -156,10 +151,10 @@ def _checked_type(dtype: np.dtype[Any], shape: Sequence[int], what: str) -> Tens
     return type
 
 
-def open_dimensions(proto: TypeProto, name: str) -> dict[str, int]:
-    """The names under which the open dimensions of an input can be bound, and their axes."""
-    return {
-        dim.dim_param or f"{name}.{axis}": axis
+def open_dimensions(proto: TypeProto, name: str) -> list[tuple[str, int]]:
+    """The names under which the open dimensions of an input can be bound, with their axes."""
+    return [
+        (dim.dim_param or f"{name}.{axis}", axis)
         for axis, dim in enumerate(proto.tensor_type.shape.dim)
         if not (dim.HasField("dim_value") and dim.dim_value >= 0)
-    }
+    ]

@@ -78,11 +78,11 @@ SENTENCES = {
     ),
     "symbolic dimension": (
         model("float[N,3] image", "y = Relu(image)"),
-        "dimension 0 of the input 'image' is not fixed; bind it with --dim N=VALUE",
+        "the dimension N (axis 0 of 'image') is not fixed; bind with dims={\"N\": 1}.",
     ),
     "dimension without a name": (
         model("float[2,?] image", "y = Relu(image)"),
-        "bind it with --dim image.1=VALUE",
+        'bind with dims={"image.1": ...}.',
     ),
     "shape computed from data": (
         model("float[2,3] x, int64[2] s", "y = Reshape(x, s)"),
