@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from .lazy_exports import lazy_exports
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -24,23 +24,18 @@ __all__ = [
     "partition_for_clml",
 ]
 
-# Imported on first use: `import clopt` alone must stay cheap.
+# `import clopt` alone must stay cheap.
 _HOMES = {
-    "CloptError": "errors",
-    "CompiledModel": "api",
-    "calibrate": "api",
-    "compile": "api",
-    "is_clml_runtime_enabled": "api",
-    "list_devices": "api",
-    "load": "api",
-    "partition_for_clml": "clml",
+    "CloptError": ".errors",
+    "CompiledModel": ".compiled_model",
+    "calibrate": ".api",
+    "compile": ".api",
+    "is_clml_runtime_enabled": ".backends.clml.device",
+    "list_devices": ".backends.pyopencl_runtime.devices",
+    "load": ".api",
+    "partition_for_clml": ".clml",
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+__getattr__ = lazy_exports(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .dialects.cl.program import Port
-from .dialects.nn.types import numpy_dtype
-from .dialects.tir import image_of
+if TYPE_CHECKING:
+    from .dialects.cl.program import Port
 
 
 @dataclass(frozen=True)
@@ -26,6 +25,9 @@ class TensorInfo:
     @classmethod
     def of(cls, port: Port) -> TensorInfo:
         """The public form of a program's parameter."""
+        from .dialects.nn.types import numpy_dtype
+        from .dialects.tir import image_of
+
         image = None if port.image is None else image_of(port.image).extents
         return cls(port.name, port.shape, numpy_dtype(port.element_type), image)
 

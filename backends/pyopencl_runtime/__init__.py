@@ -1,15 +1,22 @@
 """Runs queue programs on OpenCL devices through pyopencl."""
 
-from pyopencl import CommandQueue, Context, Image
+from __future__ import annotations
 
-from .bindings import Bindable, DeviceMemory
-from .c_executable import CExecutable
-from .calibration import calibrate, live_target
-from .devices import Device, find_device, list_devices, target_for
-from .executable import Executable
-from .image_views import ImageViews
-from .place import choose_place
-from .runnable import Runnable
+from typing import TYPE_CHECKING
+
+from ...lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from pyopencl import CommandQueue, Context, Image
+
+    from .bindings import Bindable, DeviceMemory
+    from .c_executable import CExecutable
+    from .calibration import calibrate, live_target
+    from .devices import Device, find_device, list_devices, target_for
+    from .executable import Executable
+    from .image_views import ImageViews
+    from .place import choose_place
+    from .runnable import Runnable
 
 __all__ = [
     "Bindable",
@@ -29,3 +36,26 @@ __all__ = [
     "live_target",
     "target_for",
 ]
+
+# A model from the cache needs neither the executables of modules nor the calibration, with xDSL.
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Bindable": ".bindings",
+        "CExecutable": ".c_executable",
+        "CommandQueue": "pyopencl",
+        "Context": "pyopencl",
+        "Device": ".devices",
+        "DeviceMemory": ".bindings",
+        "Executable": ".executable",
+        "Image": "pyopencl",
+        "ImageViews": ".image_views",
+        "Runnable": ".runnable",
+        "calibrate": ".calibration",
+        "choose_place": ".place",
+        "find_device": ".devices",
+        "list_devices": ".devices",
+        "live_target": ".calibration",
+        "target_for": ".devices",
+    },
+)

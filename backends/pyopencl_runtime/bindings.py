@@ -9,8 +9,8 @@ from typing import TypeAlias, cast
 import pyopencl as cl
 import pyopencl.array as cla
 
-from ...dialects.cl.program import Port
 from ...errors import CloptError
+from ...tensor_info import TensorInfo
 from .given_images import check_image, refuse_image
 from .memory import whole_of
 
@@ -25,7 +25,7 @@ PortMemory: TypeAlias = "cl.Buffer | cl.Image"
 
 
 def bound_memory(
-    ports: Sequence[Port],
+    ports: Sequence[TensorInfo],
     sizes: Sequence[int],
     inputs: int,
     given: Sequence[Bindable],
@@ -53,7 +53,7 @@ def bound_memory(
     return tuple(bound)
 
 
-def _checked_buffer(port: Port, memory: Bindable, size: int, is_output: bool) -> cl.Buffer:
+def _checked_buffer(port: TensorInfo, memory: Bindable, size: int, is_output: bool) -> cl.Buffer:
     if isinstance(memory, cl.Image):
         raise refuse_image(port)
     buffer = buffer_of(memory, f'"{port.name}"')

@@ -16,16 +16,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
-from ...dialects.cl.kernels import Kernel
 from ..kernel_source import split_kernels
 from .cache import BinaryCache
 from .compiler import binary_of, build_options, from_binary, from_source
 from .devices import Device, find_device
-from .first_launch import compile_by_launching
 from .workers import answer_jobs, share_work
+
+if TYPE_CHECKING:
+    from ...dialects.cl.kernels import Kernel
 
 _OWN_CACHE = ("Portable Computing Language",)
 _KERNEL_BY_KERNEL = ("Intel(R) OpenCL",)
@@ -62,6 +64,8 @@ def build_kernels(
     if keeps_own_binaries(device):
         program = from_source(context, device, source, options)
         key = (*facts, os.environ.get(_OWN_CACHE_FOLDER, ""), source)
+        from .first_launch import compile_by_launching  # needs xDSL
+
         is_done = cache.get(key) is not None
         if not is_done and compile_by_launching(device, program, source, options, launched):
             cache.put(key, _IN_OWN_CACHE)

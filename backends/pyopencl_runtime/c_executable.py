@@ -28,6 +28,7 @@ from .image_views import ImageViews
 from .library_runtime import LibraryRuntime, Sdk
 from .memory import Memory
 from .place import choose_place
+from .plan import interface_of
 from .requirements import check_requirements
 from .runnable import Runnable, kernel_cache
 from .storage import arena_memories, views_of
@@ -69,7 +70,8 @@ class CExecutable(Runnable):
 
         program = program_of(module)
         place = choose_place(device, context, queue)
-        super().__init__(program, place)
+        super().__init__(interface_of(program), place)
+        self.program = program
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
         sdk = self._open_library(library_name(program), stand_ins or {})

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
 from ...accelerators import accelerators
-from ...dialects.cl.target import Target
 from ...errors import CloptError
-from ..targets import load_target, target_names
 from .foreign_caches import move_foreign_caches
 from .icd import offer_pip_runtimes
 from .pitch import image_pitch_alignment
 from .system import has_avx512
+
+if TYPE_CHECKING:
+    from ...dialects.cl.target import Target
 
 AVX512_REGISTERS = 32
 """Vector registers of processors with AVX-512, for narrower vectors, too."""
@@ -132,6 +135,8 @@ def target_for(device: Device, family: Target | None = None) -> Target:
 
     By default the family is the one that the device is known to belong to.
     """
+    from ..targets import load_target
+
     handle = device.handle
     extensions = handle.extensions.split()
     images = bool(handle.image_support)
@@ -212,23 +217,27 @@ _TEXEL_BYTES = 16  # of the largest texels: a target's pitches suit all
 
 def _adreno_models() -> list[tuple[str, str, str]]:
     """Rows for the targets `adreno-740`, and after them those for families such as `adreno-7xx`."""
+    from ..targets import target_names
+
     prefix = "adreno-"
     models = [name.removeprefix(prefix) for name in target_names() if name.startswith(prefix)]
     models.sort(key=lambda model: "xx" in model)
     return [("gpu", rf"adreno.* {m.replace('xx', '..')}\b", prefix + m) for m in models]
 
 
-# The target of a device, by its kind and a part of its platform, name or version. The first row
-# that fits decides.
-_FAMILIES = (
-    ("cpu", r"portable computing language", "pocl"),
-    ("cpu", r"intel\(r\) opencl", "intel-cpu"),
-    ("gpu", r"nvidia", "nvidia"),
-    *_adreno_models(),
-    ("gpu", r"adreno", "adreno"),
-    ("gpu", r"", "generic-gpu"),
-    ("", r"", "generic"),
-)
+def _families() -> Iterator[tuple[str, str, str]]:
+    """Yield the target of a device, by its kind and a part of its platform, name or version.
+
+    The first row that fits decides.
+    """
+    yield ("cpu", r"portable computing language", "pocl")
+    yield ("cpu", r"intel\(r\) opencl", "intel-cpu")
+    yield ("gpu", r"nvidia", "nvidia")
+    yield from _adreno_models()
+    yield ("gpu", r"adreno", "adreno")
+    yield ("gpu", r"", "generic-gpu")
+    yield ("", r"", "generic")
+
 
 # Families that answer in bytes when asked for the alignment of a pitch.
 _PITCH_IN_BYTES = ("adreno", "intel-cpu")
@@ -260,7 +269,7 @@ def _family(device: Device) -> str:
     text = f"{device.platform} {handle.platform.vendor} {device.name} {handle.version}".lower()
     return next(
         target
-        for kind, pattern, target in _FAMILIES
+        for kind, pattern, target in _families()
         if kind in ("", device.kind) and re.search(pattern, text)
     )
 

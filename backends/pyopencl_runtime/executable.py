@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from pathlib import Path
 
 import pyopencl as cl
@@ -14,22 +13,21 @@ from ...errors import CloptError
 from ...weights import Weights
 from ..offload import needs_library, source_of, with_launches
 from ..programs import program_of
-from .bindings import DeviceMemory, PortMemory
+from .bindings import DeviceMemory
 from .build import build_kernels
 from .compiler import given_program
 from .devices import Device
 from .image_views import ImageViews
-from .memory import Memory
+from .launched_program import LaunchedProgram
 from .place import choose_place
-from .plan import Binding, Command, Launch, Site, make_plan
+from .plan import Site, interface_of, make_plan
 from .requirements import check_requirements
-from .runnable import Runnable, kernel_cache
+from .runnable import kernel_cache
 from .storage import Wishes, make_storage
-from .timing import Timing
 from .turns import Turn
 
 
-class Executable(Runnable):
+class Executable(LaunchedProgram):
     """A program that Python enqueues command by command.
 
     Building, uploading the constants and setting the kernels' arguments happen in the constructor.
@@ -64,7 +62,8 @@ class Executable(Runnable):
                 f"@{program.sym_name.data} has commands that only a C library runs, and this "
                 "executable runs kernels; make one with clopt.compile or clopt.load."
             )
-        super().__init__(program, choose_place(device, context, queue))
+        super().__init__(interface_of(program), choose_place(device, context, queue))
+        self.program = program
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
         module = with_launches(module, weights)
@@ -84,79 +83,13 @@ class Executable(Runnable):
         self._plan = make_plan(
             launched, kernels, storage, Site(self._images, built.programs, binaries)
         )
-        self.launches = [c for c in self._plan.commands if isinstance(c, Launch)]
-        """The kernel launches of one inference, in queue order."""
-        self._arguments: list[cl.Buffer | cl.Image] = []
-        # After the arguments, which are parts of these: attributes are released in this order.
-        self._memories: dict[int, Memory | cl.Image] = {}
         self._turn = Turn(memory.root for memory in storage.arenas)
 
     def _load(self, weights: Weights, key: str) -> cl.Program:
         what = f"the program {weights.hint(key)}"
         return given_program(self.context, self.device, weights.get(key).tobytes(), what)
 
-    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:
-        if buffers is not self._bound:
-            self._bind(buffers)
-        for command in self._plan.commands:
-            _put(command, queue, buffers)
-
-    def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
-        profiling = cl.command_queue_properties.PROFILING_ENABLE
-        queue = cl.CommandQueue(self.context, self.device.handle, profiling)
-        # One after the other: between them the threads of a CPU would fall asleep, and the first
-        # kernel would take as long as they need to wake up.
-        events = [
-            [_put(command, queue, buffers) for command in self._plan.commands] for _ in range(runs)
-        ]
-        queue.finish()
-        timings: list[list[Timing]] = []
-        for run in events:
-            times = iter([Timing.of(event) for event in run])
-            counts = self._plan.counts
-            timings.append([Timing.joined(list(islice(times, count))) for count in counts])
-        return timings
-
-    def _bind(self, buffers: tuple[PortMemory, ...]) -> None:
-        memories = {
-            index: self._memories[index]
-            if self._bound and buffer is self._bound[index]
-            else self._memory(index, buffer)
-            for index, buffer in enumerate(buffers)
-        }
-        arguments = [_argument(memories[b.parameter], b) for b in self._plan.bindings]
-        # Setting an argument costs more than a launch, so only changed arguments are set.
-        for launch in self.launches:
-            for argument, binding in launch.bindings:
-                if not self._arguments or arguments[binding] is not self._arguments[binding]:
-                    launch.kernel.set_arg(argument, arguments[binding])
-        self._bound, self._arguments = buffers, arguments
-        self._memories = memories
-
-    def _memory(self, index: int, given: PortMemory) -> Memory | cl.Image:
-        is_image = isinstance(given, cl.Image)
-        return given if is_image else Memory(given, self._images, self._sizes[index])
-
 
 def _functions(kernels: Iterable[Kernel]) -> list[str]:
     """The kernels as the source names them, each once."""
     return list(dict.fromkeys(kernel.function_name for kernel in kernels))
-
-
-def _argument(memory: Memory | cl.Image, binding: Binding) -> PortMemory:
-    """The kernel argument for a part of what the caller binds; of an image there are no parts."""
-    is_image = isinstance(memory, cl.Image)
-    return memory if is_image else memory.argument(binding.type, binding.offset)
-
-
-def _put(command: Command, queue: cl.CommandQueue, buffers: Sequence[PortMemory]) -> cl.Event:
-    if isinstance(command, Launch):
-        return cl.enqueue_nd_range_kernel(
-            queue, command.kernel, command.global_size, command.local_size
-        )
-    source, destination = (_memory(m, buffers) for m in (command.source, command.destination))
-    return cl.enqueue_copy(queue, destination, source, **command.options)
-
-
-def _memory(place: int | PortMemory, buffers: Sequence[PortMemory]) -> PortMemory:
-    return buffers[place] if isinstance(place, int) else place

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pyopencl as cl
-from xdsl.dialects.builtin import Float16Type
 
-from ...dialects import tir
-from ...dialects.cl.program import Port
 from ...errors import CloptError
+from ...tensor_info import TensorInfo
 from .inputs import Array
+
+_TEXEL = 4  # elements: images are RGBA
 
 _CHANNELS = {
     cl.channel_type.FLOAT: "CL_FLOAT",
@@ -19,13 +19,7 @@ _CHANNELS = {
 """The channel types that `read_imagef` and `write_imagef` convert as users expect."""
 
 
-def image_of_port(port: Port) -> tir.Image:
-    """The extents of the image that a port takes."""
-    assert port.image is not None, "a port that takes an image"
-    return tir.image_of(port.image)
-
-
-def check_image(port: Port, image: object, is_output: bool, context: cl.Context) -> cl.Image:
+def check_image(port: TensorInfo, image: object, is_output: bool, context: cl.Context) -> cl.Image:
     """The image as that of `port`; CloptError for another object, or one that does not fit."""
     what = f'"{port.name}"'
     if not isinstance(image, cl.Image):
@@ -35,12 +29,12 @@ def check_image(port: Port, image: object, is_output: bool, context: cl.Context)
         )
     if image.context != context:
         raise CloptError(f"The image for {what} belongs to another context than the program.")
-    wanted = image_of_port(port)
+    assert port.image is not None, "a port that takes an image"
     given = image.width, image.height
-    if image.type != cl.mem_object_type.IMAGE2D or given != wanted.extents:
+    if image.type != cl.mem_object_type.IMAGE2D or given != port.image:
         raise CloptError(
             f"The image for {what} is {_product(given)}; a 2-D image of "
-            f"{_product(wanted.extents)} texels is needed."
+            f"{_product(port.image)} texels is needed."
         )
     _check_format(port, image.format)
     wrong = cl.mem_flags.READ_ONLY if is_output else cl.mem_flags.WRITE_ONLY
@@ -50,14 +44,14 @@ def check_image(port: Port, image: object, is_output: bool, context: cl.Context)
     return image
 
 
-def refuse_image(port: Port) -> CloptError:
+def refuse_image(port: TensorInfo) -> CloptError:
     """The error for an image where a buffer belongs."""
     return CloptError(
         f'"{port.name}" takes a buffer; to bind an image, compile with images=["{port.name}"].'
     )
 
 
-def _check_format(port: Port, format: cl.ImageFormat) -> None:
+def _check_format(port: TensorInfo, format: cl.ImageFormat) -> None:
     """Refuse formats that the kernels do not read as the values that users expect."""
     if format.channel_order != cl.channel_order.RGBA:
         name = cl.channel_order.to_string(format.channel_order, "%d")
@@ -74,25 +68,31 @@ def _check_format(port: Port, format: cl.ImageFormat) -> None:
         )
 
 
-def _channels_of(port: Port) -> dict[cl.channel_type, str]:
+def _channels_of(port: TensorInfo) -> dict[cl.channel_type, str]:
     """The channel types of a port: halves have functions of their own, for halves alone."""
-    if isinstance(port.element_type, Float16Type):
+    if port.dtype == np.float16:
         half = cl.channel_type.HALF_FLOAT
         return {half: _CHANNELS[half]}
     return _CHANNELS
 
 
+def texel_shape(port: TensorInfo) -> tuple[int, ...]:
+    """Return the shape of the texels of the image at a port: images, blocks of channels, rows."""
+    n, channels, height, width = port.shape
+    return (n, -(-channels // _TEXEL), height, width, _TEXEL)
+
+
 def texels_of(array: Array) -> Array:
     """An array as the texels of its image, row by row; zeros fill the last block of channels."""
     n, channels, height, width = array.shape
-    blocks = -(-channels // tir.TEXEL)
-    padded = np.zeros((n, blocks * tir.TEXEL, height, width), array.dtype)
+    blocks = -(-channels // _TEXEL)
+    padded = np.zeros((n, blocks * _TEXEL, height, width), array.dtype)
     padded[:, :channels] = array
-    texels = padded.reshape(n, blocks, tir.TEXEL, height, width).transpose(0, 1, 3, 4, 2)
+    texels = padded.reshape(n, blocks, _TEXEL, height, width).transpose(0, 1, 3, 4, 2)
     return np.ascontiguousarray(texels)
 
 
-def tensor_of(port: Port, texels: Array) -> Array:
+def tensor_of(port: TensorInfo, texels: Array) -> Array:
     """The tensor whose image has these texels."""
     n, channels, height, width = port.shape
     moved = texels.transpose(0, 1, 4, 2, 3).reshape(n, -1, height, width)

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pyopencl as cl
-from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerType, MemRefType, Signedness
-from xdsl.ir import Attribute
-from xdsl.utils.exceptions import VerifyException
 
-from ...dialects import tir
-from ...dialects.cl.images import verify_image, verify_image_arguments
-from ...dialects.cl.kernels import Kernel
-from ...dialects.cl.target import Target
 from ...errors import CloptError
 from .devices import Device, target_for
 
+# Programs of buffers alone run without xDSL.
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import MemRefType
+    from xdsl.ir import Attribute
+
+    from ...dialects import tir
+    from ...dialects.cl.kernels import Kernel
+    from ...dialects.cl.target import Target
+
 _OBJECT_TYPES = {
-    tir.ImageKind.Buffer: cl.mem_object_type.IMAGE1D_BUFFER,
-    tir.ImageKind.Image2D: cl.mem_object_type.IMAGE2D,
-    tir.ImageKind.Array2D: cl.mem_object_type.IMAGE2D_ARRAY,
+    "image1d_buffer": cl.mem_object_type.IMAGE1D_BUFFER,
+    "image2d": cl.mem_object_type.IMAGE2D,
+    "image2d_array": cl.mem_object_type.IMAGE2D_ARRAY,
 }
 _INTEGERS = {
     (8, False): cl.channel_type.SIGNED_INT8,
@@ -57,6 +59,8 @@ class Images:
         not copy `hostbuf` lies in it. OpenCL has no empty images, so an empty texture gets one
         texel. Raises CloptError if the device does not have such images.
         """
+        from ...dialects import tir
+
         self._check(f"{type_}", type_)
         image = tir.image_of(cast("MemRefType[Attribute]", type_))
         channel = channel_type(image.element_type)
@@ -66,7 +70,7 @@ class Images:
                 f"{image.element_type}; compile with texture=off."
             )
         description = cl.ImageDescriptor()
-        description.image_type = _OBJECT_TYPES[image.kind]
+        description.image_type = _OBJECT_TYPES[image.kind.value]
         description.shape = _three([max(1, extent) for extent in image.extents])
         description.pitches = (pitch, 0)
         description.num_mip_levels = description.num_samples = 0
@@ -83,6 +87,11 @@ class Images:
 
     def check_launch(self, kernel: Kernel) -> None:
         """CloptError for more images than the device lets a kernel have."""
+        from xdsl.utils.exceptions import VerifyException
+
+        from ...dialects import tir
+        from ...dialects.cl.images import verify_image_arguments
+
         if any(map(tir.is_texture, kernel.arg_types)):
             try:
                 verify_image_arguments(
@@ -104,6 +113,10 @@ class Images:
         return replace(target_for(self.device), name=str(self.device))
 
     def _check(self, label: str, type_: Attribute) -> None:
+        from xdsl.utils.exceptions import VerifyException
+
+        from ...dialects.cl.images import verify_image
+
         try:
             verify_image(label, type_, self._target)
         except VerifyException as error:
@@ -114,7 +127,7 @@ class Images:
         key = (kind, flags)
         if key not in self._formats:
             formats = cl.get_supported_image_formats(
-                self.context, cast("cl.mem_flags", flags), _OBJECT_TYPES[kind]
+                self.context, cast("cl.mem_flags", flags), _OBJECT_TYPES[kind.value]
             )
             self._formats[key] = frozenset(
                 f.channel_data_type for f in formats if f.channel_order == cl.channel_order.RGBA
@@ -127,6 +140,8 @@ def channel_type(element: Attribute) -> int:
 
     The storage types of the IR are signless and read as signed integers, as in buffers.
     """
+    from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerType, Signedness
+
     match element:
         case Float16Type():
             return cl.channel_type.HALF_FLOAT
@@ -170,6 +185,8 @@ def _three(extents: Sequence[int]) -> tuple[int, int, int]:
 
 
 def _image_object(type_: Attribute) -> tir.Image | None:
+    from ...dialects import tir
+
     if not tir.is_texture(type_):
         return None
     image = tir.image_of(cast("MemRefType[Attribute]", type_))

@@ -7,16 +7,15 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from ...dialects.cl.program import Port
-from ...dialects.nn.types import numpy_dtype
 from ...errors import CloptError
 from ...messages.arguments import type_name
+from ...tensor_info import TensorInfo
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Arrays: TypeAlias = Mapping[str, Array] | Sequence[Array]
 
 
-def checked_inputs(ports: Sequence[Port], inputs: Arrays) -> list[Array]:
+def checked_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> list[Array]:
     """The arrays in the order of `ports`, contiguous, each of the right type and shape."""
     # An array has a length, too: it would be taken for the list of its own rows.
     if not isinstance(cast("object", inputs), Mapping | Sequence) or isinstance(inputs, str):
@@ -37,7 +36,7 @@ def checked_inputs(ports: Sequence[Port], inputs: Arrays) -> list[Array]:
     return [_checked(port, value) for port, value in zip(ports, ordered, strict=True)]
 
 
-def check_names(ports: Sequence[Port], given: Mapping[str, object], what: str) -> None:
+def check_names(ports: Sequence[TensorInfo], given: Mapping[str, object], what: str) -> None:
     """Refuse names that are missing or unknown; `what` is the word for `ports` in the message."""
     known = {port.name for port in ports}
     missing = [name for name in known if name not in given]
@@ -50,13 +49,12 @@ def check_names(ports: Sequence[Port], given: Mapping[str, object], what: str) -
         raise CloptError(f'The {what} "{sorted(missing)[0]}" is missing; give {_names(ports)}.')
 
 
-def _checked(port: Port, value: object) -> Array:
+def _checked(port: TensorInfo, value: object) -> Array:
     array = np.asarray(value)
-    dtype = numpy_dtype(port.element_type)
-    if array.dtype != dtype:
+    if array.dtype != port.dtype:
         raise CloptError(
-            f'The input "{port.name}" has the type {array.dtype}, but the model takes {dtype}; '
-            f"convert it, for instance by .astype(numpy.{dtype.name})."
+            f'The input "{port.name}" has the type {array.dtype}, but the model takes '
+            f"{port.dtype}; convert it, for instance by .astype(numpy.{port.dtype.name})."
         )
     if array.shape != port.shape:
         raise CloptError(
@@ -66,7 +64,7 @@ def _checked(port: Port, value: object) -> Array:
     return np.asarray(array, order="C")
 
 
-def _names(ports: Sequence[Port]) -> str:
+def _names(ports: Sequence[TensorInfo]) -> str:
     return ", ".join(f'"{port.name}"' for port in ports) or "none"
 
 

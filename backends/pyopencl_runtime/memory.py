@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import pyopencl as cl
-from xdsl.ir import Attribute
 
-from ...dialects.cl.images import image_of
-from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from .devices import Device
-from .images import Images
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
+
+    from .images import Images
 
 HostMemory: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 
@@ -55,11 +56,14 @@ class Memory:
 
     def argument(self, type_: Attribute, offset: int) -> cl.Buffer | cl.Image:
         """The kernel argument for a value of `type_`, not a 2-D image, at a byte of this memory."""
+        from ...dialects.cl.images import image_of
+        from ...dialects.cl.ops import byte_count
+
         size = byte_count(type_)
         if image_of(type_) is None:
-            return self._part(offset, size)
+            return self.part(offset, size)
         if (offset, type_) not in self._views:
-            buffer = self._part(offset, size)
+            buffer = self.part(offset, size)
             if self._host is not None and buffer is not self.buffer:
                 # A separate buffer, since PoCL makes no images over parts of buffers.
                 flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
@@ -78,16 +82,19 @@ class Memory:
 
     def image(self, type_: Attribute, offset: int, pitch: int) -> cl.Image:
         """The 2-D image of a texture at a byte of this memory, `pitch` bytes from row to row."""
+        from ...dialects.cl.images import image_of
+
         image = image_of(type_)
         assert image is not None, "a texture"
         size = pitch * image.height
         flags = cl.mem_flags.READ_WRITE
         if self._host is None:
-            return self._images.make(type_, flags, self._part(offset, size), pitch=pitch)
+            return self._images.make(type_, flags, self.part(offset, size), pitch=pitch)
         rows = self._host[offset : offset + size]
         return self._images.make(type_, flags, hostbuf=rows, pitch=pitch, is_copied=False)
 
-    def _part(self, offset: int, size: int) -> cl.Buffer:
+    def part(self, offset: int, size: int) -> cl.Buffer:
+        """Return the kernel argument for `size` bytes of this memory, which are no image."""
         # OpenCL has no empty parts; kernels never read the byte that an empty tensor gets.
         if size == 0 or offset == 0:
             return self.buffer

@@ -5,52 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 import pyopencl as cl
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.cl import ONE_COMMAND, EnqueueCopyOp, EnqueueKernelOp, Kernel, ProgramOp
+from ...dialects.cl.images import image_of
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
+from ...tensor_info import TensorInfo
+from .commands import Binding, Command, Copy, Launch, Plan
 from .compiler import kernel_of_binary
 from .images import Images, copy_options
 from .memory import Memory
+from .runnable import Interface
 from .storage import Slot, Storage
-
-
-@dataclass(frozen=True)
-class Launch:
-    """A launch with its own kernel object, so that the arguments stay set."""
-
-    kernel: cl.Kernel
-    global_size: tuple[int, ...]
-    local_size: tuple[int, ...] | None
-    bindings: tuple[tuple[int, int], ...]
-    """(argument, number of a `Binding`) for the arguments that depend on the caller's buffers."""
-
-
-@dataclass(frozen=True)
-class Binding:
-    """A part of a buffer that the caller binds, or an image over it."""
-
-    parameter: int
-    offset: int
-    type: Attribute
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A copy from a buffer or image, or of the parameter with a number, to another."""
-
-    source: int | cl.Buffer | cl.Image
-    destination: int | cl.Buffer | cl.Image
-    options: Mapping[str, Any]
-    """For `pyopencl.enqueue_copy`."""
-
-
-Command: TypeAlias = Launch | Copy
 
 
 @dataclass(frozen=True)
@@ -64,16 +34,13 @@ class Site:
     """Programs that are weights, by their keys."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The commands of one inference, in order."""
-
-    commands: list[Command]
-    bindings: list[Binding]
-    counts: list[int]
-    """How many of the commands stand for each one of the program before its graphs were kernels."""
-    storage: Storage
-    """The program's own memory: a kernel does not keep its arguments alive."""
+def interface_of(program: ProgramOp) -> Interface:
+    """Return the inputs and outputs of `program`."""
+    return Interface(
+        tuple(map(TensorInfo.of, program.input_ports)),
+        tuple(map(TensorInfo.of, program.output_ports)),
+        [byte_count(port.storage_type) for port in program.ports],
+    )
 
 
 def make_plan(
@@ -147,7 +114,8 @@ class _Maker:
             elif isinstance(place.memory, Memory):
                 handle.set_arg(index, place.memory.argument(arg.type, place.offset))
             else:
-                binding = Binding(place.memory, place.offset, arg.type)
+                form = byte_count(arg.type) if image_of(arg.type) is None else arg.type
+                binding = Binding(place.memory, place.offset, form)
                 bindings.append((index, self.bindings.setdefault(binding, len(self.bindings))))
         for index, bound in enumerate(kernel.bounds, len(args)):
             handle.set_arg(index, np.int32(bound))

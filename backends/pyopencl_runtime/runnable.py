@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from operator import is_not
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pyopencl as cl
 
-from ...dialects.cl.ops import byte_count
-from ...dialects.cl.program import Port, ProgramOp
 from ...errors import CloptError
+from ...tensor_info import TensorInfo
 from .bindings import Bindable, PortMemory, bound_memory
-from .c_package import Offload
 from .cache import BinaryCache, default_cache_folder
 from .devices import Device
 from .given_images import check_image, refuse_image
@@ -25,6 +24,20 @@ from .place import check_queue
 from .timing import WARM_UP, Timing
 from .transfers import Download, upload
 from .turns import Turn
+
+if TYPE_CHECKING:
+    from ...dialects.cl.program import ProgramOp
+    from .c_package import Offload
+
+
+@dataclass(frozen=True)
+class Interface:
+    """The inputs and outputs of a program."""
+
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    sizes: Sequence[int]
+    """The bytes of each input, then of each output."""
 
 
 class Runnable(ABC):
@@ -51,21 +64,20 @@ class Runnable(ABC):
     device_bytes: int
     """The bytes of arenas, of images and buffers outside of them, and of weights, without inputs
     and outputs."""
+    program: ProgramOp
+    """The program as it runs, with planned memory or without."""
     offload: Offload | None = None
     """The operations that a library computes; None if there are none."""
     _turn: Turn
 
     def __init__(
-        self, program: ProgramOp, place: tuple[Device, cl.Context, cl.CommandQueue]
+        self, interface: Interface, place: tuple[Device, cl.Context, cl.CommandQueue]
     ) -> None:
-        self.program = program
-        """The program as it runs, with planned memory or without."""
         self.device, self.context, self.queue = place
-        self.inputs: tuple[Port, ...] = program.input_ports
-        self.outputs: tuple[Port, ...] = program.output_ports
+        self.inputs, self.outputs = interface.inputs, interface.outputs
         self._images = Images(self.device, self.context)
-        self._ports = program.ports
-        self._sizes = [byte_count(port.storage_type) for port in self._ports]
+        self._ports = (*self.inputs, *self.outputs)
+        self._sizes = interface.sizes
         self._bound: tuple[PortMemory, ...] = ()
         self._own: dict[int, PortMemory] = {}
         # What `run` used last, as long as `bind_image` changes nothing.
@@ -199,9 +211,9 @@ class Runnable(ABC):
         return self._used
 
     def _make(self, index: int) -> PortMemory:
-        port = self._ports[index]
-        if port.image is not None:
-            return self._images.make(port.image, cl.mem_flags.READ_WRITE)
+        if self._ports[index].image is not None:
+            image = self.program.ports[index].storage_type
+            return self._images.make(image, cl.mem_flags.READ_WRITE)
         return make_memory(self._images, self._sizes[index]).buffer
 
 

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
-from ...dialects.cl.program import Port
-from ...dialects.nn.types import numpy_dtype
+from ...tensor_info import TensorInfo
 from .bindings import PortMemory
-from .given_images import image_of_port, tensor_of, texels_of
+from .given_images import tensor_of, texel_shape, texels_of
 from .inputs import Array
 
 
-def upload(queue: cl.CommandQueue, port: Port, memory: PortMemory, array: Array) -> list[cl.Event]:
+def upload(
+    queue: cl.CommandQueue, port: TensorInfo, memory: PortMemory, array: Array
+) -> list[cl.Event]:
     """Write a tensor, without waiting."""
     if not array.size:
         return []
@@ -25,10 +26,10 @@ def upload(queue: cl.CommandQueue, port: Port, memory: PortMemory, array: Array)
 class Download:
     """A tensor on its way from the device; `array` has it once the queue has finished."""
 
-    def __init__(self, queue: cl.CommandQueue, port: Port, memory: PortMemory):
-        shape = port.shape if port.image is None else port.image.get_shape()
+    def __init__(self, queue: cl.CommandQueue, port: TensorInfo, memory: PortMemory):
+        shape = port.shape if port.image is None else texel_shape(port)
         self._port = port
-        self._target = np.empty(shape, numpy_dtype(port.element_type))
+        self._target = np.empty(shape, port.dtype)
         # pyopencl waits when a transfer's event is dropped, so this keeps it.
         self._events = [
             cl.enqueue_copy(queue, self._target, memory, is_blocking=False, **_region(port))
@@ -42,8 +43,8 @@ class Download:
         return tensor_of(self._port, self._target) if is_image else self._target
 
 
-def _region(port: Port) -> dict[str, Any]:
+def _region(port: TensorInfo) -> dict[str, Any]:
     """The options of a copy from or to host memory: the whole image."""
     if port.image is None:
         return {}
-    return {"origin": (0, 0), "region": image_of_port(port).extents}
+    return {"origin": (0, 0), "region": port.image}

@@ -1,0 +1,58 @@
+"""The commands of an inference as kernel objects with their arguments set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyopencl as cl
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch with its own kernel object, so that the arguments stay set."""
+
+    kernel: cl.Kernel
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...] | None
+    bindings: tuple[tuple[int, int], ...]
+    """(argument, number of a `Binding`) for the arguments that depend on the caller's buffers."""
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A part of a buffer that the caller binds, or an image over it."""
+
+    parameter: int
+    offset: int
+    form: int | Attribute
+    """The bytes of a buffer, or the type of an image."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy from a buffer or image, or of the parameter with a number, to another."""
+
+    source: int | cl.Buffer | cl.Image
+    destination: int | cl.Buffer | cl.Image
+    options: Mapping[str, Any]
+    """For `pyopencl.enqueue_copy`."""
+
+
+Command: TypeAlias = Launch | Copy
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The commands of one inference, in order."""
+
+    commands: list[Command]
+    bindings: list[Binding]
+    counts: list[int]
+    """How many of the commands stand for each one of the program before its graphs were kernels."""
+    memory: object
+    """The program's own memory: a kernel does not keep its arguments alive."""
