@@ -115,6 +115,11 @@ class Weights:
             raise CloptError(
                 f"The weights file {path} is damaged ({error}); compile the model again."
             ) from error
+        except (AttributeError, KeyError) as error:  # safetensors: a type that numpy lacks
+            raise CloptError(
+                f"The weights file {path} has arrays of a type that numpy lacks ({error}); "
+                "clopt wrote none; compile the model again."
+            ) from error
         for key, array in arrays.items():
             if _content_key(array) != key:
                 raise CloptError(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -22,5 +24,9 @@ def read_arrays(file: Path) -> dict[str, Array]:
         return dict(loaded.items())
     except OSError as error:
         raise CloptError(f"{file}: cannot read this file: {error.strerror or error}.") from error
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
         raise CloptError(f"{file}: this is not a numpy file ({error}).") from error
+    except RuntimeError as error:  # zipfile: encrypted, or compressed by an unknown method
+        raise CloptError(f"{file}: cannot read this archive: {error}.") from error
+    except MemoryError as error:
+        raise CloptError(f"{file}: its arrays do not fit into memory.") from error

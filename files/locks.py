@@ -8,6 +8,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .reading import NO_LINKS
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -27,7 +29,9 @@ def lock_beside(path: Path) -> Generator[None]:
 
     The file itself can be replaced meanwhile. Raises OSError where the lock cannot be made.
     """
-    file = os.open(path.with_name(f".{path.name}.lock"), os.O_CREAT | os.O_RDWR, 0o666)
+    lock = path.with_name(f".{path.name}.lock")
+    # A link beside a model that somebody else packed would make a file elsewhere.
+    file = os.open(lock, os.O_CREAT | os.O_RDWR | NO_LINKS, 0o666)
     try:
         _lock(file)
         yield

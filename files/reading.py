@@ -13,6 +13,9 @@ from pathlib import Path
 MOST_BYTES = 1 << 28
 """The default limit: larger than any text or binary that clopt writes, and harmless to read."""
 
+NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+"""The flag with which opening a link fails, so that nothing is written through one."""
+
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its writer
 _BINARY = getattr(os, "O_BINARY", 0)
 

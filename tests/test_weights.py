@@ -74,6 +74,13 @@ def test_damaged_files(tmp_path: Path) -> None:
         Weights.load(tmp_path / "absent")
 
 
+def test_a_type_that_numpy_lacks(tmp_path: Path) -> None:
+    header = b'{"w_0":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}'
+    (tmp_path / "w").write_bytes(len(header).to_bytes(8, "little") + header + b"12")
+    with pytest.raises(CloptError, match="has arrays of a type that numpy lacks"):
+        Weights.load(tmp_path / "w")
+
+
 def test_a_context_carries_its_weights() -> None:
     ctx = CloptContext()
     assert weights_of(ctx) is ctx.weights

@@ -9,6 +9,7 @@ from ..dialects.vta.assembly import instruction_text, uops_text
 from ..dialects.vta.isa import signals_of, waits_of
 from ..dialects.vta.stream_file import StreamFile, read_stream
 from ..errors import CloptError
+from ..messages.printable import printable
 from .console import Options, make_parser, read_bytes, user_errors
 
 EXAMPLES = """\
@@ -29,7 +30,7 @@ def listing(file: StreamFile) -> Iterator[str]:
     """The lines of a dump: symbols, instructions with the tokens after each, micro-ops."""
     yield f"// configuration {file.config.name}"
     for symbol in file.symbols:
-        yield f"// %{symbol.name} : {symbol.kind}, {symbol.elements} elements"
+        yield f"// %{printable(symbol.name)} : {symbol.kind}, {symbol.elements} elements"
     counts = dict.fromkeys(Queue, 0)
     for number, instruction in enumerate(file.instructions):
         for queue in waits_of(instruction):
@@ -37,7 +38,9 @@ def listing(file: StreamFile) -> Iterator[str]:
         for queue in signals_of(instruction):
             counts[queue] += 1
         symbol = file.symbol_of(number)
-        text = instruction_text(instruction, None if symbol is None else f"%{symbol.name}")
+        text = instruction_text(
+            instruction, None if symbol is None else f"%{printable(symbol.name)}"
+        )
         tokens = " ".join(f"{queue} {count}" for queue, count in counts.items())
         yield f"{f'{number:6}  {text}':<{_COLUMN}}  // {tokens}"
     if file.uops:

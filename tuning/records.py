@@ -12,14 +12,19 @@ from pathlib import Path
 from ..dialects import cl, tir
 from ..errors import CloptError
 from ..files.locks import lock_beside
+from ..files.reading import NO_LINKS, check_regular
+from ..files.writing import write_atomically
 from ..passes.tir.plan_file import Entry, plan_context, plan_text, read_plan
 from ..passes.tir.tuned_joins import Pair
 from ..passes.tir.tuning_database import TuningDatabase, is_current, latest
-from ..passes.tir.tuning_record import JOINED, Record, facts_that_count, read_record
+from ..passes.tir.tuning_record import FORMAT, JOINED, Record, facts_that_count, read_record
 from .choices import Kind, Measured
 from .instrument import Device
 from .times import Times
 from .trial import Result, Task
+
+_BEGIN = f'{{"format": {FORMAT}'.encode()
+"""The beginning of each line that `append` writes."""
 
 
 def record_of(
@@ -127,9 +132,10 @@ def append(path: Path, records: Iterable[Record]) -> None:
     """
     lines = "".join(f"{_checked(record)}\n" for record in records).encode()
     with _writing(path), lock_beside(path):
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINKS
+        file = os.open(path, flags, 0o666)
         try:
-            _end_last_line(file)
+            _end_last_line(file, path)
             _append(file, lines)
         finally:
             os.close(file)
@@ -139,12 +145,7 @@ def replace(path: Path, records: Iterable[Record]) -> None:
     """Make records the content of a database, completely or not at all."""
     lines = "".join(f"{_checked(record)}\n" for record in records)
     with _writing(path), lock_beside(path):
-        fresh = path.with_name(f".{path.name}.partial")
-        try:
-            fresh.write_text(lines, encoding="utf-8")
-            os.replace(fresh, path)
-        finally:
-            fresh.unlink(missing_ok=True)
+        write_atomically(path, lines.encode(), mode=0o666)
 
 
 def read(paths: Iterable[Path]) -> TuningDatabase:
@@ -323,8 +324,11 @@ def _checked(record: Record) -> str:
     return line
 
 
-def _end_last_line(file: int) -> None:
-    """Remove what stands behind the last end of a line, or end it where it is a record."""
+def _end_last_line(file: int, path: Path) -> None:
+    """Remove what stands behind the last end of a line, or end it where it is a record.
+
+    Raises CloptError, and changes nothing, for text that is not the beginning of a record.
+    """
     size = os.fstat(file).st_size
     end, tail = size, b""
     while end > 0 and b"\n" not in tail:
@@ -336,9 +340,15 @@ def _end_last_line(file: int) -> None:
         return
     try:
         read_record(torn.decode(), "the last line")
-        _append(file, b"\n")
-    except (CloptError, UnicodeDecodeError):
+    except (CloptError, UnicodeDecodeError) as error:
+        if torn[: len(_BEGIN)] != _BEGIN[: len(torn)]:
+            raise CloptError(
+                f"{path}: the last line is not a record, so clopt does not write to this file; "
+                "name another tuning database."
+            ) from error
         os.ftruncate(file, size - len(torn))
+    else:
+        _append(file, b"\n")
 
 
 def _append(file: int, data: bytes) -> None:
@@ -357,6 +367,13 @@ def _append(file: int, data: bytes) -> None:
 @contextmanager
 def _writing(path: Path) -> Generator[None]:
     try:
+        if path.is_symlink():
+            raise CloptError(
+                f"{path} is a link, and clopt writes tuning databases only to files; name the "
+                "file that it points to."
+            )
+        if path.exists():
+            check_regular(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:

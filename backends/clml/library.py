@@ -20,10 +20,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from ...errors import UnavailableError
+from ...errors import CloptError, UnavailableError
 from ...files.caches import is_private, make_private, process_folder, user_cache
 from ...files.folders import forget_oldest
 from ...files.resources import read_sources
+from ...messages.printable import printable
 
 _COMPILERS = ("cc", "gcc", "clang")
 _COMPILE = ("-std=c99", "-O1", "-fPIC")
@@ -182,7 +183,12 @@ def _kept_name(key: str, path: Path) -> str:
 def _find_compiler() -> list[str]:
     """The words of the command that compiles C."""
     if chosen := os.environ.get("CC"):
-        return shlex.split(chosen)
+        try:
+            return shlex.split(chosen)
+        except ValueError as error:
+            raise CloptError(
+                f"CC={printable(chosen)}: {error}; quote its words as a shell does."
+            ) from error
     for name in _COMPILERS:
         if found := shutil.which(name):
             return [found]

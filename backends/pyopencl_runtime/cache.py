@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ...files.caches import is_private, make_private, user_cache
 from ...files.folders import forget_oldest
-from .files import write_atomically
+from ...files.reading import read_file
+from ...files.writing import write_atomically
 
 _FORMAT = b"clopt-kernels-2\n"
 _DIGEST_BYTES = 32
@@ -44,7 +45,7 @@ class BinaryCache:
         if not is_private(path):
             return None
         try:
-            content = path.read_bytes()
+            content = read_file(path)
             os.utime(path)  # used today: the last to be forgotten
         except OSError:
             return None

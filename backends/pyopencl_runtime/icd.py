@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from ...files.caches import cache_folder, make_private
-from .files import write_atomically
+from ...files.writing import write_atomically
 
 _VARIABLE = "OCL_ICD_VENDORS"
 _SYSTEM = Path("/etc/OpenCL/vendors")

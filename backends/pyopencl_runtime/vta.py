@@ -15,6 +15,7 @@ from ...dialects.vta.encoding import UopWords, Words, decode, decode_uops
 from ...dialects.vta.isa import Memory
 from ...dialects.vta.stream_check import check_stream
 from ...errors import CloptError
+from ...files.reading import read_file
 from ..vta.core import CoreForm, build_options, core_source, schedule_core, scratch_bytes
 from ..vta.implementation import Implementation
 from ..vta.streams import dram_extents, split_launches
@@ -225,7 +226,7 @@ def _program(
     if path is None:
         return _build_core(context, device, implementation, cache)
     try:
-        binary = path.read_bytes()
+        binary = read_file(path)
     except OSError as error:
         raise CloptError(f"{path}: cannot read the program of VTA: {error.strerror}.") from error
     return given_program(context, device, binary, f"the program {path}")

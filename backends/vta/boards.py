@@ -18,6 +18,7 @@ from ...dialects.vta.encoding import encode, encode_uops
 from ...dialects.vta.isa import Instruction, Load, Store, is_nop
 from ...dialects.vta.memory_layout import layout_of, tensor_names
 from ...errors import CloptError
+from ...files.reading import read_file
 from ...weights import Array, Weights
 from ..offload import KernelLaunch, Number, Part
 from .binaries import ACTIVATIONS, stream_of
@@ -105,7 +106,7 @@ def _check_memories(instructions: tuple[Instruction, ...], board: Implementation
 
 def _read_program(path: Path) -> Array:
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except OSError as error:
         raise CloptError(f"{path}: cannot read the program of VTA: {error.strerror}.") from error
     if not content:

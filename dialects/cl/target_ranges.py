@@ -44,6 +44,11 @@ _POSITIVE = (
     "local_memory_bytes",
     "image_base_alignment_bytes",
 )
+_MOST = {
+    "vector_width": 16,  # lanes of OpenCL C's longest vectors
+    "preferred_work_group": 4096,  # no device has larger groups
+    "small_work_group": 4096,
+}
 _ABOVE_ZERO = (
     "guard_cost",
     "horizontal_cost",
@@ -83,6 +88,9 @@ def check_ranges(facts: Mapping[str, Any]) -> None:
     for name in _POSITIVE:
         if facts[name] < 1:
             raise ValueError(f"{name} is at least 1, not {facts[name]}")
+    for name, most in _MOST.items():
+        if facts[name] > most:
+            raise ValueError(f"{name} is at most {most}, not {facts[name]}")
     require_positive(facts, *_ABOVE_ZERO)
     require_from_zero(facts, *_FROM_ZERO)
     base = facts["image_base_alignment_bytes"]

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.nn.limits import check_size
 from ...dialects.nn.types import Array, Tensor, element_type
 from ...errors import CloptError
+from ...files.reading import check_regular
 from ...messages.printable import printable
 
 DTYPES: Mapping[int, np.dtype[Any]] = {
@@ -108,6 +109,7 @@ def _map_external(
     if size == 0:
         return np.zeros(shape, dtype)
     try:
+        check_regular(path)
         mapped = np.memmap(path, dtype.newbyteorder("<"), "r", offset, shape)
     except OSError as error:
         file = printable(str(path))

@@ -17,6 +17,7 @@ from pathlib import Path
 from ...context import collected_rarely
 from ...dialects import cl
 from ...errors import CloptError
+from ...files.reading import read_file
 from ...messages.printable import printable
 from .rules import rules
 from .tuned import shipped_text
@@ -287,7 +288,7 @@ def _torn(name: str | Path, number: int) -> str:
 @lru_cache(maxsize=8)
 @collected_rarely()
 def _read(path: Path, status: tuple[int, int, int]) -> TuningDatabase:
-    data = path.read_bytes()
+    data = read_file(path)
     try:
         return TuningDatabase.of_text(data.decode(), str(path))
     except UnicodeDecodeError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,17 @@ def test_dump_of_a_stream(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     columns = {line.index("  // ") for line in lines if "  // " in line}
     assert columns == {96}
     assert [squeezed(line) for line in lines] == [squeezed(line) for line in DUMP.splitlines()]
+
+
+def test_names_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "e.vta"
+    symbol = Symbol("\x1b[2J\x1b]0;owned\x07\n// faked", DramKind.ACT, 64)
+    path.write_bytes(write_stream(replace(STREAM, symbols=(symbol, *STREAM.symbols[1:]))))
+    main([str(path)])
+    shown = capsys.readouterr().out
+    assert r"%\x1b[2J\x1b]0;owned\x07\n// faked : act" in shown
+    assert r"load %\x1b[2J\x1b]0;owned\x07\n// faked[8]" in shown
+    assert shown.replace("\n", "").isprintable()
 
 
 def squeezed(line: str) -> str:

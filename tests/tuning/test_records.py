@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,32 @@ def test_appending_keeps_a_last_line_that_only_lacks_its_end(tmp_path: Path) -> 
     path.write_text(first.line)
     records.append(path, [last])
     assert path.read_text() == f"{first.line}\n{last.line}\n"
+
+
+@pytest.mark.parametrize("content", ["ssh-ed25519 AAAA me@home", "[1, 2]", '{"formal": 1'])
+def test_text_of_others_is_not_truncated(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "net.jsonl"
+    path.write_text(content)
+    with pytest.raises(CloptError, match="the last line is not a record, so clopt does not write"):
+        records.append(path, [record(plan(1), 1.0)])
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize("write", [records.append, records.replace])
+@pytest.mark.parametrize("name", ["net.jsonl", ".net.jsonl.lock"])
+def test_nothing_is_written_through_links(
+    tmp_path: Path, name: str, write: Callable[[Path, list[Record]], None]
+) -> None:
+    """An archive with a model may hold them."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("dear")
+    for target in ("mine/file", "mine/absent"):
+        (tmp_path / name).symlink_to(target)
+        with pytest.raises(CloptError, match=r"is a link|symbolic links"):
+            write(tmp_path / "net.jsonl", [record(plan(1), 1.0)])
+        (tmp_path / name).unlink()
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["file"]
+    assert (tmp_path / "mine" / "file").read_text() == "dear"
 
 
 def test_faults_of_files_are_sentences(tmp_path: Path) -> None:

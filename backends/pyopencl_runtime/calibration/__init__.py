@@ -18,10 +18,10 @@ import pyopencl as cl
 from ....dialects.cl.target import Fact, Target
 from ....errors import CloptError, CloptWarning
 from ....files.caches import is_private, make_private
+from ....files.writing import write_atomically
 from ...targets import load_target
 from .. import system
 from ..devices import AVX512_REGISTERS, Device, target_for
-from ..files import write_atomically
 from .dots import dot_product_of
 from .figures import Figure, figures_of
 from .kept import kept_file, text_of

@@ -48,6 +48,9 @@ def test_a_compiler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("CC", "no-such-compiler -m64")
     with pytest.raises(CloptError, match=r"there is no C compiler.*no-such-compiler"):
         build_library(TWO, tmp_path)
+    monkeypatch.setenv("CC", "gcc 'x")
+    with pytest.raises(CloptError, match="CC=gcc 'x: No closing quotation; quote its words"):
+        build_library(TWO, tmp_path)
 
 
 def test_a_compiler_that_does_not_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

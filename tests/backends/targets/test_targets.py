@@ -43,6 +43,8 @@ def test_unknown_target() -> None:
         ("name = '\xff'", "this is no TOML file: 'utf-8' codec can't decode byte 0xff"),
         ("lanes = 4", '"lanes" is no fact of a target; did you mean lane_cycles?'),
         ("vector_width = 0", "vector_width is at least 1, not 0."),
+        ("vector_width = 1073741824", "vector_width is at most 16, not 1073741824."),
+        ("x = " + "[" * 5000, "its values are nested too deeply for a target."),
         ("base = 'mine'", "base is one of adreno, .*, not 'mine'."),
         ("base = ['pocl']", r"base is one of adreno, .*, not \['pocl'\]."),
     ],
@@ -57,6 +59,17 @@ def test_a_mistake_in_a_file_names_it(text: str, sentence: str, tmp_path: Path) 
     assert not str(error.value).endswith(("..", "?."))
 
 
+def test_a_key_of_many_parts_is_refused_at_once(tmp_path: Path) -> None:
+    """The memory of tomllib grows with the square of their number."""
+    file = tmp_path / "mine.toml"
+    file.write_text("launches = 1\n" + ".".join(["a"] * 20000) + " = 1\n")
+    with pytest.raises(CloptError, match=r"mine\.toml:2: a line of a target has 100 dots at most"):
+        load_target(str(file))
+    file.write_text("# " + "x" * (1 << 18))
+    with pytest.raises(CloptError, match="cannot read this target: it has 262146 bytes, 262144 "):
+        load_target(str(file))
+
+
 @pytest.mark.parametrize(
     ("facts", "sentence"),
     [
@@ -64,6 +77,7 @@ def test_a_mistake_in_a_file_names_it(text: str, sentence: str, tmp_path: Path) 
         ({"vector_width": "8"}, "vector_width is a whole number, not '8'"),
         ({"vector_width": True}, "vector_width is a whole number, not True"),
         ({"vector_width": 0}, "vector_width is at least 1, not 0"),
+        ({"preferred_work_group": 1 << 20}, "preferred_work_group is at most 4096, not 1048576"),
         ({"register_cols": 0}, "register_cols is at least 1, not 0"),
         ({"registers": 0}, "registers is at least 1, not 0"),
         ({"mads_per_cycle": 0}, "mads_per_cycle is a positive number, not 0.0"),
