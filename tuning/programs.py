@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp, f32
+from xdsl.dialects.builtin import MemRefType, ModuleOp, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import PassPipeline
 
@@ -75,12 +74,6 @@ class Programs:
     def kernel(self) -> tir.FuncOp:
         """The naive kernel."""
         return _kernel(self._module)
-
-    @property
-    def reads_positions(self) -> bool:
-        """Whether integers that the kernel loads are indices into what it reads."""
-        casts = (op for op in self.kernel.walk() if isinstance(op, arith.IndexCastOp))
-        return any(isinstance(op.input.type, IntegerType) for op in casts)
 
     def of(self, plan: tir.Plan) -> TrialProgram:
         """The program with a plan.

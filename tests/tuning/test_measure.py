@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from clopt.backends.pyopencl_runtime import choose_place
 from clopt.backends.targets import load_target
 from clopt.passes.tir.rules.plans import plan_of
+from clopt.tensor_info import TensorInfo
 from clopt.tuning import measure
 from clopt.tuning.measure import FaultyPlanError, OpenCLInstrument, check
 from clopt.tuning.programs import Programs, TrialProgram
 from clopt.tuning.times import Times
-from clopt.tuning.timing import Built
+from clopt.tuning.timing import Array, Built
 from clopt.tuning.trial import Fault, Result, Rival, Task, Trial
 from clopt.tuning.turns import Turns
 from support.tir.plans import every_space
-from support.tuning.networks import default_trial, noise, residual_tasks
+from support.tuning.networks import default_trial, embedding_tasks, noise, residual_tasks
 
 POCL = load_target("pocl")
 
@@ -119,6 +123,73 @@ def test_a_kernel_that_the_device_cannot_run_is_a_fault_of_its_build():
     result = measured(OpenCLInstrument("pocl"), default_trial(task))
     assert result.fault is Fault.BUILD, result
     assert "half precision" in result.reason
+
+
+@dataclass(frozen=True)
+class Altered:
+    """A program with other operands or results."""
+
+    built: Built
+    operands: Callable[[Array], Array] = lambda array: array
+    results: Callable[[Array], Array] = lambda array: array
+
+    @property
+    def inputs(self) -> Sequence[TensorInfo]:
+        return self.built.inputs
+
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        return [self.results(each) for each in self.built.run(list(map(self.operands, inputs)))]
+
+    def nanoseconds(self, inputs: Sequence[Array], runs: int) -> list[list[int]]:
+        return self.built.nanoseconds(inputs, runs)
+
+
+def altered(monkeypatch: pytest.MonkeyPatch, trial: Trial, **changes: Any) -> Result:
+    """The result of a trial whose plan, but not the naive kernel, gets `changes`."""
+    made: list[Built] = []
+    built = OpenCLInstrument.built
+
+    def second(self: OpenCLInstrument, program: TrialProgram, task: Task) -> Built:
+        made.append(built(self, program, task))
+        return Altered(made[-1], **changes) if len(made) == 2 else made[-1]
+
+    monkeypatch.setattr(OpenCLInstrument, "built", second)
+    return measured(OpenCLInstrument("pocl"), replace(trial, most_runs=6))
+
+
+@pytest.mark.parametrize(("factor", "fault"), [(1 + 1e-5, None), (1 + 1e-3, Fault.WRONG)])
+def test_a_plan_that_is_slightly_wrong_is_refused(
+    monkeypatch: pytest.MonkeyPatch, factor: float, fault: Fault | None
+):
+    trial = default_trial(residual_tasks(POCL)[0])
+    result = altered(monkeypatch, trial, results=lambda array: array * np.float32(factor))
+    assert result.fault is fault, result.reason
+    assert (result.microseconds is None) == (fault is not None)
+
+
+def test_a_plan_that_reads_wrong_positions_is_refused(monkeypatch: pytest.MonkeyPatch):
+    """Integers are noise: if all were zero, these rows would be the right ones."""
+
+    def reversed_integers(array: Array) -> Array:
+        return array[..., ::-1] if array.dtype.kind == "i" else array
+
+    (task,) = embedding_tasks(POCL, depth=8)
+    result = altered(monkeypatch, default_trial(task), operands=reversed_integers)
+    assert result.fault is Fault.WRONG, result.reason
+
+
+@pytest.mark.parametrize(
+    ("dtype", "right", "wrong"),
+    [("float16", 4e-3, 3e-2), ("float32", 5e-5, 2e-4), ("float64", 5e-10, 2e-9)],
+)
+def test_results_may_differ_by_the_order_of_sums_alone(dtype: str, right: float, wrong: float):
+    """Relative to the largest result, wherever it is."""
+    good = noise((4, 5)).astype(dtype)
+    change = np.zeros_like(good)
+    change[1, 2] = np.abs(good).max()
+    check(good + change * right, good)
+    with pytest.raises(FaultyPlanError, match="1 of 20 results"):
+        check(good + change * wrong, good)
 
 
 def test_wrong_results_are_told():

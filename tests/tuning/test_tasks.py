@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-from xdsl.dialects.builtin import i32
-from xdsl.ir import SSAValue
-
 from clopt.backends.targets import load_target
-from clopt.dialects import cl, nn, tir
+from clopt.dialects import cl, tir
 from clopt.dialects.cl.placement import roots
 from clopt.passes.tir.plan_file import PlanFile, entry_of, kernel_key, plan_text
 from clopt.tuning.programs import Programs
-from clopt.tuning.tasks import tasks_of
-from support.nn.layout_graphs import Graph
-from support.tuning.networks import default_trial, lowered, residual_network, residual_tasks
+from support.tuning.networks import default_trial, residual_network, residual_tasks
 
 POCL = load_target("pocl")
 ADRENO = replace(load_target("adreno-740"), texture="prefer")
@@ -95,20 +88,3 @@ def test_inputs_of_the_model_are_written_before_memory_streams_through_the_cache
     given = [task.given for task in residual_tasks(POCL)]
     assert given[0] == {0}
     assert given[-1] == frozenset()
-
-
-def test_integers_are_positions_only_where_a_kernel_looks_up_by_them():
-    """Others are noise in trials: zeros would hide a wrong sum."""
-
-    def reads_positions(of: Callable[[Graph], SSAValue]) -> list[bool]:
-        graph = Graph((4, 8), type_=i32)
-        module, ctx = lowered(graph, of(graph), POCL)
-        return [Programs(task).reads_positions for task in tasks_of(module, ctx.weights)]
-
-    assert reads_positions(lambda graph: graph.binary(graph.x, graph.x)) == [False]
-    rows = np.arange(12, dtype=np.float32).reshape(4, 3)
-
-    def looked_up(graph: Graph) -> SSAValue:
-        return graph.add(nn.GatherOp(graph.add(nn.ConstantOp.from_array(rows)), graph.x, 0))
-
-    assert reads_positions(looked_up) == [True]

@@ -5,6 +5,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 
+#include "clopt_internal.h"
 #include "small.h"
 
 #include <stdio.h>
@@ -132,6 +133,9 @@ static void use(small_model *model) {
     say("shared output", small_enqueue(model, NULL), small_message(model));
     small_bind_buffer(model, SMALL_OUTPUT_Y, other_half);
     say("two halves", small_enqueue(model, NULL), "");
+    small_bind_buffer(model, SMALL_OUTPUT_Y, both);
+    say("shared output later", small_enqueue(model, NULL), small_message(model));
+    small_bind_buffer(model, SMALL_OUTPUT_Y, other_half);
     clFinish(queue);
     say("wrong index", small_bind_host(model, 2, x), small_message(model));
     say("tiny new arena", small_set_arena(model, &tiny, 1), small_message(model));
@@ -168,25 +172,47 @@ static void compute(small_model *model, const char *what) {
     printf("%g %g %g %g\n", (double)y[0], (double)y[1], (double)y[2], (double)y[3]);
 }
 
-/* Binaries are written, taken, and not taken where they are damaged. */
-static void binaries(small_model *model) {
-    char path[1024], message[512];
+/* Changes the byte of a file with binaries that is `at` bytes behind its start, or before its end;
+ * the checksum is that of the changed file, or of the one before. */
+static void change(const char *path, long at, int is_checked) {
+    enum { MOST = 1 << 20, CHECKED = 16 };
+    static unsigned char content[MOST];
+    FILE *stream = fopen(path, "r+b");
+    size_t bytes = fread(content, 1, sizeof content, stream);
+    content[at < 0 ? (long)bytes + at : at] ^= 1;
+    if (is_checked) {
+        clopt_write_u32(content + 8, clopt_crc32(content + CHECKED, bytes - CHECKED));
+    }
+    rewind(stream);
+    fwrite(content, 1, bytes, stream);
+    fclose(stream);
+}
+
+static void load(const char *path) {
+    char message[512];
     small_model *again;
     clopt_options options = good_options();
-    snprintf(path, sizeof path, "%s/kernels.bin", folder);
     options.binaries_path = path;
-    say("save", small_save_binaries(model, path), "");
-    for (int i = 0; i < 2; i++) {
-        say("load", small_create(&options, &again, message, sizeof message), message);
-        printf("from binaries: %d\n", clopt_model_used_binaries(again));
-        compute(again, "with binaries");
-        small_destroy(again);
-        FILE *stream = fopen(path, "r+b");
-        fseek(stream, -1, SEEK_END);
-        int last = fgetc(stream);
-        fseek(stream, -1, SEEK_END);
-        fputc(last ^ 1, stream);
-        fclose(stream);
+    say("load", small_create(&options, &again, message, sizeof message), message);
+    printf("from binaries: %d\n", clopt_model_used_binaries(again));
+    compute(again, "with binaries");
+    small_destroy(again);
+}
+
+/* Binaries are written, taken, and not taken where they are damaged or of another model, device or
+ * driver: the key begins with the model's digest, and the platform's name follows. */
+static void binaries(small_model *model) {
+    const struct {
+        long at;
+        int is_checked;
+    } changes[] = {{-1, 0}, {16, 1}, {16 + CLOPT_DIGEST_BYTES, 1}};
+    char path[1024];
+    snprintf(path, sizeof path, "%s/kernels.bin", folder);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        say("save", small_save_binaries(model, path), "");
+        load(path);
+        change(path, changes[i].at, changes[i].is_checked);
+        load(path);
     }
 }
 

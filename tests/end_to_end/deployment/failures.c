@@ -1,10 +1,11 @@
 /* Uses a model on the fake OpenCL: every call fails once, and each time the model recovers.
  *
- * usage: failures FOLDER EXTENSIONS VIEWS_WORK RECORDABLE CLML_PADDING [tell]; the model is called net, with one
- * input, one output that has elements, and one arena or none. For each n, the n-th call of a run
- * through the interface fails. The step in which it fails returns an error with a sentence, or
- * does without the call; an inference afterwards uses no released object; the step succeeds when
- * it is repeated. With "tell", prints what each run, the first without a failure, puts on the queue.
+ * usage: failures FOLDER EXTENSIONS VIEWS_WORK RECORDABLE CLML_PADDING [tell]; the model is called
+ * net, with one input, one output that has elements, and one arena or none. For each n, the n-th
+ * call of a run through the interface fails. The step in which it fails returns an error with a
+ * sentence, or does without the call; an inference afterwards uses no released object; the step
+ * succeeds when it is repeated. A padding below zero is that of row-major tensors, too. With "tell",
+ * prints what each run, the first without a failure, puts on the queue.
  */
 #include "fake_opencl.h"
 #include "net.h"
@@ -16,7 +17,7 @@
 enum { INPUT = 0, OUTPUT = 1, MOST = 1 << 20 };
 
 static cl_context context;
-static cl_command_queue queue;
+static cl_command_queue queue, other_queue;
 static net_model *model;
 static clopt_options options;
 static char weights[1024], binaries[1024], tuning[1024], message[512];
@@ -77,6 +78,10 @@ static clopt_status own_arena(void) {
     return net_set_arena(model, NULL, 0);
 }
 
+static clopt_status set_queue(void) {
+    return clopt_set_queue((clopt_model *)model, other_queue);
+}
+
 static clopt_status enqueue(void) {
     cl_event done = NULL;
     clopt_status status = net_enqueue(model, &done);
@@ -121,7 +126,7 @@ static clopt_status profile(void) {
 static clopt_status (*const steps[])(void) = {
     create,     save,      bind_hosts, enqueue, enqueue,    bind_input, enqueue,   bind_output,
     set_arena,  enqueue,   bind_hosts, own_arena, enqueue,  set_arena,  profile,   tune,
-    enqueue,
+    enqueue,    set_queue, enqueue,
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };
@@ -152,6 +157,7 @@ static void take(int step) {
 static int run(long failing) {
     context = fake_create_context();
     queue = fake_create_queue();
+    other_queue = fake_create_queue();
     if (is_telling) {
         printf("call %ld\n", failing);
     }
@@ -169,7 +175,7 @@ static int run(long failing) {
     net_destroy(model);
     model = NULL;
     int reached = fake_calls() >= failing;
-    int leaked = fake_end(2);
+    int leaked = fake_end(3);
     if (leaked) {
         wrong++;
         fprintf(stderr, "call %ld fails: %d references too many\n", failing, leaked);
@@ -193,7 +199,8 @@ int main(int count, char **words) {
     options.binaries_path = binaries;
     options.tuning_path = tuning;
     options.replay = 1;
-    fake.clml_padding = (size_t)atoi(words[5]);
+    fake.clml_padding = (size_t)abs(atoi(words[5]));
+    fake.clml_pads_rows = atoi(words[5]) < 0;
     is_telling = count > 6;
     run(0);
     while (run(failing)) {

@@ -96,8 +96,9 @@ def test_no_failure_harms_memory(name: str, extensions: str, run: Run) -> None:
     run(name, extensions, before=checks)
 
 
-FIRST, THEN, REBOUND = 0, 1, 2
-"""Inferences of failures.c: the first, the same again, and one with another input buffer."""
+FIRST, THEN, REBOUND, MOVED = 0, 1, 2, -2
+"""Inferences of failures.c: the first, the same again, one with another input buffer, and the last,
+on another queue."""
 
 
 def test_command_buffers(run: Run) -> None:
@@ -108,6 +109,7 @@ def test_command_buffers(run: Run) -> None:
     assert told[FIRST] == f"write {recorded} {replayed} read"
     assert told[THEN] == f"write {replayed} read"
     assert told[REBOUND] == f"{recorded} {replayed} read"
+    assert told[MOVED] == f"write {recorded} {replayed} read"  # a recording belongs to its queue
 
 
 def test_recordable_queues(run: Run) -> None:
@@ -183,3 +185,13 @@ def test_second_plan_when_the_first_is_refused(run: Run) -> None:
 def test_tensors_that_are_larger_than_planned(run: Run) -> None:
     """They lie in buffers of their own, whichever call fails; nothing else changes."""
     assert run("operations", "", padding=4096)[0] == run("operations", "")[0]
+
+
+def test_a_row_major_tensor_that_is_larger_than_an_array_is_refused(run: Run) -> None:
+    """The bytes of an input or output are the application's, which knows of no padding."""
+    (told, *_) = run("both", "", padding=-64)
+    assert re.fullmatch(
+        r"plan: kernels\. The device wants \d+ bytes for \w+, a row-major tensor of \d+ bytes; "
+        r"compile net with the fact clml=off of its target\.",
+        told[-1],
+    )

@@ -76,7 +76,7 @@ static size_t bytes_of(const thing *tensor) {
     const cl_ml_tensor_desc_qcom *d = &tensor->descriptor;
     size_t row = d->w * 4 * (d->image_channel_type == CL_FLOAT ? 4 : 2);
     if (d->layout != CL_TENSOR_LAYOUT_OPTIMAL_QCOM) {
-        return dense_bytes(tensor);
+        return dense_bytes(tensor) + (fake.clml_pads_rows ? fake.clml_padding : 0);
     }
     return d->n * ((d->c + 3) / 4) * d->h * ((row + 63) / 64 * 64) + fake.clml_padding;
 }

@@ -1,7 +1,7 @@
 /* Failures, and everything that has a handle. */
 #include "fake_objects.h"
 
-fake_device fake = {"", 0, 0, 0};
+fake_device fake = {"", 0, 0, 0, 0};
 int fake_faults;
 
 static long calls, failing;

@@ -19,6 +19,7 @@ typedef struct fake_device {
     int views_work;              /* whether images over buffers show the buffers' bytes */
     cl_uint recordable_launches; /* CL_DEVICE_RECORDABLE_QUEUE_MAX_SIZE */
     size_t clml_padding;         /* bytes of CLML's tensors beyond what is planned for them */
+    int clml_pads_rows;          /* whether row-major tensors have this padding, too */
 } fake_device;
 
 extern fake_device fake;
