@@ -117,6 +117,15 @@ def compare_table() -> str:
     return "\n".join(lines)
 
 
+def winograd_errors_table() -> str:
+    """The error of each form of a 3x3 convolution by its channels."""
+    rows = read("winograd_errors")
+    head = ["channels", *next(iter(rows.values()))]
+    cells = [head, ["---:"] * len(head)]
+    cells += [[channels, *map(power, row.values())] for channels, row in rows.items()]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
 def memory() -> dict[str, str]:
     """Memory of intermediates; only the report has those of other compilers."""
     rows = read("memory")
@@ -184,7 +193,10 @@ SOURCES: Mapping[str, Callable[[], dict[str, str]]] = {
     "memory_instances": partial(instances, "memory_instances"),
     "minimalloc_instances": partial(instances, "minimalloc_instances"),
 }
-TABLES: Mapping[str, Callable[[], str]] = {"compare": compare_table}
+TABLES: Mapping[str, Callable[[], str]] = {
+    "compare": compare_table,
+    "winograd_errors": winograd_errors_table,
+}
 
 
 def figures() -> dict[str, str]:

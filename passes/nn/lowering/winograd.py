@@ -69,11 +69,11 @@ def _element(
 
 
 def _multiply_adds(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
-    """The sum of `factor * term(i)` from a term without a factor on, one multiply-add for each
-    factor that is not one.
+    """The sum of `factor * term(i)` from a term without a factor on, if there is one, with one
+    multiply-add for each other factor.
     """
-    first = factors.index(1)
-    total = term(first)
+    first = min((i for i, k in enumerate(factors) if k), key=lambda i: factors[i] != 1)
+    total = term(first) if factors[first] == 1 else term(first) * factors[first]
     for i, factor in enumerate(factors):
         if i != first and factor:
             size = abs(factor)
@@ -251,7 +251,7 @@ def lower_winograd_conv(kernel: Kernel, op: nn.WinogradConvOp) -> None:
 def _inputs(op: nn.WinogradConvOp) -> list[Element]:
     """The elements of `B^T d B` of the tile at an index [n, th, tw, c]."""
     m, pads, shape = op.tile.value.data, nn.ints(op.pads), nn.shape_of(op.x)
-    matrix = TRANSFORMS[m].input
+    steps = TRANSFORMS[m].input_steps
 
     def at(row: int, col: int) -> Element:
         def element(body: Body, index: Sequence[Index]) -> Scalar:
@@ -261,7 +261,7 @@ def _inputs(op: nn.WinogradConvOp) -> list[Element]:
                 position = [n, c, th * m + (i - pads[0]), tw * m + (j - pads[1])]
                 return body.remember(("cell", i, j), lambda: body.read_or(op.x, position, shape, 0))
 
-            return transformed(body, op.x, matrix, cell, row, col)
+            return stepped(body, op.x, steps, cell, row, col)
 
         return element
 
@@ -270,14 +270,14 @@ def _inputs(op: nn.WinogradConvOp) -> list[Element]:
 
 def _results(products: Element, m: int) -> list[Element]:
     """The elements of `A^T m A` of the tile at an index [n, th, tw, o]."""
-    matrix, size = TRANSFORMS[m].output, m + KERNEL - 1
+    steps, size = TRANSFORMS[m].output_steps, m + KERNEL - 1
 
     def at(row: int, col: int) -> Element:
         def element(body: Body, index: Sequence[Index]) -> Scalar:
             def cell(i: int, j: int) -> Scalar:
                 return products(body, [AffineExpr.constant(i * size + j), *index])
 
-            return transformed(body, "products", matrix, cell, row, col)
+            return stepped(body, "products", steps, cell, row, col)
 
         return element
 

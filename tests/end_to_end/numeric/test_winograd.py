@@ -67,7 +67,7 @@ CASES_IN_TEXELS = [
     (2, 16, 10, 18, 8, (1, 1, 1, 1)),
 ]
 
-ERRORS = {"f32": {"off": 1e-6, "prefer": 1e-5}, "f16-storage": {"off": 5e-4, "prefer": 1e-3}}
+ERRORS = {"f32": {"off": 1e-6, "prefer": 3e-6}, "f16-storage": {"off": 5e-4, "prefer": 1e-3}}
 """Largest errors of the direct form and by transforms, F(4, 3) of floats and F(2, 3) of halves."""
 CUTS_HALVES = ("nvidia",)
 """Devices that cut floats off when they write them to images of halves: twice the error of
@@ -111,6 +111,24 @@ def test_tiles_in_blocks(case: tuple, precision: str, tolerance: float, device: 
     if find_device(device).kind != "cpu":
         pytest.skip("only CPUs have channels in blocks of a vector")
     _check(case, precision, tolerance, device, "winograd_conv", blocks="prefer")
+
+
+@pytest.mark.usefixtures("quick_builds")
+@pytest.mark.parametrize(("channels", "bound"), [(16, 2e-6), (256, 5e-6), (512, 6.4e-6)])
+def test_error_of_floats_over_channels(channels: int, bound: float, device: str) -> None:
+    """The errors that docs/layouts.md states; the data have outliers."""
+    if find_device(device).kind != "cpu":
+        pytest.skip("only CPUs have channels in blocks of a vector")
+    rng = np.random.default_rng(channels)
+    x = rng.standard_normal((1, channels, 16, 16)).astype(np.float32)
+    w = rng.standard_normal((16, channels, 3, 3)).astype(np.float32)
+    x.flat[rng.integers(0, x.size, x.size // 1000)] *= 1e4
+    b = np.zeros(16, np.float32)
+    compiled = clopt.compile(_model(x, w, b, (1, 1, 1, 1)), device=device, winograd="prefer")
+    assert "winograd_conv" in compiled.source
+    expected = _exact(x, w, b, (1, 1, 1, 1))
+    (y,) = compiled.run([x])
+    assert np.abs(y - expected).max() <= bound * np.abs(expected).max()
 
 
 @pytest.mark.in_turns
