@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from math import factorial
 from random import Random
 from typing import Any
 
@@ -14,10 +14,10 @@ from ..passes.tir.rules.fallback import FALLBACK
 from ..passes.tir.rules.naive_kernel import NaiveKernel
 from ..passes.tir.rules.plans import default_plan, plan_of
 from ..passes.tir.rules.rule import Rule
-from ..passes.tir.rules.space import Params, Space, Value
+from ..passes.tir.rules.space import Order, Parameter, Params, Space, Value
 
-_VALUES = 300
-"""Values of a domain of which one is drawn; a few have thousands."""
+_LISTED = 5040
+"""Domains with more values than this, the orders of eight loops, are sampled without a list."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class PlanSpace:
             for name, space in spaces.items()
             if name != FALLBACK.name or name == default.rule
         }
+        self._values: dict[tuple[str, tuple[Value, ...]], list[Value]] = {}
         self.default = self._candidate_of(default)
 
     @property
@@ -100,11 +101,14 @@ class PlanSpace:
             domain = parameter.domain_at(Params(chosen))
             value = wanted.get(parameter.name)
             if value is None or value not in domain or i == changed:
-                values = [each for each in islice(domain, _VALUES) if each != value]
-                if not values and value not in domain:
+                others = (
+                    each for each in self._drawn(name, parameter, chosen, rng) if each != value
+                )
+                other = next(others, None)
+                if other is None and value not in domain:
                     # The values before leave none: start anew.
                     return self._made(name, self._completed(name, {}, rng))
-                value = rng.choice(values) if values else value
+                value = value if other is None else other
             assert value is not None
             chosen[parameter.name] = value
         return self._made(name, Params(chosen))
@@ -112,8 +116,43 @@ class PlanSpace:
     def _completed(self, name: str, chosen: dict[str, Value], rng: Random) -> Params:
         """A random point with these first values; the space is not empty."""
         _, space = self._spaces[name]
-        found = _extended(space, chosen, rng)
+        found = self._extended(name, chosen, rng)
         return space.nearest(Params({})) if found is None else Params(found)
+
+    def _extended(
+        self, name: str, chosen: dict[str, Value], rng: Random
+    ) -> dict[str, Value] | None:
+        """Return a point with these first values; None if a later parameter has no value then."""
+        _, space = self._spaces[name]
+        if len(chosen) == len(space.parameters):
+            return chosen
+        parameter = space.parameters[len(chosen)]
+        for value in self._drawn(name, parameter, chosen, rng):
+            found = self._extended(name, {**chosen, parameter.name: value}, rng)
+            if found is not None:
+                return found
+        return None
+
+    def _drawn(
+        self, rule: str, parameter: Parameter, chosen: Mapping[str, Value], rng: Random
+    ) -> Iterator[Value]:
+        """Yield the values of a domain in a random order, each as likely as the others."""
+        domain = parameter.domain_at(Params(chosen))
+        if isinstance(domain, Order) and factorial(domain.count) > _LISTED:
+            # Too many to list. Some may come twice, which costs nothing.
+            yield from (
+                tuple(rng.sample(range(domain.count), domain.count)) for _ in range(_LISTED)
+            )
+            return
+        # A domain may test thousands of values for each that it has; it depends on these alone.
+        key = f"{rule} {parameter.name}", tuple(chosen.values())
+        if key not in self._values:
+            self._values[key] = list(domain)
+        left = list(self._values[key])
+        while left:
+            drawn = rng.randrange(len(left))
+            left[drawn], left[-1] = left[-1], left[drawn]
+            yield left.pop()
 
     def _candidate_of(self, plan: tir.Plan) -> Candidate:
         return self._made(plan.rule, Params(plan.parameters))
@@ -122,20 +161,6 @@ class PlanSpace:
         rule, space = self._spaces[name]
         cost = None if rule.cost is None else rule.cost(space, point)
         return Candidate(plan_of(rule, point).data, cost)
-
-
-def _extended(space: Space[Any], chosen: dict[str, Value], rng: Random) -> dict[str, Value] | None:
-    """A point with these first values; None where some later parameter has no value then."""
-    if len(chosen) == len(space.parameters):
-        return chosen
-    parameter = space.parameters[len(chosen)]
-    values: list[Value] = list(islice(parameter.domain_at(Params(chosen)), _VALUES))
-    while values:
-        value = values.pop(rng.randrange(len(values)))
-        found = _extended(space, {**chosen, parameter.name: value}, rng)
-        if found is not None:
-            return found
-    return None
 
 
 def best_first(found: Sequence[tuple[float, Candidate]]) -> list[Candidate]:

@@ -24,8 +24,14 @@ from xdsl.utils.diagnostic import Diagnostic
 
 State = Mapping[str, object]
 
-# The second one is for the loader of OpenCL drivers, which reads it at the process's first call.
-UNCHECKED = {"environment PYTEST_CURRENT_TEST", "environment OCL_ICD_VENDORS"}
+UNCHECKED = {
+    "environment PYTEST_CURRENT_TEST",
+    # For the loader of OpenCL drivers, which reads it at the process's first call.
+    "environment OCL_ICD_VENDORS",
+    # scikit-learn sets these two when it is first imported.
+    "environment KMP_DUPLICATE_LIB_OK",
+    "environment KMP_INIT_AT_FORK",
+}
 
 
 def _signals() -> dict[str, object]:

@@ -12,12 +12,15 @@ from clopt.backends.targets import load_target
 from clopt.dialects import tir
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import space_of
+from clopt.passes.tir.rules.space import Params
 from clopt.tuning.programs import Programs
 from clopt.tuning.session import Budget, Outcome, Session
 from clopt.tuning.spaces import PlanSpace
+from clopt.tuning.tasks import tasks_of
 from clopt.tuning.trial import Fault, Result, Task
+from support.nn.layout_graphs import Graph
 from support.tuning.fake import FakeMachines, Notes, Times
-from support.tuning.networks import embedding_tasks, residual_tasks
+from support.tuning.networks import embedding_tasks, lowered, residual_tasks
 
 POCL = load_target("pocl")
 
@@ -29,6 +32,22 @@ def one_task() -> Task:
 
 def space_of_task(task: Task) -> PlanSpace:
     return PlanSpace(Programs(task).kernel, task.target)
+
+
+def test_every_value_of_a_large_domain_is_proposed():
+    graph = Graph((16, 56, 56))
+    module, ctx = lowered(graph, graph.relu(graph.x), load_target("adreno-740"))
+    (task,) = tasks_of(module, ctx.weights)
+    space, rng = space_of_task(task), Random(0)
+    best = space.default.plan
+    _, fit = space_of(NaiveKernel(Programs(task).kernel), best, task.target)
+    (group,) = fit.parameters
+    values = set(group.domain_at(Params({})))
+    assert len(values) > 300
+    plans = [space.random(rng, {best.rule}).plan for _ in range(4000)]
+    assert {plan.parameters["group"] for plan in plans} == values
+    mutated = [space.mutated(best, rng).plan for _ in range(4000)]
+    assert {plan.parameters["group"] for plan in mutated} == values - {best.parameters["group"]}
 
 
 def distance(plan: tir.Plan, best: tir.Plan) -> float:
