@@ -10,8 +10,10 @@ import pyopencl as cl
 import pyopencl.array as cla
 
 from ...errors import CloptError
+from ...messages.arguments import type_name
 from ...tensor_info import TensorInfo
 from .given_images import check_image, refuse_image
+from .inputs import check_form
 from .memory import whole_of
 
 DeviceMemory: TypeAlias = "cl.Buffer | cla.Array"
@@ -53,9 +55,16 @@ def bound_memory(
     return tuple(bound)
 
 
-def _checked_buffer(port: TensorInfo, memory: Bindable, size: int, is_output: bool) -> cl.Buffer:
+def _checked_buffer(port: TensorInfo, memory: object, size: int, is_output: bool) -> cl.Buffer:
     if isinstance(memory, cl.Image):
         raise refuse_image(port)
+    if isinstance(memory, cla.Array):
+        check_form(port, memory.dtype, memory.shape)
+    elif not isinstance(memory, cl.Buffer):
+        raise CloptError(
+            f'"{port.name}" takes a pyopencl.Buffer or pyopencl.array.Array, not '
+            f"{type_name(memory)}; run takes arrays of numpy."
+        )
     buffer = buffer_of(memory, f'"{port.name}"')
     if buffer.size < size:
         raise CloptError(

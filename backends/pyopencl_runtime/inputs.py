@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import CloptError
 from ...messages.arguments import type_name
+from ...messages.sentences import as_sentence
 from ...tensor_info import TensorInfo
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -50,23 +51,41 @@ def check_names(ports: Sequence[TensorInfo], given: Mapping[str, object], what: 
 
 
 def _checked(port: TensorInfo, value: object) -> Array:
-    array = np.asarray(value)
-    if array.dtype != port.dtype:
+    array = _as_array(port, value)
+    check_form(port, array.dtype, array.shape)
+    return np.asarray(array, order="C")
+
+
+def _as_array(port: TensorInfo, value: object) -> Array:
+    """The array of `value`, which may be of another library; CloptError where it has none."""
+    try:
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+            return np.from_dlpack(cast("Any", value))
+        return np.asarray(value)
+    except Exception as error:  # a library may raise anything: torch a RuntimeError with a hint
         raise CloptError(
-            f'The input "{port.name}" has the type {array.dtype}, but the model takes '
-            f"{port.dtype}; convert it, for instance by .astype(numpy.{port.dtype.name})."
+            f'The input "{port.name}" is a {type_name(value)}, which gives no array: '
+            f"{as_sentence(str(error))}"
+        ) from error
+
+
+def check_form(port: TensorInfo, given: np.dtype[Any], shape: Sequence[int]) -> None:
+    """Refuse an array of another type or shape than that of the input or output `port`."""
+    if given != port.dtype:
+        raise CloptError(
+            f'The array for "{port.name}" has the type {given}, but the model has {port.dtype}; '
+            f"convert it, for instance by .astype(numpy.{port.dtype.name})."
         )
-    if array.shape != port.shape:
+    if tuple(shape) != port.shape:
         raise CloptError(
-            f'The input "{port.name}" has the shape {_shape(array.shape)}, but the model was '
+            f'The array for "{port.name}" has the shape {_shape(shape)}, but the model was '
             f"compiled for {_shape(port.shape)}."
         )
-    return np.asarray(array, order="C")
 
 
 def _names(ports: Sequence[TensorInfo]) -> str:
     return ", ".join(f'"{port.name}"' for port in ports) or "none"
 
 
-def _shape(shape: tuple[int, ...]) -> str:
+def _shape(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape)) or "()"

@@ -69,7 +69,7 @@ def test_arrays_of_pyopencl(doubler: Doubler) -> None:
         executable.enqueue(queue, {"x": x, "y": y})
         np.testing.assert_array_equal(y.get(queue), Y)
     with pytest.raises(CloptError, match='The array for "x" is not contiguous; copy it'):
-        executable.enqueue(queue, {"x": rows[:, 0], "y": first})
+        executable.enqueue(queue, {"x": rows[0, :8:2], "y": first})
 
 
 def test_an_output_has_bytes_of_its_own(doubler: Doubler) -> None:
@@ -138,8 +138,14 @@ def test_a_thousand_runs_keep_the_memory(doubler: Doubler) -> None:
         ([], 'The model has 1 inputs ("x"), but 0 were given.'),
         ({}, 'The input "x" is missing; give "x".'),
         ({"x": X, "z": X}, 'The model has no input called "z"; it has "x".'),
-        ([X.astype(np.float64)], 'The input "x" has the type float64, but the model takes float32'),
-        ([X.reshape(2, 2)], 'The input "x" has the shape 2x2, but the model was compiled for 4.'),
+        (
+            [X.astype(np.float64)],
+            'The array for "x" has the type float64, but the model has float32',
+        ),
+        (
+            [X.reshape(2, 2)],
+            'The array for "x" has the shape 2x2, but the model was compiled for 4.',
+        ),
     ],
 )
 def test_wrong_inputs(doubler: Doubler, inputs: object, sentence: str) -> None:
@@ -164,6 +170,51 @@ def test_wrong_buffers(doubler: Doubler) -> None:
         queue = cl.CommandQueue(executable.context, properties=_OUT_OF_ORDER)
         with pytest.raises(CloptError, match="in-order"):
             executable.enqueue(queue, {"x": large, "y": large})
+
+
+def test_enqueue_checks_arrays_as_run_does(doubler: Doubler) -> None:
+    executable = doubler.executable()
+    queue = executable.queue
+    x, y = cla.to_device(queue, X), cla.to_device(queue, Y)
+
+    def refused(x: object, y: object) -> str:
+        with pytest.raises(CloptError) as error:
+            executable.enqueue(queue, {"x": x, "y": y})  # type: ignore[dict-item]
+        return str(error.value)
+
+    assert refused(x.view(np.int32), y).startswith('The array for "x" has the type int32, but ')
+    assert refused(x, y.reshape(2, 2)).startswith('The array for "y" has the shape 2x2, but the')
+    takes = "takes a pyopencl.Buffer or pyopencl.array.Array, not"
+    assert refused(None, y) == f'"x" {takes} NoneType; run takes arrays of numpy.'
+    assert refused(x, Y) == f'"y" {takes} numpy.ndarray; run takes arrays of numpy.'
+
+
+class OfAnotherLibrary:
+    """An array that other libraries read by DLPack alone."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+class WithGradient(OfAnotherLibrary):
+    """An array that refuses, as a tensor of torch does that requires a gradient."""
+
+    def __array__(self, *_: object, **__: object) -> np.ndarray:
+        raise RuntimeError("Use tensor.detach().numpy() instead.")
+
+
+def test_arrays_of_other_libraries(doubler: Doubler) -> None:
+    executable = doubler.executable()
+    result = executable.run([OfAnotherLibrary(X)])[0]  # type: ignore[list-item]
+    np.testing.assert_array_equal(result, Y)
+    with pytest.raises(CloptError, match=r'"x" is a .*WithGradient, .* Use tensor.detach\(\)'):
+        executable.run([WithGradient(X)])  # type: ignore[list-item]
 
 
 _OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
