@@ -213,7 +213,7 @@ class BinaryOp(NNOp):
     """An elementwise function of two tensors with numpy broadcasting.
 
     `div` of integers truncates toward zero, `mod` has the divisor's sign, `fmod` the dividend's;
-    `prelu` is a where a >= 0, else a * b.
+    all three of integers give 0 where the divisor is 0. `prelu` is a where a >= 0, else a * b.
     """
 
     name = "nn.binary"

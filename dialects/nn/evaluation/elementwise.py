@@ -112,7 +112,7 @@ def _div(a: Array, b: Array) -> Array:
     if a.dtype.kind == "f":
         return a / b
     quotient = a // b
-    inexact = quotient * b != a
+    inexact = (quotient * b != a) & (b != 0)
     return quotient + (inexact & ((a < 0) != (b < 0))).astype(a.dtype)
 
 

@@ -130,8 +130,33 @@ class Scalar:
     def binary(self, name: str, other: Scalar | Number) -> Scalar:
         """One of add, sub, mul, div, rem, max, min, and, or, xor, shl, shr, pow, copysign.
 
-        Integer division truncates toward zero; max and min of floats propagate NaN.
+        Integer division truncates toward zero, and never traps: a division by 0 gives 0, as numpy's
+        does, and a quotient that overflows wraps. Max and min of floats propagate NaN.
         """
+        if name in ("div", "rem") and not self.is_float:
+            return self._divided(name, self.lift(other))
+        return self._plain(name, other)
+
+    def _divided(self, name: str, divisor: Scalar) -> Scalar:
+        """An integer quotient or remainder.
+
+        Processors trap at a division by 0, and of the least number by -1: both are replaced by one
+        by 1, whose remainder is right for either.
+        """
+        known = divisor.ssa.owner
+        if isinstance(known, arith.ConstantOp) and isinstance(known.value, IntegerAttr):
+            return self._plain(name, divisor) if known.value.value.data else self.lift(0)
+        is_zero = divisor.compare("eq", 0)
+        is_signed = not nn.is_unsigned(self.element_type)
+        is_trap = is_zero | divisor.compare("eq", -1) if is_signed else is_zero
+        result = self._plain(name, is_trap.select(self.lift(1), divisor))
+        if name == "rem":
+            return result
+        if is_signed:
+            result = divisor.compare("eq", -1).select(-self, result)
+        return is_zero.select(self.lift(0), result)
+
+    def _plain(self, name: str, other: Scalar | Number) -> Scalar:
         make = _BINARY[name][self._class()]
         if make is None:
             raise ValueError(f"{name} is not defined for {self.element_type}")
