@@ -6,7 +6,6 @@ chooses by itself.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from ..passes.nn.layout.alone import is_border
 from ..passes.pipelines import LOWER, REGIONS
 from ..passes.tir.rules.plans import default_plan
 from ..weights import Weights
+from .deadline import Deadline
 from .programs import Programs
 from .session import Budget
 from .tasks import tasks_of
@@ -120,27 +120,29 @@ class ChoiceSession:
 
     def run(self) -> None:
         """Try what the journal does not know. What ends it early loses the kernel at hand only."""
-        start = time.monotonic()
+        self._deadline = Deadline.after(self.budget.seconds)
         for choices in self.kernels:
-            if self._is_spent(time.monotonic() - start):
+            if self._is_spent():
                 break
             self._measure(choices)
             self.told(self.trials)
 
-    def _is_spent(self, seconds: float) -> bool:
-        late = self.budget.seconds is not None and seconds >= self.budget.seconds
-        return late or (self.budget.trials is not None and self.trials >= self.budget.trials)
+    def _is_spent(self) -> bool:
+        trials = self.budget.trials
+        return self._deadline.is_over or (trials is not None and self.trials >= trials)
 
     def _measure(self, choices: Iterable[Choice]) -> None:
-        """Try a kernel in all ways at once."""
+        """Try a kernel in all ways at once, or in those for which there is time."""
         tasks: list[tuple[Choice, list[Task]]] = []
         for each in choices:
             kernel, tried = each.key
+            if self._deadline.is_over:
+                break
             if tried not in self.journal.known_choices(kernel, self.target):
                 tasks.append((each, each.tasks()))
         self._try(task for _, several in tasks for task in several)
         for each, several in tasks:
-            if several:
+            if several and all(task.kernel in self._known for task in several):
                 results = [self._known[task.kernel] for task in several]
                 measured = Measured(each, results, [task.launches for task in several])
                 self.journal.note_choice(measured, self.target)
@@ -157,8 +159,9 @@ class ChoiceSession:
                 self._known[task.kernel] = known[0]
             else:
                 waiting[task.kernel] = self.machines.submit(Trial(task, plan, _RUNS))
-        for key, future in waiting.items():
-            self._known[key] = future.result()
+        keys = {future: key for key, future in waiting.items()}
+        for future in self._deadline.in_time({future: future for future in keys}):
+            self._known[keys[future]] = future.result()
             self.trials += 1
 
 

@@ -11,12 +11,15 @@ import numpy as np
 
 from ..compiled_model import CompiledModel
 from ..dialects import cl, tir
+from .deadline import NEVER, Deadline
 from .session import Outcome
 from .times import Times
 from .trial import Result
 
 _ROUNDS = 9
 """Turns of each program."""
+_LEAST_ROUNDS = 3
+"""Turns of each even if time is up."""
 _RUNS = 3
 """Inferences of a turn."""
 
@@ -33,14 +36,17 @@ class Confirmation:
 
 
 def confirm(
-    outcomes: Sequence[Outcome], default: CompiledModel, tuned: CompiledModel
+    outcomes: Sequence[Outcome],
+    default: CompiledModel,
+    tuned: CompiledModel,
+    deadline: Deadline = NEVER,
 ) -> Confirmation:
     """Let two programs of one network take turns, and compare their kernels.
 
     `default` has the plans that clopt chooses by itself, `tuned` those of the outcomes. Kernels
     that share a launch with others have no time of their own, and stand as they are.
     """
-    before, after = take_turns([default, tuned])
+    before, after = take_turns([default, tuned], deadline)
     least = _ratio(before.whole, after.whole)
     if after.whole.least <= before.whole.most:
         least = 0.0  # within the noise each plan stands for itself
@@ -59,10 +65,12 @@ def _ratio(before: Times, after: Times) -> float:
     return after.median / before.median
 
 
-def take_turns(models: Iterable[CompiledModel]) -> list[Runs]:
-    """Let programs of one network take turns."""
+def take_turns(models: Iterable[CompiledModel], deadline: Deadline = NEVER) -> list[Runs]:
+    """Let programs of one network take turns, fewer where time is up."""
     found = list(map(Runs, models))
     for number in range(_ROUNDS):
+        if number >= _LEAST_ROUNDS and deadline.is_over:
+            break
         for runs in found if number % 2 else reversed(found):
             runs.take()
     return found

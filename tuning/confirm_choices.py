@@ -19,6 +19,7 @@ from ..passes.tir.tuning_record import Record
 from . import records
 from .choices import Kind
 from .confirm import Confirmation, confirm
+from .deadline import NEVER, Deadline
 from .forms import Forms
 from .journal import DatabaseJournal
 from .layouts import Networks
@@ -48,12 +49,14 @@ class _Comparison:
         journal: DatabaseJournal,
         before: Iterable[Record],
         after: Iterable[Record],
+        deadline: Deadline,
     ) -> Confirmation | None:
         """Compare the model with two databases, and note both times, unless they are known."""
         known = {(record.kernel, record.tried) for record in _choices(journal)}
         if known.issuperset([*self.usual, *self.tuned]):
             return None
-        comparison = confirm([], _compiled(model, before), _compiled(model, after))
+        models = _compiled(model, before), _compiled(model, after)
+        comparison = confirm([], *models, deadline)
         for keys, times in ((self.usual, comparison.before), (self.tuned, comparison.after)):
             noted = [
                 records.record_of_network(
@@ -70,7 +73,9 @@ class _Comparison:
         return comparison
 
 
-def confirm_forms(model: Model, forms: Forms, journal: DatabaseJournal) -> Confirmation | None:
+def confirm_forms(
+    model: Model, forms: Forms, journal: DatabaseJournal, deadline: Deadline = NEVER
+) -> Confirmation | None:
     """Let the model in its usual forms and in the tuned ones take turns, and note both times.
 
     Where the tuned ones are no faster, the usual ones stay from now on. None where the database
@@ -87,11 +92,11 @@ def confirm_forms(model: Model, forms: Forms, journal: DatabaseJournal) -> Confi
             tuned_forms.choice_key(found, {}),
             tuned_forms.choice_key(found, tuned.choose(found).forms),
         )
-    return comparison.run(model, journal, [], alone)
+    return comparison.run(model, journal, [], alone, deadline)
 
 
 def confirm_layouts(
-    model: Model, networks: Networks, journal: DatabaseJournal
+    model: Model, networks: Networks, journal: DatabaseJournal, deadline: Deadline = NEVER
 ) -> Confirmation | None:
     """The same for layouts, in the forms that the database knows to be the best."""
     whole = {tuned_layouts.network_key(problem) for problem in networks.problems}
@@ -107,7 +112,7 @@ def confirm_layouts(
             tuned_layouts.choice_key(problem, problem.solve()),
             tuned_layouts.choice_key(choice.problem, choice.solution),
         )
-    return comparison.run(model, journal, forms, [*forms, *alone])
+    return comparison.run(model, journal, forms, [*forms, *alone], deadline)
 
 
 def compiled_by_choices(model: Model, journal: DatabaseJournal) -> CompiledModel:

@@ -13,6 +13,7 @@ from ..passes.tir.tuning_database import TuningDatabase
 from ..passes.tir.tuning_record import APART, JOINED, Record
 from . import records
 from .confirm import Runs, take_turns
+from .deadline import NEVER, Deadline
 from .journal import DatabaseJournal
 from .networks import Model
 from .times import Times
@@ -29,7 +30,9 @@ class FusionConfirmation:
     pairs: int
 
 
-def confirm_fusion(model: Model, journal: DatabaseJournal) -> FusionConfirmation | None:
+def confirm_fusion(
+    model: Model, journal: DatabaseJournal, deadline: Deadline = NEVER
+) -> FusionConfirmation | None:
     """Let the model take turns with the pairs in question joined or apart, and note both times.
 
     In question are pairs that by this device's times should be other than the model has them. Each
@@ -47,7 +50,8 @@ def confirm_fusion(model: Model, journal: DatabaseJournal) -> FusionConfirmation
     if not asked:
         return None
     usual, other = take_turns(
-        [_compiled(model, journal, asked, is_usual=is_usual) for is_usual in (True, False)]
+        [_compiled(model, journal, asked, is_usual=is_usual) for is_usual in (True, False)],
+        deadline,
     )
     noted = [record for pair in asked for record in _records(pair, usual, other, journal)]
     records.append(journal.path, noted)

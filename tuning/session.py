@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, as_completed
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Protocol
 
 from ..dialects import tir
 from .cost_model import CostModel
+from .deadline import Deadline
 from .programs import Programs
 from .search import Search, kernel_features
 from .spaces import PlanSpace
@@ -46,7 +47,10 @@ class Journal(Protocol):
 
 @dataclass(frozen=True)
 class Budget:
-    """When a session ends; None is no limit. A search also ends by itself."""
+    """When a session ends; None is no limit. A search also ends by itself.
+
+    No trial begins after `seconds`, and those that have begun get `deadline.GRACE` seconds more.
+    """
 
     seconds: float | None = None
     trials: int | None = None
@@ -139,6 +143,7 @@ class Session:
         `outcomes` has what was found.
         """
         self._start = time.monotonic()
+        self._deadline = Deadline.after(self.budget.seconds)
         while not self._is_spent() and any(not search.is_over for search in self.searches):
             self._try(self._generations())
         compared = set[str]()
@@ -206,22 +211,31 @@ class Session:
         ]
 
     def _try(self, generations: Sequence[tuple[Search, Sequence[Trial]]]) -> None:
-        """Let each search learn the results of its trials, in their order, once all are there."""
-        noted = [
-            (search, self._noted(search, trial))
-            for search, trials in generations
-            for trial in trials
-        ]
-        searches = {future: search for search, future in noted}
-        for future in as_completed(searches):
-            self.trials += 1
-            self.told(self._progress(searches[future], future.result()))
-        for search, trials in generations:
-            if trials:
-                search.learn([future.result() for by, future in noted if by is search])
+        """Let each search learn the results of its trials, in their order, once all are there.
 
-    def _noted(self, search: Search, trial: Trial) -> Future[Result]:
-        """A trial's result once the journal has it.
+        When time is up, it learns those that are there.
+        """
+        if self._deadline.is_over:
+            return
+        searches: dict[Future[Result], Search] = {}
+        tried: dict[Future[Result], Future[Result]] = {}
+        for search, trials in generations:
+            for trial in trials:
+                noted, tried[noted] = self._noted(search, trial)
+                searches[noted] = search
+        found: dict[Future[Result], Result] = {}
+        for noted in self._deadline.in_time(tried):
+            found[noted] = noted.result()
+            self.trials += 1
+            self.told(self._progress(searches[noted], found[noted]))
+        for search, _ in generations:
+            own = (noted for noted, by in searches.items() if by is search)
+            results = [found[noted] for noted in own if noted in found]
+            if results:
+                search.learn(results)
+
+    def _noted(self, search: Search, trial: Trial) -> tuple[Future[Result], Future[Result]]:
+        """A trial's result once the journal has it, and the trial itself.
 
         The thread that gets the result writes it: Ctrl-C, which interrupts the main thread alone,
         loses none.
@@ -237,8 +251,9 @@ class Session:
             else:
                 noted.set_result(result)
 
-        self.machines.submit(trial).add_done_callback(note)
-        return noted
+        tried = self.machines.submit(trial)
+        tried.add_done_callback(note)
+        return noted, tried
 
     def _progress(self, search: Search, result: Result) -> Progress:
         outcomes = self.outcomes()

@@ -16,6 +16,7 @@ import pytest
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.tools.tune import machines, search
 from clopt.tools.tune.__main__ import main
+from clopt.tuning import deadline
 from clopt.tuning.trial import Result, Trial
 from clopt.tuning.turns import Turns
 from support.tuning.planted import DEVICE, Steady
@@ -121,6 +122,27 @@ def test_ctrl_c_before_the_first_result(
     said = capsys.readouterr()
     assert said.err == "clopt-tune: interrupted; no plan has been tried yet.\n"
     assert said.out == ""
+
+
+def test_a_time_limit_ends_what_takes_too_long(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    """`--time 130` once took more than 290 s on a large network."""
+    monkeypatch.setattr(deadline, "GRACE", 0.1)
+    monkeypatch.setattr(search, "machines_of", lambda options: Threads(tmp_path))
+    main([*words(tmp_path), "--time", "0.1", "--no-layouts"])
+    said = capsys.readouterr()
+    assert said.out.splitlines()[-2:] == [
+        "The time was up before the whole network was measured with all that was found; the same "
+        "command goes on from there.",
+        f"The database is {tmp_path / 'add.tuning.jsonl'}; clopt finds it there.",
+    ]
+    monkeypatch.setattr(search.Model, "tasks", lambda *args: time.sleep(600))
+    main([*words(tmp_path), "--time", "0.1", "--no-layouts"])
+    assert capsys.readouterr().out == said.out[said.out.index("The time") :]
 
 
 def test_a_torn_line_is_told_and_mended(

@@ -71,7 +71,7 @@ def test_a_slower_network_refutes_all_plans(
         PlantedRuns(times(network), {slow.name: times(first), fast.name: times(second)})
         for network, first, second in ((1.0, 1.0, 1.0), (whole, 3.0, 0.5))
     )
-    monkeypatch.setattr(confirm_file, "take_turns", lambda models: [before, after])
+    monkeypatch.setattr(confirm_file, "take_turns", lambda models, deadline: [before, after])
     models = cast("tuple[CompiledModel, CompiledModel]", (None, None))
     found = confirm([outcome(task, "fallback", 50.0) for task in tasks], *models)
     given = {each.kernel: each.microseconds for each in found.refuted}

@@ -10,6 +10,7 @@ from ...dialects import cl
 from ...tuning.choices import Choice, ChoiceSession
 from ...tuning.confirm import Confirmation
 from ...tuning.confirm_choices import confirm_forms, confirm_layouts
+from ...tuning.deadline import Deadline
 from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import Model
 from ...tuning.session import Budget
@@ -30,6 +31,8 @@ class ChoiceStages:
     journal: DatabaseJournal
     is_here: bool
     """Whether the network runs on this machine, so that it can be measured."""
+    deadline: Deadline
+    """The end of the whole search."""
     told: Callable[[int, str], None]
     """Hears how many trials there were, and of what."""
     trials: int = 0
@@ -40,14 +43,19 @@ class ChoiceStages:
         share = budget.share(_SHARE)
         forms = self.model.forms()
         self._measure(forms.kernels(), forms.target, share.share(_OF_FORMS), "forms")
-        if self.is_here:
-            _tell(confirm_forms(self.model, forms, self.journal), "forms of convolutions")
+        if self._is_confirmed():
+            found = confirm_forms(self.model, forms, self.journal, self.deadline)
+            _tell(found, "forms of convolutions")
         left = share.less(time.monotonic() - start, self.trials)
         networks = self.model.networks(self.journal.tuning)
         self._measure(networks.kernels(), networks.target, left, "layouts")
-        if self.is_here:
-            _tell(confirm_layouts(self.model, networks, self.journal), "layouts")
+        if self._is_confirmed():
+            found = confirm_layouts(self.model, networks, self.journal, self.deadline)
+            _tell(found, "layouts")
         return budget.less(time.monotonic() - start, self.trials)
+
+    def _is_confirmed(self) -> bool:
+        return self.is_here and not self.deadline.is_over
 
     def _measure(
         self, kernels: Sequence[Sequence[Choice]], target: cl.Target, budget: Budget, what: str

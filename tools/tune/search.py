@@ -22,6 +22,7 @@ from ...tuning import session
 from ...tuning.confirm import Confirmation, confirm
 from ...tuning.confirm_choices import compiled_by_choices
 from ...tuning.confirm_fusion import FusionConfirmation, confirm_fusion
+from ...tuning.deadline import Deadline, TimeIsUpError
 from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import Model
 from ...tuning.places import database_beside
@@ -44,6 +45,15 @@ clopt-tune model.onnx --dim batch=1 --device NVIDIA --trials 2000
 clopt-tune model.onnx --target adreno-740 --board tcp://localhost:9000
 clopt-tune model.onnx --target "adreno-740 texture=prefer" --scheduler tcp://host:8786
 """
+
+_CONFIRMATION = 6.0
+"""Of the seconds that it takes to lower a model: what compiling and measuring it twice takes."""
+_MOST_CONFIRMATION = 0.25
+"""Of the time of a search, for that."""
+_CUT_SHORT = (
+    "The time was up before the whole network was measured with all that was found; the same "
+    "command goes on from there."
+)
 
 OPTIONS: Options = [
     (("model",), {"type": Path, "help": "an .onnx file"}),
@@ -126,8 +136,11 @@ def main(args: Sequence[str]) -> None:
         parse_dims(options.dim),
         options.precision,
     )
-    with _told_when_interrupted(path):
-        _search(options, model, budget, path)
+    deadline = Deadline.after(budget.seconds)
+    with _told_when_interrupted(path), deadline.enforced():
+        _search(options, model, budget, deadline, path)
+    if not path.exists():
+        return
     found = "clopt finds it there" if path == beside else f"clopt takes it with --tuning {path}"
     print(f"The database is {path}; {found}.")
 
@@ -136,6 +149,8 @@ def main(args: Sequence[str]) -> None:
 def _told_when_interrupted(path: Path) -> Generator[None]:
     try:
         yield
+    except TimeIsUpError:
+        print(_CUT_SHORT)
     except KeyboardInterrupt:
         said = f"{path} has all plans that were tried, and the same command goes on from there"
         if not path.exists():
@@ -144,7 +159,9 @@ def _told_when_interrupted(path: Path) -> Generator[None]:
         raise
 
 
-def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> None:
+def _search(
+    options: Namespace, model: Model, budget: Budget, deadline: Deadline, path: Path
+) -> None:
     """Search, compare the network with its default plans where it runs here, and print."""
     display = _Display(budget)
     with closing(machines_of(options)) as machines:
@@ -152,27 +169,59 @@ def _search(options: Namespace, model: Model, budget: Budget, path: Path) -> Non
         if options.layouts:
             with display:
                 told, here = display.tell_choices, is_here(options)
-                budget = ChoiceStages(model, machines, journal, here, told).run(budget)
+                budget = ChoiceStages(model, machines, journal, here, deadline, told).run(budget)
+        start = time.monotonic()
         tasks = model.tasks(journal.tuning)
+        budget = _before_confirmation(budget, deadline, time.monotonic() - start)
         search = Session(tasks, machines, journal, budget, options.seed, display.tell)
-        try:
-            with display:
-                outcomes = search.run()
-        except KeyboardInterrupt:
-            if outcomes := search.outcomes():
-                _print(outcomes, None)
-            raise
+        with _printed_when_interrupted(search), display:
+            outcomes = search.run()
+    if not is_here(options):
+        _print(outcomes, None)
+        return
     confirmation = None
-    if is_here(options) and any(each.gains for each in outcomes):
-        default = compiled_by_choices(model, journal)
-        confirmation = confirm(outcomes, default, model.compiled(path))
-        for result in confirmation.refuted:
-            task = next(task for task in tasks if task.kernel == result.kernel)
-            journal.note(task, result, is_default=False)
+    with _printed_when_interrupted(search):
+        if any(each.gains for each in outcomes) and not deadline.is_over:
+            confirmation = _confirmed(model, outcomes, journal, deadline)
     _print(outcomes, confirmation)
-    if is_here(options):
-        # Last: what the network says of a plan may change the better fusion.
-        _tell_fusion(confirm_fusion(model, journal))
+    if deadline.is_over:
+        raise TimeIsUpError
+    # Last: what the network says of a plan may change the better fusion.
+    _tell_fusion(confirm_fusion(model, journal, deadline))
+
+
+def _before_confirmation(budget: Budget, deadline: Deadline, lowering: float) -> Budget:
+    """What is left for plans, by the seconds that it took to lower the model.
+
+    The rest is for measuring the network with them, for which it is compiled several times.
+    """
+    left = deadline.left
+    if budget.seconds is None or left is None:
+        return budget
+    kept = min(_CONFIRMATION * lowering, _MOST_CONFIRMATION * left)
+    return Budget(max(0.0, left - kept), budget.trials)
+
+
+@contextmanager
+def _printed_when_interrupted(search: Session) -> Generator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        if outcomes := search.outcomes():
+            _print(outcomes, None)
+        raise
+
+
+def _confirmed(
+    model: Model, outcomes: Sequence[Outcome], journal: DatabaseJournal, deadline: Deadline
+) -> Confirmation:
+    """Compare the network with its default plans, and note what plans deserve."""
+    default = compiled_by_choices(model, journal)
+    confirmation = confirm(outcomes, default, model.compiled(journal.path), deadline)
+    for result in confirmation.refuted:
+        task = next(each.task for each in outcomes if each.task.kernel == result.kernel)
+        journal.note(task, result, is_default=False)
+    return confirmation
 
 
 class _Display:

@@ -9,6 +9,7 @@ import numpy as np
 
 from clopt.compiled_model import CompiledModel
 from clopt.tuning.confirm import Confirmation
+from clopt.tuning.deadline import Deadline
 from clopt.tuning.session import Outcome
 from clopt.tuning.times import Times
 
@@ -28,7 +29,11 @@ class PlantedComparison:
     ratio: float
 
     def __call__(
-        self, outcomes: Sequence[Outcome], default: CompiledModel, tuned: CompiledModel
+        self,
+        outcomes: Sequence[Outcome],
+        default: CompiledModel,
+        tuned: CompiledModel,
+        deadline: Deadline,
     ) -> Confirmation:
         return Confirmation(times(1.0), times(self.ratio), [])
 
@@ -53,5 +58,5 @@ class PlantedTurns:
 
     ratio: float
 
-    def __call__(self, models: Sequence[CompiledModel]) -> list[PlantedRuns]:
+    def __call__(self, models: Sequence[CompiledModel], deadline: Deadline) -> list[PlantedRuns]:
         return [PlantedRuns(times(ratio)) for ratio in (1.0, self.ratio)]

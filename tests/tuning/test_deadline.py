@@ -1,0 +1,134 @@
+"""A time limit holds, whatever takes its time: trials, the network's last word, a compilation."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import pytest
+
+from clopt.backends.targets import load_target
+from clopt.tuning import confirm as confirm_file
+from clopt.tuning import deadline as deadline_file
+from clopt.tuning.choices import ChoiceSession, Kind, Measured
+from clopt.tuning.confirm import take_turns
+from clopt.tuning.deadline import NEVER, Deadline, TimeIsUpError
+from clopt.tuning.session import Budget, Session
+from clopt.tuning.trial import Result, Task, Trial
+from support.tuning.fake import FakeMachines, Notes
+from support.tuning.networks import residual_tasks
+
+POCL = load_target("pocl")
+
+
+@pytest.fixture(autouse=True)
+def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline_file, "GRACE", 0.2)
+
+
+@dataclass
+class Hanging(FakeMachines):
+    """Machines that never end a trial but the first ones, and begin one of the others."""
+
+    good: int = 1
+    waiting: list[Future[Result]] = field(default_factory=list[Future[Result]])
+
+    def submit(self, trial: Trial) -> Future[Result]:
+        if len(self.tried) < self.good:
+            return super().submit(trial)
+        self.tried.append(trial)
+        self.waiting.append(Future())
+        if len(self.waiting) == 1:
+            self.waiting[0].set_running_or_notify_cancel()
+        return self.waiting[-1]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to compute a kernel, with one launch."""
+
+    kind: ClassVar[Kind] = "layouts"
+    task: Task
+    nodes: str = ""
+    is_default: bool = True
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.task.kernel, self.task.name
+
+    def tasks(self) -> list[Task]:
+        return [self.task]
+
+
+class Ways(Notes):
+    """A journal that keeps the ways that were measured."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.measured: list[Measured] = []
+
+    def known_choices(self, kernel: str, target: object) -> set[str]:
+        return set()
+
+    def note_choice(self, measured: Measured, target: object) -> None:
+        self.measured.append(measured)
+
+
+def test_trials_that_hang_do_not_hold_up_a_search():
+    task = next(task for task in residual_tasks(POCL) if "conv" in task.nodes)
+    machines = Hanging(lambda plan: 10.0)
+    (outcome,) = Session([task], machines, Notes(), Budget(seconds=0.3)).run()
+    assert outcome.best is outcome.default
+    begun, *others = machines.waiting
+    assert not begun.cancelled()
+    assert others
+    assert all(each.cancelled() for each in others)
+
+
+def test_trials_that_hang_do_not_hold_up_the_choice_of_layouts():
+    first, second, *_ = residual_tasks(POCL)
+    machines, ways = Hanging(lambda plan: 10.0), Ways()
+    kernels = [[Way(first)], [Way(second)], [Way(first)]]
+    ChoiceSession(kernels, POCL, machines, ways, Budget(seconds=0.3)).run()
+    assert [each.choice for each in ways.measured] == [Way(first)]
+    assert [each.task for each in machines.tried] == [first, second]
+
+
+@pytest.mark.parametrize(("deadline", "turns"), [(NEVER, 9), (Deadline(0.0), 3)])
+def test_programs_take_fewer_turns_where_time_is_up(
+    monkeypatch: pytest.MonkeyPatch, deadline: Deadline, turns: int
+):
+    taken: list[object] = []
+
+    class Turn:
+        def __init__(self, model: object) -> None:
+            self._model = model
+
+        def take(self) -> None:
+            taken.append(self._model)
+
+    monkeypatch.setattr(confirm_file, "Runs", Turn)
+    models: Sequence[object] = ["a", "b"]
+    take_turns(models, deadline)  # pyright: ignore[reportArgumentType]
+    assert [taken.count(model) for model in models] == [turns] * 2
+
+
+def never_end() -> None:
+    with Deadline(time.monotonic()).enforced():
+        while True:
+            with suppress(Exception):  # as libraries do
+                time.sleep(60)
+
+
+def test_what_does_not_look_at_the_clock_is_interrupted():
+    before = signal.getsignal(signal.SIGVTALRM)
+    with pytest.raises(TimeIsUpError):
+        never_end()
+    with Deadline(time.monotonic() + 60).enforced():
+        pass
+    assert signal.getsignal(signal.SIGVTALRM) == before

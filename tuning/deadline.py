@@ -1,0 +1,97 @@
+"""The end of a search that has a time limit.
+
+A search looks at its deadline before each step, and at what is under way while it waits. What no
+look can end in time, such as compiling a large model, is interrupted as Ctrl-C would do it.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Generator, Mapping
+from concurrent.futures import Future, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
+from threading import Timer, current_thread, main_thread
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+GRACE = 10.0
+"""Seconds that what is under way at the end may still take."""
+
+
+class TimeIsUpError(KeyboardInterrupt):
+    """Raised in the middle of anything; like Ctrl-C it is no Exception, so nothing swallows it."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A moment by the monotonic clock."""
+
+    end: float = inf
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """Return the deadline in so many seconds; None is no limit."""
+        return cls() if seconds is None else cls(time.monotonic() + seconds)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the end; None without a limit."""
+        return None if self.end == inf else max(0.0, self.end - time.monotonic())
+
+    @property
+    def is_over(self) -> bool:
+        return self.left == 0
+
+    def in_time(self, waiting: Mapping[Future[T], Future[Any]]) -> Generator[Future[T]]:
+        """Yield futures as they get results, in time.
+
+        `waiting` has the trial that each waits for. At the end, trials that have not begun are
+        cancelled, and the others get `GRACE` seconds; what has no result then is left out.
+        """
+        open_ = set(waiting)
+        for seconds in (self.left, GRACE):
+            try:
+                for future in as_completed(open_, seconds):
+                    open_.discard(future)
+                    yield future
+                return
+            except TimeoutError:
+                open_ = {future for future in open_ if not waiting[future].cancel()}
+
+    @contextmanager
+    def enforced(self) -> Generator[None]:
+        """Raise TimeIsUpError in the main thread `GRACE` seconds after the end.
+
+        A call of a driver that does not return is not interrupted, and nothing is on Windows.
+        """
+        if self.left is None or current_thread() is not main_thread() or not _CAN_INTERRUPT:
+            yield
+            return
+        is_armed = True
+
+        def interrupt(number: int, frame: object) -> None:
+            if is_armed:
+                raise TimeIsUpError
+
+        # Not SIGINT, which a shell lets its background jobs ignore.
+        before = signal.signal(signal.SIGVTALRM, interrupt)
+        ident = main_thread().ident
+        timer = Timer(self.left + GRACE, signal.pthread_kill, (ident, signal.SIGVTALRM))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            is_armed = False
+            timer.cancel()
+            timer.join()  # a signal is sent by now, or never
+            signal.signal(signal.SIGVTALRM, before)
+
+
+NEVER = Deadline()
+
+_CAN_INTERRUPT = hasattr(signal, "pthread_kill")
