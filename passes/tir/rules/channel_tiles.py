@@ -65,7 +65,7 @@ class Shape:
         term = next((i for i in whole if (i, lanes) in blocks), None)
         return Shape(contraction, lane, lanes, term)
 
-    @property
+    @cached_property
     def extents(self) -> tuple[int, ...]:
         """The extents of the spatial variables."""
         return self.contraction.extents
@@ -76,12 +76,12 @@ class Shape:
         others = [i for i, n in enumerate(self.extents) if i != self.lane and n > 1]
         return others[-1] if others else None
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Columns of a row."""
         return 1 if self.column is None else self.extents[self.column]
 
-    @property
+    @cached_property
     def count(self) -> int:
         """Blocks of channels."""
         return -(-self.extents[self.lane] // self.lanes)
@@ -119,7 +119,7 @@ class Problem:
     shape: Shape
     target: cl.Target
 
-    @property
+    @cached_property
     def most(self) -> int:
         """Accumulators of a tile."""
         return accumulators(self.target, 1, _MOST_ACCUMULATORS)

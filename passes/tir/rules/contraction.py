@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Protocol, cast
 
@@ -57,12 +58,12 @@ class Contraction:
     loads: list[Load]
     store_steps: list[int | None]
 
-    @property
+    @cached_property
     def extents(self) -> tuple[int, ...]:
         """The extents of the spatial variables."""
         return self.stage.block.iter_extents[: len(self.output.loops)]
 
-    @property
+    @cached_property
     def depth(self) -> int:
         """The number of steps of the reduction."""
         return prod(self.stage.block.iter_extents[len(self.output.loops) :])

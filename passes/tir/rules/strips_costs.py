@@ -54,17 +54,17 @@ class StripsShape:
         lead = _lead(kernel, sums, strip, product.lanes)
         return lead if isinstance(lead, Misfit) else StripsShape(lead, strip, product)
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """The rows of the value."""
         return self.product.extents[ROW]
 
-    @property
+    @cached_property
     def width(self) -> int:
         """The columns of the value."""
         return self.product.width
 
-    @property
+    @cached_property
     def channels(self) -> int:
         """The channels of the value, with their tail."""
         return self.strip.block.iter_extents[CHANNEL]
@@ -89,7 +89,7 @@ class StripsShape:
         rows = max(0.0, (reach - step) / row + 1)
         return rows * shape[-2] * self.channels * element_bytes(load)
 
-    @property
+    @cached_property
     def images(self) -> int:
         """The images of the value."""
         return self.product.extents[N]
@@ -196,6 +196,12 @@ class StripsProblem:
         )
 
     @cached_property
+    def _lead_cycles(self) -> float:
+        """The cycles of one such tile."""
+        assert self.lead is not None
+        return self.lead.cycles(Tile(1, self.lead_columns))
+
+    @cached_property
     def best(self) -> Strips:
         """The cheapest choice."""
         return min(self._candidates(), key=self.cost)
@@ -217,7 +223,7 @@ class StripsProblem:
         if self.lead is None:
             return _MOVES * blocks * rows * self.shape.width
         tiles = -(-self.shape.width // self.lead_columns)
-        sums = blocks * rows * tiles * self.lead.cycles(Tile(1, self.lead_columns))
+        sums = blocks * rows * tiles * self._lead_cycles
         # The strip before has read some of the rows, which are in the second cache at best.
         return sums + self.shape.shared_bytes / self.target.l2_bytes_per_cycle
 
@@ -242,7 +248,7 @@ class StripsProblem:
         """The bytes of so many rows of the value."""
         return 4 * rows * self.shape.width * self.shape.channels
 
-    @property
+    @cached_property
     def weights(self) -> int:
         """The bytes of the weights."""
         return 4 * self.shape.channels * self.shape.product.count * self.shape.product.lanes
