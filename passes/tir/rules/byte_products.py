@@ -59,7 +59,7 @@ class ByteProducts:
         terms = [
             i
             for i in stage.reduce
-            if signed.dims.count(i) == 1 and lane_step(stage.block, unsigned.op, i, QUAD) == 1
+            if signed.dims.count(i) == 1 and lane_step(stage, unsigned.op, i, QUAD) == 1
         ]
         for lane in channels:
             if unsigned.steps[lane] != 0 or (blocks is not None and lane != blocks):

@@ -59,7 +59,7 @@ class Shape:
             return Misfit("neither its result nor weights lie in blocks of channels")
         lane, lanes = found
         for load in contraction.loads:
-            if lane_step(stage.block, load.op, lane, lanes) not in (0, 1):
+            if lane_step(stage, load.op, lane, lanes) not in (0, 1):
                 return Misfit("the channels of a block read elements that are no neighbours")
         whole = (i for i in stage.reduce if stage.block.iter_extents[i] % lanes == 0)
         term = next((i for i in whole if (i, lanes) in blocks), None)

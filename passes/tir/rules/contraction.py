@@ -17,7 +17,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects import tir
 from ..schedule import Schedule
-from ..schedule.analysis import accesses, memref_of, written
+from ..schedule.analysis import memref_of, written
 from .space import Choice, Parameter
 from .stages import Stage, reads_in_place
 
@@ -95,11 +95,7 @@ def contraction_of(func: tir.FuncOp, producers: list[Stage], output: Stage) -> C
         return None
     if stage.spatial != list(range(len(output.loops))) or not reads_in_place(stage, output):
         return None
-    loads = [
-        _describe(func, stage.block, op, stage.strides[op])
-        for op in stage.block.loads()
-        if op.memref is not buffer
-    ]
+    loads = [_describe(func, stage, op) for op in stage.block.loads() if op.memref is not buffer]
     (store,) = output.block.stores()
     return Contraction(stage, output, loads, output.strides[store])
 
@@ -109,13 +105,11 @@ def element_bytes(load: Load) -> int:
     return cast(FixedBitwidthType, memref_of(load.op.memref).element_type).size
 
 
-def _describe(
-    func: tir.FuncOp, block: tir.BlockOp, op: memref.LoadOp, steps: list[int | None]
-) -> Load:
+def _describe(func: tir.FuncOp, stage: Stage, op: memref.LoadOp) -> Load:
     constants = {func.params[i]: i for i in func.constant_indices}
-    (indices,) = (found for access, found in accesses(block, op.memref) if access is op)
+    indices = stage.accesses[op]
     dims = [index.position if isinstance(index, AffineDimExpr) else None for index in indices]
-    return Load(op, steps, constants.get(op.memref), dims)
+    return Load(op, stage.strides[op], constants.get(op.memref), dims)
 
 
 CONSTANTS = Parameter(

@@ -175,7 +175,7 @@ def _line_places(problem: Problem, load: Load, tile: RegisterTile) -> int:
 def stores_rows(problem: Problem, col: int, width: int) -> bool:
     """Whether a vector along a column is stored as one."""
     (store,) = problem.contraction.output.block.stores()
-    return lane_step(problem.contraction.output.block, store, col, width) == 1
+    return lane_step(problem.contraction.output, store, col, width) == 1
 
 
 def costed(problem: Problem, tile: RegisterTile, rows_stored: bool) -> RegisterTile:

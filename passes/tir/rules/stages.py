@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -20,7 +20,7 @@ from xdsl.ir.affine import (
 
 from ....dialects import tir
 from ....dialects.tir import TEXEL
-from ....dialects.tir.affine import linear, simplify
+from ....dialects.tir.affine import Linear, combine, simplify, substitute
 from ....dialects.walking import operations_in
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, temporary, users, written
@@ -45,6 +45,11 @@ class Stage:
         """Whether the stage writes a parameter of the kernel."""
         return any(temporary(buffer) is None for buffer in written(self.block))
 
+    @cached_property
+    def accesses(self) -> dict[Access, Sequence[AffineExpr | None]]:
+        """The indices of each access over the variables, when first asked; buffer by buffer."""
+        return dict(_accesses(self.block))
+
     @property
     def spatial(self) -> list[int]:
         """The positions of the spatial iteration variables."""
@@ -66,7 +71,7 @@ class Stage:
     @cached_property
     def strides(self) -> dict[Access, list[int | None]]:
         """How far each access moves: `strides` of the block, as it is when first asked."""
-        return strides(self.block)
+        return _strides(self.accesses, self.block.iter_extents)
 
     @cached_property
     def lane(self) -> int | None:
@@ -74,12 +79,12 @@ class Stage:
 
         Of its stores, or where those are not packed, of its loads.
         """
-        return _lane_among(self.block, self.spatial)
+        return _lane_among(self, self.spatial)
 
     @cached_property
     def reduce_lane(self) -> int | None:
         """`lane` among the variables of a reduction."""
-        return _lane_among(self.block, self.reduce)
+        return _lane_among(self, self.reduce)
 
     @property
     def takes_texels(self) -> bool:
@@ -155,7 +160,9 @@ def reads_in_place(stage: Stage, output: Stage) -> bool:
     """Whether the output reads what a stage computes at its own position, and only there."""
     for buffer in written(stage.block):
         shape = memref_of(buffer).get_shape()
-        for _, indices in accesses(output.block, buffer):
+        for op, indices in output.accesses.items():
+            if op.memref is not buffer:
+                continue
             for position, (index, size) in enumerate(zip(indices, shape, strict=True)):
                 if size != 1 and index != AffineExpr.dimension(position):
                     return False
@@ -167,12 +174,28 @@ def strides(block: tir.BlockOp) -> dict[Access, list[int | None]]:
 
     Counted in elements; None where the step is not constant (a division, a loaded index).
     """
-    extents = block.iter_extents
-    return {
-        op: _plain_strides(shape, indices, extents)
-        or _strides_of(_address(shape, indices), extents)
-        for op, shape, indices in _accesses(block)
-    }
+    return _strides(dict(_accesses(block)), block.iter_extents)
+
+
+def _strides(
+    accesses_: Mapping[Access, Sequence[AffineExpr | None]], extents: Sequence[int]
+) -> dict[Access, list[int | None]]:
+    dims = _forms_of_variables(extents)
+    found: dict[Access, list[int | None]] = {}
+    for op, indices in accesses_.items():
+        shape = memref_of(op.memref).get_shape()
+        found[op] = _plain_strides(shape, indices, extents) or _strides_of(
+            _address(shape, indices, dims, extents), extents
+        )
+    return found
+
+
+def _forms_of_variables(extents: Sequence[int]) -> list[Linear]:
+    """Each variable as a form; one that takes a single value is zero."""
+    return [
+        Linear({} if size == 1 else {AffineExpr.dimension(i): 1}, 0)
+        for i, size in enumerate(extents)
+    ]
 
 
 def _plain_strides(
@@ -192,29 +215,26 @@ def _plain_strides(
     return [*steps]
 
 
-def lane_step(block: tir.BlockOp, access: Access, variable: int, width: int) -> int | None:
+def lane_step(stage: Stage, access: Access, variable: int, width: int) -> int | None:
     """How far an access moves from lane to lane of vectors of `width` along a variable.
 
     The vectors start at multiples of the width. None where the lanes are not equally spaced.
     """
-    address = next(
-        _address(shape, indices) for op, shape, indices in _accesses(block) if op is access
-    )
-    if address is None:
-        return None
-    extents = [*block.iter_extents, width]
-    dims: list[AffineExpr] = [AffineExpr.dimension(i) for i in range(len(extents))]
-    dims[variable] = dims[variable] * width + dims[-1]
+    extents = [*stage.block.iter_extents, width]
     extents[variable] = -(-extents[variable] // width)
-    return _strides_of(address.replace_dims_and_symbols(dims[:-1], ()), extents)[-1]
+    dims = _forms_of_variables(extents)
+    dims[variable] = dims[variable].scaled(width) + dims[-1]
+    shape = memref_of(access.memref).get_shape()
+    address = _address(shape, stage.accesses[access], dims, extents)
+    return None if address is None else _strides_of(address, extents)[-1]
 
 
 def first_address(stage: Stage, access: Access) -> int | None:
     """The element that an access touches where all variables are zero; None if unknown."""
-    address = next(
-        _address(shape, indices) for op, shape, indices in _accesses(stage.block) if op is access
-    )
-    return None if address is None else linear(address, stage.block.iter_extents).constant
+    extents, shape = stage.block.iter_extents, memref_of(access.memref).get_shape()
+    dims = _forms_of_variables(extents)
+    address = _address(shape, stage.accesses[access], dims, extents)
+    return None if address is None else address.constant
 
 
 def blocked_variable(stage: Stage, access: Access) -> tuple[int, int] | None:
@@ -223,8 +243,7 @@ def blocked_variable(stage: Stage, access: Access) -> tuple[int, int] | None:
     if not shape or shape[-1] not in _WIDTHS:
         return None
     lanes = shape[-1]
-    indices = next(found for op, found in accesses(stage.block, access.memref) if op is access)
-    match indices[-1]:
+    match stage.accesses[access][-1]:
         # One block holds all. Of a plain tensor, neighbours are neighbours in the innermost loop.
         case AffineDimExpr(position=position) if position < len(extents) - 1:
             return (position, lanes) if extents[position] == lanes else None
@@ -236,36 +255,40 @@ def blocked_variable(stage: Stage, access: Access) -> tuple[int, int] | None:
             return None
 
 
-def _accesses(
-    block: tir.BlockOp,
-) -> Iterator[tuple[Access, Sequence[int], list[AffineExpr | None]]]:
-    """The accesses of a block, each with the shape of its buffer and its indices."""
+def _accesses(block: tir.BlockOp) -> Iterator[tuple[Access, list[AffineExpr | None]]]:
+    """The accesses of a block, each with its indices."""
     buffers: dict[SSAValue, None] = {}
     for op in operations_in(block.body):
-        if isinstance(op, memref.LoadOp | memref.StoreOp):
+        if type(op) is memref.LoadOp or type(op) is memref.StoreOp:
             buffers[op.memref] = None
     for buffer in buffers:
-        shape = memref_of(buffer).get_shape()
-        for op, indices in accesses(block, buffer):
-            yield op, shape, indices
+        yield from accesses(block, buffer)
 
 
-def _address(shape: Sequence[int], indices: Sequence[AffineExpr | None]) -> AffineExpr | None:
-    """The element that an access touches, counted from the start of its buffer; None if unknown."""
-    address: AffineExpr = AffineExpr.constant(0)
+def _address(
+    shape: Sequence[int],
+    indices: Sequence[AffineExpr | None],
+    dims: Sequence[Linear],
+    extents: Sequence[int],
+) -> Linear | None:
+    """The element that an access touches, counted from the start of its buffer; None if unknown.
+
+    `dims` are the forms of the variables.
+    """
+    address = Linear({}, 0)
     for index, size in zip(indices, shape, strict=True):
         if index is None:
             return None
-        address = address * size + index
+        form = substitute(index, dims, (), extents)
+        address = combine(AffineBinaryOpKind.Add, address.scaled(size), form, extents)
     return address
 
 
-def _strides_of(address: AffineExpr | None, extents: Sequence[int]) -> list[int | None]:
+def _strides_of(address: Linear | None, extents: Sequence[int]) -> list[int | None]:
     if address is None:
         return [None] * len(extents)
-    form = linear(address, extents)
     result: list[int | None] = [0] * len(extents)
-    for atom, factor in form.terms.items():
+    for atom, factor in address.terms.items():
         if isinstance(atom, AffineDimExpr):
             if result[atom.position] is not None:
                 result[atom.position] = factor
@@ -275,14 +298,16 @@ def _strides_of(address: AffineExpr | None, extents: Sequence[int]) -> list[int 
     return result
 
 
-def _lane_among(block: tir.BlockOp, candidates: Sequence[int]) -> int | None:
-    operations = [*block.stores(), *block.loads()]
+def _lane_among(stage: Stage, candidates: Sequence[int]) -> int | None:
+    operations = [*stage.block.stores(), *stage.block.loads()]
     buffers = dict.fromkeys(op.memref for op in operations if temporary(op.memref) is None)
     for buffer in buffers:
         if memref_of(buffer).get_shape()[-1:] != (TEXEL,):
             continue
-        for _, indices in accesses(block, buffer):
-            lane = _lane_of(indices[-1], block.iter_extents)
+        for op, indices in stage.accesses.items():
+            if op.memref is not buffer:
+                continue
+            lane = _lane_of(indices[-1], stage.block.iter_extents)
             if lane in candidates:
                 return lane
     return None

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ....dialects import cl
-from ..schedule.analysis import accesses, memref_of, written
+from ..schedule.analysis import memref_of, written
 from .channel_tiles import Problem, Shape, Tile
 from .contraction import Load, contraction_of, element_bytes
 from .cpu import bytes_per_cycle
@@ -113,7 +113,7 @@ def _reads_pixels(products: Stage, strip: Stage, buffer: SSAValue) -> bool:
     same = products.block.iter_extents
     if any(strip.block.iter_extents[i] != same[i] for i in (N, ROW, COLUMN)):
         return False
-    found = [indices for _, indices in accesses(products.block, buffer)]
+    found = [indices for op, indices in products.accesses.items() if op.memref is buffer]
     shape = memref_of(buffer).get_shape()
     return (
         bool(found)
@@ -133,7 +133,7 @@ def _lead(
     if len(strip.block.stores()) != 1:
         return Misfit("a step of it computes more than one element of a strip")
     if not sums:
-        steps = [lane_step(strip.block, op, CHANNEL, lanes) for op in strip.block.loads()]
+        steps = [lane_step(strip, op, CHANNEL, lanes) for op in strip.block.loads()]
         if any(step not in (0, 1) for step in steps):
             return Misfit("the channels of a block read elements that are no neighbours")
         return None
