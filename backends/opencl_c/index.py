@@ -27,6 +27,7 @@ from ...dialects.tir.affine import (
     normal,
     substitute,
 )
+from ...dialects.tir.expressions import with_dims
 from .values import Block, Node, Variable
 
 
@@ -132,7 +133,7 @@ class IndexSpace:
                 exprs[position] = AffineExpr.constant(lane)
             elif isinstance(dimension, Node):
                 exprs[position] = self.of_node(take(dimension, lane), self.extents[position]).expr()
-        return linear(form.expr().replace_dims_and_symbols(exprs, ()), self.extents)
+        return linear(with_dims(form.expr(), exprs), self.extents)
 
     def _is_lane(self, atom: AffineExpr) -> bool:
         return type(atom) is AffineDimExpr and atom.position in self._lanes

@@ -13,6 +13,7 @@ from xdsl.ir.affine import (
 )
 
 from ...dialects.tir.affine import simplify
+from ...dialects.tir.expressions import with_dims
 
 Flat = tuple[dict[int, int], int]
 """The factor of each dimension, and a constant."""
@@ -75,13 +76,13 @@ def compose(expr: AffineExpr, values: Sequence[AffineExpr]) -> AffineExpr:
     form = flat(expr)
     forms = None if form is None else {d: flat(values[d]) for d in form[0]}
     if form is None or forms is None:
-        return expr.replace_dims_and_symbols(values, ())
+        return with_dims(expr, values)
     total: dict[int, int] = {}
     constant = form[1]
     for dim, factor in form[0].items():
         value = forms[dim]
         if value is None:
-            return expr.replace_dims_and_symbols(values, ())
+            return with_dims(expr, values)
         constant += factor * value[1]
         for inner, inner_factor in value[0].items():
             total[inner] = total.get(inner, 0) + factor * inner_factor

@@ -15,6 +15,7 @@ from xdsl.ir.affine import (
 )
 
 from ...dialects.tir.affine import Linear, bounds, linear
+from ...dialects.tir.expressions import used_dims
 
 _ZERO = Linear({}, 0)
 
@@ -49,7 +50,7 @@ def _of_form(form: Linear, extents: Sequence[int], fixed: AbstractSet[int]) -> W
 
 
 def _of_atom(atom: AffineExpr, extents: Sequence[int], fixed: AbstractSet[int]) -> Window:
-    if atom.used_dims() <= fixed:
+    if used_dims(atom) <= fixed:
         return Window(Linear({atom: 1}, 0), 1)
     if isinstance(atom, AffineDimExpr):
         return whole(extents[atom.position])

@@ -19,6 +19,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects import nn
 from ....dialects.tir.affine import linear, simplify
+from ....dialects.tir.expressions import used_dims, with_dims
 from ..lowering.reads import Read, reads_of
 
 # A tile of 4 columns by 4 lanes by 3 taps loads 24 elements for 192 multiply-adds; a tile of 16
@@ -186,16 +187,16 @@ def _neighbours(
     extents[value] = max(size, 2)
     found: list[int] = []
     for axis, index in enumerate(read.index):
-        used = index.used_dims()
+        used = used_dims(index)
         if any(value in read.depends.get(dim, ()) for dim in used):
             return None, False
         if value not in used:
             continue
         split = [AffineExpr.dimension(dim) for dim in range(lane)]
         split[value] = split[value] * lanes + AffineExpr.dimension(lane)
-        inside = simplify(index, extents).replace_dims_and_symbols(split, ())
+        inside = with_dims(simplify(index, extents), split)
         form = linear(inside, [*extents[:value], max(steps, 2), *extents[value + 1 :], lanes])
-        moving = {atom: k for atom, k in form.terms.items() if lane in atom.used_dims()}
+        moving = {atom: k for atom, k in form.terms.items() if lane in used_dims(atom)}
         if not moving:
             continue
         start = [form.constant, *(k for atom, k in form.terms.items() if atom not in moving)]

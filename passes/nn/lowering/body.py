@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from ....dialects.tir.affine import bounds, simplify
+from ....dialects.tir.expressions import used_dims, with_dims
 from .scalar import Number, Scalar, compute_type, constant_attr
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Body:
 
     def runs_over(self, index: Index) -> bool:
         """Whether the index depends on a loop with a tail."""
-        return any(self.extents[dim] != self._shape[dim] for dim in index.used_dims())
+        return any(self.extents[dim] != self._shape[dim] for dim in used_dims(index))
 
     def index_value(self, index: Index) -> SSAValue:
         """The index as an SSA value."""
@@ -104,11 +105,11 @@ class Body:
                 return self._once(("apply", index), lambda: self._apply(index))
 
     def _apply(self, index: Index) -> ApplyOp:
-        used = sorted(index.used_dims())
+        used = sorted(used_dims(index))
         renumbered: list[AffineExpr] = [AffineExpr.constant(0)] * len(self.dims)
         for new, old in enumerate(used):
             renumbered[old] = AffineExpr.dimension(new)
-        expr = index.replace_dims_and_symbols(renumbered, ())
+        expr = with_dims(index, renumbered)
         operands = [self.dims[i] for i in used]
         return ApplyOp(operands, AffineMapAttr(AffineMap(len(used), 0, (expr,))))
 

@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects import nn, tir
 from ....dialects.tir.affine import linear
+from ....dialects.tir.expressions import used_dims, with_dims
 from . import lowering_of
 from .body import Body, Index
 from .kernel import Accumulator, Element, Kernel, Part
@@ -155,9 +156,9 @@ class _Numbering:
         values = self._values(scope)
         if values is None:
             return None
-        found = tuple(i.replace_dims_and_symbols(values, ()) for i in index)
+        found = tuple(with_dims(i, values) for i in index)
         times = prod(scope.shape) * prod(scope.loops)
-        used = {dim for i in found for dim in i.used_dims()}
+        used = {dim for i in found for dim in used_dims(i)}
         return Read(
             operand,
             found,
@@ -183,7 +184,7 @@ class _Numbering:
         for user, index in scope.users:
             outer = self._values(user)
             if outer is not None:
-                values = [i.replace_dims_and_symbols(outer, ()) for i in index]
+                values = [with_dims(i, outer) for i in index]
                 loops = [self._new() for _ in scope.loops]
                 extents = zip(loops, scope.loops, strict=True)
                 self._loops |= {loop.position: extent for loop, extent in extents}
@@ -207,7 +208,7 @@ class _Numbering:
     def _loaded(self, ssa: SSAValue, body: Body, values: Sequence[AffineExpr]) -> AffineExpr:
         new = self._new()
         known = dict(zip(body.dims, values, strict=False))
-        dims = {dim for v in _sources(ssa) if v in known for dim in known[v].used_dims()}
+        dims = {dim for v in _sources(ssa) if v in known for dim in used_dims(known[v])}
         self._depends[new.position] = frozenset(dims)
         return new
 

@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects.tir import EXPANDED, BlockOp, ForOp, Scope, ScopeAttr, enclosing_loops
 from ....dialects.tir.affine import Linear, linear
+from ....dialects.tir.expressions import used_dims, with_dims
 from ..schedule.analysis import accesses, memref_of, users
 from ..schedule.errors import refuse
 from ..window import Window, hull, whole, window
@@ -65,7 +66,7 @@ def _footprint(alloca: memref.AllocaOp, space: Space) -> Footprint:
                     side[dim].append(whole(size))
                     forms[dim].append(None)
                     continue
-                expr = index.replace_dims_and_symbols(space.iters[block], ())
+                expr = with_dims(index, space.iters[block])
                 forms[dim].append(_form(expr, extents, fixed))
                 side[dim].append(window(expr, extents, fixed))
     windows = [hull([*w, *r], size) for w, r, size in zip(writes, reads, shape, strict=True)]
@@ -93,7 +94,7 @@ def _form(expr: AffineExpr, extents: Sequence[int], fixed: set[int]) -> _Form:
     form = linear(expr, extents)
     low, steps = Linear({}, form.constant), dict[int, int]()
     for atom, step in form.terms.items():
-        if atom.used_dims() <= fixed:
+        if used_dims(atom) <= fixed:
             low = low + Linear({atom: step}, 0)
         elif isinstance(atom, AffineDimExpr) and step > 0:
             steps[step] = steps.get(step, 0) + extents[atom.position] - 1
@@ -172,7 +173,7 @@ def _check_own(
     alloca: memref.AllocaOp, reads: Sequence[Window], writes: Sequence[Window], bound: set[int]
 ) -> None:
     """Refuse a read of elements that another work-item (or group, for local memory) wrote."""
-    if not any(item.low.expr().used_dims() & bound for item in writes):
+    if not any(used_dims(item.low.expr()) & bound for item in writes):
         return
     start = writes[0].low
     offsets = [item.low + start.scaled(-1) for item in (*writes, *reads)]

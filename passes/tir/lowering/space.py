@@ -16,6 +16,7 @@ from xdsl.ir.affine import (
 
 from ....dialects.tir import EXPANDED, BlockOp, ForOp, LoopKind
 from ....dialects.tir.affine import Linear, bounds, constant_of, linear
+from ....dialects.tir.expressions import used_dims, with_dims
 from ..flat import Flat, compose, flat, tidy
 from ..schedule.analysis import index_expr, path_to
 from .inventory import Inventory
@@ -39,7 +40,7 @@ class Guard:
     def of(expr: AffineExpr, limit: int, below: bool = True) -> Guard:
         """The condition with the dimensions that it depends on."""
         form = flat(expr)
-        dims = expr.used_dims() if form is None else form[0]
+        dims = used_dims(expr) if form is None else form[0]
         return Guard(expr, limit, below, frozenset(dims), form)
 
     def coarse(self, extents: Sequence[int]) -> Guard:
@@ -129,9 +130,9 @@ class Domain:
     def shifted(self, expr: AffineExpr) -> tuple[AffineExpr, list[int]]:
         """`expr` over dimensions that start at 0, and the extent of each."""
         extents = [end - first for first, end in self.ranges]
-        if any(self.ranges[d][0] for d in expr.used_dims()):
+        if any(self.ranges[d][0] for d in used_dims(expr)):
             dims = [AffineExpr.dimension(d) + first for d, (first, _) in enumerate(self.ranges)]
-            expr = expr.replace_dims_and_symbols(dims, ())
+            expr = with_dims(expr, dims)
         return expr, extents
 
     def holds(self, guard: Guard) -> bool | None:

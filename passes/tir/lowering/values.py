@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
+from ....dialects.tir.expressions import used_dims, with_dims
 from ..flat import compose, tidy
 from .space import Domain
 
@@ -42,7 +43,7 @@ class Place:
         values: list[AffineExpr] = [AffineExpr.constant(0)] * len(self.domain.ranges)
         operands: list[SSAValue] = []
         extents: list[int] = []
-        for dim in sorted(expr.used_dims()):
+        for dim in sorted(used_dims(expr)):
             first, end = self.domain.ranges[dim]
             if end - first == 1:
                 values[dim] = AffineExpr.constant(first)
@@ -59,11 +60,11 @@ def _apply(expr: AffineExpr, operands: list[SSAValue], out: Block) -> SSAValue:
         return operands[expr.position]
     if isinstance(expr, AffineConstantExpr):
         return constant(expr.value, out)
-    used = sorted(expr.used_dims())
+    used = sorted(used_dims(expr))
     renumber = [AffineExpr.constant(0)] * len(operands)
     for new, old in enumerate(used):
         renumber[old] = AffineExpr.dimension(new)
-    compact = AffineMap(len(used), 0, (expr.replace_dims_and_symbols(renumber, ()),))
+    compact = AffineMap(len(used), 0, (with_dims(expr, renumber),))
     op = affine.ApplyOp([operands[d] for d in used], AffineMapAttr(compact))
     out.add_op(op)
     return op.result

@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ....dialects.tir import BlockOp, ForOp, FuncOp, IterKind, enclosing_block, enclosing_loops
 from ....dialects.tir.affine import simplify
+from ....dialects.tir.expressions import used_dims, with_dims
 from .errors import refuse
 
 
@@ -60,7 +61,7 @@ def driven(block: BlockOp, var: SSAValue) -> set[IterKind]:
     return {
         kind
         for expr, kind in zip(block.exprs, block.iter_kinds, strict=True)
-        if positions & expr.used_dims()
+        if positions & used_dims(expr)
     }
 
 
@@ -72,12 +73,12 @@ def substitute(
         return
     kept = [var for var in block.loops if var not in old]
     loops = [*kept, *new]
-    shifted = [e.replace_dims_and_symbols(_dims(len(kept), len(new)), ()) for e in exprs]
+    shifted = [with_dims(e, _dims(len(kept), len(new))) for e in exprs]
     values = [
         shifted[old.index(var)] if var in old else AffineExpr.dimension(kept.index(var))
         for var in block.loops
     ]
-    drive(block, loops, [e.replace_dims_and_symbols(values, ()) for e in block.exprs])
+    drive(block, loops, [with_dims(e, values) for e in block.exprs])
 
 
 def drive(block: BlockOp, loops: Sequence[SSAValue], exprs: Sequence[AffineExpr]) -> None:
@@ -85,14 +86,12 @@ def drive(block: BlockOp, loops: Sequence[SSAValue], exprs: Sequence[AffineExpr]
     # A loop that runs once stays in the map: it can still be split past its end, or bound.
     extents = [max(loop_of(var).size, 2) for var in loops]
     exprs = [simplify(expr, extents) for expr in exprs]
-    used = list({d: None for expr in exprs for d in expr.used_dims()})
+    used = list({d: None for expr in exprs for d in used_dims(expr)})
     used.sort(key=lambda d: _depth(loops[d]))
     renumber = [AffineExpr.constant(0)] * len(loops)
     for new, old in enumerate(used):
         renumber[old] = AffineExpr.dimension(new)
-    block.rebind(
-        [loops[d] for d in used], [e.replace_dims_and_symbols(renumber, ()) for e in exprs]
-    )
+    block.rebind([loops[d] for d in used], [with_dims(e, renumber) for e in exprs])
 
 
 def _depth(var: SSAValue) -> int:
@@ -114,7 +113,7 @@ def index_expr(value: SSAValue, leaves: Mapping[SSAValue, AffineExpr]) -> Affine
             present = [arg for arg in args if arg is not None]
             if len(present) < len(args):
                 return None
-            return op.map.data.results[0].replace_dims_and_symbols(present, ())
+            return with_dims(op.map.data.results[0], present)
         case arith.ConstantOp(value=IntegerAttr(value=number, type=IndexType())):
             return AffineExpr.constant(number.data)
         case _:

@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects.tir import BlockOp, ForOp, IterKind, LoopKind, Scope, ScopeAttr, enclosing_loops
+from ....dialects.tir.expressions import with_dims
 from ..window import Window, hull, whole, window
 from .analysis import (
     accesses,
@@ -146,14 +147,14 @@ def _region(
             dims.setdefault(var, len(dims))
         extents = [loop_of(var).size for var in dims]
         values = [AffineExpr.dimension(dims[var]) for var in consumer.loops]
-        iters = [e.replace_dims_and_symbols(values, ()) for e in consumer.exprs]
+        iters = [with_dims(e, values) for e in consumer.exprs]
         fixed = set(path.values())
         for _, indices in accesses(consumer, buffer):
             for index, size, part in zip(indices, shape, parts, strict=True):
                 if index is None:
                     part.append(whole(size))
                     continue
-                over_loops = index.replace_dims_and_symbols(iters, ())
+                over_loops = with_dims(index, iters)
                 part.append(window(over_loops, extents, fixed))
     return [hull(part, size) for part, size in zip(parts, shape, strict=True)]
 
