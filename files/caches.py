@@ -7,10 +7,11 @@ clopt makes a file anew that does not belong to the user.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
 import warnings
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from platformdirs import user_cache_dir
@@ -18,6 +19,7 @@ from platformdirs import user_cache_dir
 from ..errors import CloptWarning
 
 _SHARED_MEMORY = "/dev/shm"  # of Linux; some containers have no other folder to write to
+_LEAST_BYTES = 16 << 20  # twenty times the kernels of a large network
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -69,6 +71,20 @@ def make_private(folder: Path) -> bool:
         return False
 
 
+def has_space(folder: Path) -> bool:
+    """Return whether the disk of a folder has room for the kernels of a process.
+
+    PoCL ends the process where its compiler meets a full disk.
+    """
+    place = folder.absolute()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        return shutil.disk_usage(place).free >= _LEAST_BYTES
+    except OSError:
+        return False
+
+
 def is_private(path: Path) -> bool:
     """Whether a file, and the folder around it, are the user's and closed to writers other than
     the user. Symbolic links are not."""
@@ -92,11 +108,12 @@ def _root() -> Path:
 
 @cache
 def _is_kept(root: Path) -> bool:
-    kept = root.is_absolute() and make_private(root)
+    kept = root.is_absolute() and make_private(root) and has_space(root)
     if not kept:
         warnings.warn(
             f"clopt cannot keep files in {root}, so each process compiles its kernels anew; "
-            "XDG_CACHE_HOME may name a folder of yours that can be written.",
+            "XDG_CACHE_HOME may name a folder of yours that can be written and has "
+            f"{_LEAST_BYTES >> 20} MB left.",
             CloptWarning,
             stacklevel=2,
         )
@@ -105,9 +122,10 @@ def _is_kept(root: Path) -> bool:
 
 @cache
 def _process_folder() -> tempfile.TemporaryDirectory[str]:
+    make = partial(tempfile.TemporaryDirectory, prefix="clopt-", ignore_cleanup_errors=True)
     try:
-        return tempfile.TemporaryDirectory(prefix="clopt-", ignore_cleanup_errors=True)
+        usual = tempfile.gettempdir()
     except OSError:
-        return tempfile.TemporaryDirectory(
-            prefix="clopt-", ignore_cleanup_errors=True, dir=_SHARED_MEMORY
-        )
+        usual = _SHARED_MEMORY
+    is_full = not has_space(Path(usual)) and has_space(Path(_SHARED_MEMORY))
+    return make(dir=_SHARED_MEMORY if is_full else usual)

@@ -12,11 +12,16 @@ from zlib import crc32
 import pytest
 
 from clopt.backends.pyopencl_runtime import build, list_devices, target_for, workers
+from clopt.backends.pyopencl_runtime.environment import environment_of_helpers
 from support import durations, effort, process_state
 
 # The same facts in every run and on every machine, also in the processes that tests start.
 os.environ["CLOPT_CALIBRATION"] = "off"
 os.environ["CLOPT_TUNING"] = "off"
+
+
+# C programs that tests start, which know nothing of clopt, find the runtimes that pip installed.
+os.environ.update(environment_of_helpers())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,7 +13,6 @@ Measured with 24 register-tiled kernels on two cores:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from ..kernel_source import split_kernels
 from .cache import BinaryCache
 from .compiler import binary_of, build_options, from_binary, from_source
 from .devices import Device, find_device
+from .environment import pocl_cache
 from .workers import answer_jobs, share_work
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 _OWN_CACHE = ("Portable Computing Language",)
 _KERNEL_BY_KERNEL = ("Intel(R) OpenCL",)
-
-_OWN_CACHE_FOLDER = "POCL_CACHE_DIR"
 
 # What our cache has for a source whose kernels the driver compiled and keeps.
 _IN_OWN_CACHE = b"launched"
@@ -63,7 +61,7 @@ def build_kernels(
     facts = (*device_facts(device), options)
     if keeps_own_binaries(device):
         program = from_source(context, device, source, options)
-        key = (*facts, os.environ.get(_OWN_CACHE_FOLDER, ""), source)
+        key = (*facts, pocl_cache(), source)
         from .first_launch import compile_by_launching  # needs xDSL
 
         is_done = cache.get(key) is not None

@@ -12,8 +12,7 @@ import pyopencl as cl
 
 from ...accelerators import accelerators
 from ...errors import CloptError
-from .foreign_caches import move_foreign_caches
-from .icd import offer_pip_runtimes
+from .environment import environment_of_runtimes
 from .pitch import image_pitch_alignment
 from .system import has_avx512
 
@@ -84,22 +83,25 @@ def list_devices() -> tuple[Device, ...]:
     GPUs come first, then CPUs, then the rest; among CPUs Intel's runtime, then PoCL, then others.
     The order of equals is the OpenCL loader's.
     """
-    move_foreign_caches()
-    offer_pip_runtimes()
+    with environment_of_runtimes():
+        handles = _handles()
+    handles.sort(key=_rank)
+    return tuple(_describe(index, handle) for index, handle in enumerate(handles))
+
+
+def _handles() -> list[cl.Device]:
     try:
         platforms = cl.get_platforms()
     except cl.LogicError:  # the loader knows no platform
         platforms = []
     # A runtime that is registered twice appears as two equal platforms.
     distinct = {(p.name, p.version, p.vendor): p for p in reversed(platforms)}
-    handles = [
+    return [
         handle
         for platform in reversed(distinct.values())
         for handle in platform.get_devices()
         if handle.available and handle.compiler_available
     ]
-    handles.sort(key=_rank)
-    return tuple(_describe(index, handle) for index, handle in enumerate(handles))
 
 
 def find_device(wanted: str | int | Device | None = None) -> Device:

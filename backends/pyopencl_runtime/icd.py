@@ -9,25 +9,25 @@ replaces the system's. So the folder we make holds Intel's runtime and copies of
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 from pathlib import Path
 
 from ...files.caches import cache_folder, make_private
 from ...files.writing import write_atomically
 
-_VARIABLE = "OCL_ICD_VENDORS"
+VENDORS = "OCL_ICD_VENDORS"
+"""The variable that names the folder of `.icd` files."""
 _SYSTEM = Path("/etc/OpenCL/vendors")
 
 
-def offer_pip_runtimes() -> None:
-    """Call before the process' first OpenCL call; later it has no effect.
+def vendors_with_pip() -> str | None:
+    """Return the value of `VENDORS` with which the loader finds the wheel's runtime, too.
 
-    A user who set the variable keeps the choice, and nothing changes where the wheel is absent.
+    None where the wheel is absent.
     """
     library = Path(sys.prefix) / "lib" / "libintelocl.so"
-    if _VARIABLE in os.environ or not library.exists():
-        return
+    if not library.exists():
+        return None
     wanted = {"clopt-intel.icd": f"{library}\n".encode()}
     if _SYSTEM.is_dir():
         wanted |= {file.name: file.read_bytes() for file in sorted(_SYSTEM.glob("*.icd"))}
@@ -39,9 +39,8 @@ def offer_pip_runtimes() -> None:
             if not (folder / name).exists() or (folder / name).read_bytes() != content:
                 write_atomically(folder / name, content)
     except OSError:  # no folder to write to at all: Intel's runtime alone is better than none
-        os.environ[_VARIABLE] = str(library)
-        return
-    os.environ[_VARIABLE] = str(folder)
+        return str(library)
+    return str(folder)
 
 
 def _folder_of(wanted: dict[str, bytes]) -> Path:

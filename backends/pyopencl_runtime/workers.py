@@ -16,6 +16,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from ...files.frames import receive_frame, send_frame
+from .environment import environment_of_helpers
 
 # Starting a helper takes half a second, which is the time to compile about this much source.
 _BYTES_PER_WORKER = 50_000
@@ -96,6 +97,7 @@ def _started(helper: str) -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        env=environment_of_helpers(),
     )
 
 

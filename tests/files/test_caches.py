@@ -6,11 +6,16 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import onnx
 import pytest
 
+from clopt.backends.pyopencl_runtime import environment
+from clopt.errors import CloptWarning
 from clopt.files import caches
 from support.onnx import models
 
@@ -131,3 +136,25 @@ def test_a_file_that_others_could_have_written_is_not_trusted(harm: str, tmp_pat
         case _:
             file.unlink()
     assert not caches.is_private(file)
+
+
+def test_a_full_disk_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PoCL ends the process there, so its cache lies in the folder of the process, too."""
+    free = dict.fromkeys((tmp_path, Path("/dev/shm"), Path(tempfile.gettempdir())), 1 << 30)
+
+    def disk_usage(place: Path) -> SimpleNamespace:
+        return SimpleNamespace(free=free[place])
+
+    monkeypatch.setattr(caches.shutil, "disk_usage", disk_usage)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("POCL_CACHE_DIR", raising=False)
+    for function in (caches._is_kept, caches._process_folder):
+        monkeypatch.setattr(caches, function.__name__, cache(function.__wrapped__))
+    assert caches.has_space(tmp_path / "not" / "yet")
+    free[tmp_path] = free[tmp_path / "clopt"] = (16 << 20) - 1
+    with pytest.warns(CloptWarning, match="cannot keep files in .* and has 16 MB left"):
+        assert not caches.is_cache_kept()
+    free[Path(tempfile.gettempdir())] = 0
+    pocl = Path(environment._variables.__wrapped__()["POCL_CACHE_DIR"])
+    assert pocl.parent == caches.process_folder()
+    assert pocl.parent.parent == Path("/dev/shm")

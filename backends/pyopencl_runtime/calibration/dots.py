@@ -12,6 +12,7 @@ import pyopencl as cl
 from ...opencl_c.dots import function_of
 from ...opencl_c.functions import definition, function_name
 from ..devices import Device
+from ..environment import environment_of_helpers
 from ..system import has_byte_products
 from .try_dots import works
 
@@ -55,6 +56,7 @@ def _works(device: Device, form: str) -> bool:
         found = subprocess.run(
             [sys.executable, str(script)],
             input=asked.encode(),
+            env=environment_of_helpers(),
             capture_output=True,
             timeout=_SECONDS,
             check=False,

@@ -4,6 +4,8 @@ It reads the names of platform and device, the version of the driver, and the so
 JSON; its exit status is 0 where the sums are exact.
 """
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import json
@@ -11,6 +13,7 @@ import sys
 
 import numpy as np
 import pyopencl as cl
+from pyopencl import _cl as opencl
 
 _LANES = 16
 
@@ -22,7 +25,10 @@ def works(device: cl.Device, source: str) -> bool:
     """
     context = cl.Context([device])
     queue = cl.CommandQueue(context, device)
-    program = cl.Program(context, source).build()
+    # pyopencl's own builds go through a cache on disk, which may be full.
+    built = opencl._Program(context, source)
+    built._build(b"", [device])
+    program = cl.Program(built)
     rng = np.random.default_rng(0)
     a = rng.integers(0, 256, (_LANES, 4)).astype(np.uint8)
     b = rng.integers(-128, 128, (_LANES, 4)).astype(np.int8)

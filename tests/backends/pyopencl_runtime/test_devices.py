@@ -14,8 +14,15 @@ import pytest
 from pyopencl import device_fp_config
 
 from clopt import CloptError
-from clopt.backends.pyopencl_runtime import Device, devices, find_device, list_devices, target_for
-from clopt.backends.pyopencl_runtime.icd import offer_pip_runtimes
+from clopt.backends.pyopencl_runtime import (
+    Device,
+    devices,
+    environment,
+    find_device,
+    list_devices,
+    target_for,
+)
+from clopt.backends.pyopencl_runtime.icd import vendors_with_pip
 from clopt.backends.targets import load_target
 
 INTEL = Path(sys.prefix) / "lib" / "libintelocl.so"
@@ -123,17 +130,39 @@ def test_intels_runtime_joins_the_systems(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr("clopt.backends.pyopencl_runtime.icd._SYSTEM", vendors)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
-    offer_pip_runtimes()
-    folder = Path(os.environ["OCL_ICD_VENDORS"])
+    vendors = vendors_with_pip()
+    assert vendors is not None
+    folder = Path(vendors)
     texts = {file.name: file.read_text() for file in folder.iterdir()}
     assert texts == {"clopt-intel.icd": f"{library}\n", "other.icd": "libother.so\n"}
 
 
 def test_the_users_choice_of_runtimes_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCL_ICD_VENDORS", "/the/users/own")
-    offer_pip_runtimes()
-    assert os.environ["OCL_ICD_VENDORS"] == "/the/users/own"
+    assert "OCL_ICD_VENDORS" not in environment._variables.__wrapped__()
+
+
+ENVIRONMENT = """
+import os, subprocess, sys
+before = dict(os.environ)
+from clopt.backends.pyopencl_runtime import list_devices
+assert list_devices()
+assert dict(os.environ) == before, before.keys() ^ os.environ.keys()
+inherited = subprocess.run(["env", "-0"], capture_output=True, text=True).stdout
+assert "OCL_ICD" not in inherited and "PYOPENCL" not in inherited
+print(*(device.platform for device in list_devices()), sep=";", end="")
+"""
+
+
+def test_finding_devices_leaves_the_environment_as_it_was() -> None:
+    """Processes that the user starts see no runtimes but those of the system."""
+    ours = ("OCL_ICD_VENDORS", "PYOPENCL_HOME", "POCL_CACHE_DIR")
+    clean = {name: value for name, value in os.environ.items() if name not in ours}
+    done = subprocess.run(
+        [sys.executable, "-c", ENVIRONMENT], env=clean, capture_output=True, text=True, check=False
+    )
+    assert not done.returncode, done.stderr
+    assert set(done.stdout.split(";")) == {device.platform for device in list_devices()}
 
 
 def test_without_any_runtime_one_sentence(tmp_path: Path) -> None:

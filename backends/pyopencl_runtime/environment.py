@@ -1,0 +1,89 @@
+"""Variables of the environment that OpenCL runtimes read at the process' first OpenCL call.
+
+They are set for that call alone: other code of the process, and the processes that it starts, have
+the environment that the user gave them.
+"""
+
+# pyopencl offers its variable alone, which it reads when it is imported.
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pyopencl as cl
+
+from ...files.caches import is_cache_kept, process_folder
+from .icd import VENDORS, vendors_with_pip
+
+POCL_CACHE = "POCL_CACHE_DIR"
+
+_PYOPENCL_HOME = "PYOPENCL_HOME"
+"""The variable by which pyopencl tells the loader that it ships where it lies."""
+
+
+@contextmanager
+def environment_of_runtimes() -> Generator[None]:
+    """Let the body make the process' first OpenCL call; later ones find the runtimes loaded."""
+    _keep_no_invokers()
+    added = _variables()
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+        if os.environ.get(_PYOPENCL_HOME) == str(Path(cl.__file__).resolve().parent):
+            del os.environ[_PYOPENCL_HOME]
+
+
+def environment_of_helpers() -> Mapping[str, str]:
+    """Return the environment of a process that uses the same runtimes and caches as this one."""
+    return os.environ | _variables()
+
+
+def pocl_cache() -> str:
+    """Return the folder of PoCL's cache; empty where PoCL chooses it."""
+    return os.environ.get(POCL_CACHE) or _variables().get(POCL_CACHE, "")
+
+
+@cache
+def _variables() -> dict[str, str]:
+    """Return the variables that clopt adds, none that the user has set."""
+    added: dict[str, str] = {}
+    if POCL_CACHE not in os.environ and not is_cache_kept():
+        # PoCL ends the process when it cannot write to its cache.
+        with suppress(OSError):
+            added[POCL_CACHE] = str(process_folder() / "pocl")
+    if VENDORS not in os.environ and (vendors := vendors_with_pip()) is not None:
+        added[VENDORS] = vendors
+    return added
+
+
+class _NoInvokers:
+    """In place of pyopencl's database of generated Python, which fails on a full disk.
+
+    Generating that of a kernel again takes as long as reading it (0.3 ms).
+    """
+
+    def __getitem__(self, key: object) -> object:
+        raise KeyError(key)
+
+    def store_if_not_present(self, key: object, value: object) -> None:
+        """Forget it."""
+
+
+def _keep_no_invokers() -> None:
+    usual = cl._PYOPENCL_NO_CACHE
+    # With the flag, importing the module opens no database.
+    setattr(cl, "_PYOPENCL_NO_CACHE", True)
+    try:
+        invoker = import_module("pyopencl.invoker")
+    finally:
+        setattr(cl, "_PYOPENCL_NO_CACHE", usual)
+    setattr(invoker, "invoker_cache", _NoInvokers())
