@@ -14,17 +14,27 @@ def read_text(module: str, path: str) -> str:
 
 def read_sources(module: str, folder: str) -> dict[str, str]:
     """The C files in a folder next to a module, by their paths relative to it."""
-    return dict(sorted(_sources(_beside(module, folder), "")))
+    return dict(sorted(_sources(_beside(module, folder), "", (".c", ".h"))))
+
+
+def read_tree(folder: str, *endings: str) -> dict[str, str]:
+    """Return the texts below a folder of the package, by their paths relative to it, sorted."""
+    return dict(sorted(_sources(_ROOT.joinpath(*folder.split("/")), "", endings)))
 
 
 def _beside(module: str, path: str) -> Traversable:
     return files(module.rpartition(".")[0]).joinpath(*path.split("/"))
 
 
-def _sources(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
+_ROOT = files(__name__.partition(".")[0])
+
+
+def _sources(
+    folder: Traversable, prefix: str, endings: tuple[str, ...]
+) -> Iterator[tuple[str, str]]:
     for entry in folder.iterdir():
         path = prefix + entry.name
         if entry.is_dir():
-            yield from _sources(entry, f"{path}/")
-        elif path.endswith((".c", ".h")):
+            yield from _sources(entry, f"{path}/", endings)
+        elif path.endswith(endings):
             yield path, entry.read_text(encoding="utf-8")

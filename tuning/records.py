@@ -15,9 +15,17 @@ from ..files.locks import lock_beside
 from ..files.reading import NO_LINKS, check_regular
 from ..files.writing import write_atomically
 from ..passes.tir.plan_file import Entry, plan_context, plan_text, read_plan
+from ..passes.tir.revision import compiler_revision
 from ..passes.tir.tuned_joins import Pair
 from ..passes.tir.tuning_database import TuningDatabase, is_current, latest
-from ..passes.tir.tuning_record import FORMAT, JOINED, Record, facts_that_count, read_record
+from ..passes.tir.tuning_record import (
+    FORMAT,
+    JOINED,
+    SPELLING,
+    Record,
+    facts_that_count,
+    read_record,
+)
 from .choices import Kind, Measured
 from .instrument import Device
 from .times import Times
@@ -49,6 +57,7 @@ def record_of(
         launches=task.launches,
         default=is_default,
         when=_moment(time),
+        revision=compiler_revision(),
     )
 
 
@@ -73,6 +82,7 @@ def record_of_choice(measured: Measured, target: cl.Target) -> Record:
         nodes=choice.nodes,
         default=choice.is_default,
         when=_moment(datetime.now(UTC)),
+        revision=compiler_revision(),
     )
 
 
@@ -101,6 +111,7 @@ def record_of_network(
         nodes="the whole network",
         default=is_default,
         when=_moment(datetime.now(UTC)),
+        revision=compiler_revision(),
     )
 
 
@@ -120,6 +131,7 @@ def record_of_fusion(pair: Pair, fusion: str, times: Times, device: Device) -> R
         nodes="" if pair.joined.comment is None else pair.joined.comment.data,
         default=pair.pays == (fusion == JOINED),
         when=_moment(datetime.now(UTC)),
+        revision=compiler_revision(),
     )
 
 
@@ -179,11 +191,10 @@ def prune(records: Iterable[Record], best: int | None = None) -> list[Record]:
 
 
 def by_device(records: Iterable[Record]) -> list[list[Record]]:
-    """Records of one kernel on one device by one driver, with the same facts, together."""
+    """Group records by kernel, device, driver, facts and compiler."""
     groups: dict[object, list[Record]] = {}
     for record in records:
-        key = (record.kernel, record.target, record.facts, record.device, record.driver)
-        groups.setdefault(key, []).append(record)
+        groups.setdefault((*_subject(record), record.revision), []).append(record)
     return list(groups.values())
 
 
@@ -222,9 +233,18 @@ class Summary:
 
 
 def summaries(records: Iterable[Record]) -> list[Summary]:
-    """The summaries of a database, in the order of `merge`; plans of changed rules do not count."""
+    """Return the summaries of a database in the order of `merge`.
+
+    Plans of changed rules do not count. If several compilers timed a kernel, the last one counts.
+    """
     current = [record for record in merge(records) if is_current(record)]
-    return [Summary(list(latest(group).values())) for group in by_device(current)]
+    found: dict[object, Summary] = {}
+    for group in by_device(current):
+        summary = Summary(list(latest(group).values()))
+        subject = _subject(summary.any)
+        if subject not in found or _last(found[subject]) <= _last(summary):
+            found[subject] = summary
+    return list(found.values())
 
 
 @dataclass(frozen=True)
@@ -286,13 +306,19 @@ def export(records: Iterable[Record], device: str = "", driver: str = "") -> str
     return plan_text(entries)
 
 
+def _subject(record: Record) -> tuple[object, ...]:
+    """Return what a record is about: a kernel on a device, by a driver, with some facts."""
+    return record.kernel, record.target, record.facts, record.device, record.driver
+
+
 def _moment(time: datetime) -> str:
     return f"{time:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _entry(record: Record) -> Entry:
     plan = read_plan(plan_context(), record.plan, record.place)
-    facts = dict(record.facts)
+    # A person reads the file, so it omits the habits of the driver's compiler.
+    facts = {name: value for name, value in record.facts if name not in SPELLING}
     return Entry(record.kernel, record.target, facts, plan, record.microseconds, record.nodes)
 
 

@@ -118,26 +118,24 @@ class LocalMachines:
         with self._change:
             self._processes.discard(process)
 
-    def _add(self, process: WorkerProcess) -> None:
-        """Let `close` end a process, which may still be looking for its device."""
-        with self._change:
-            self._processes.add(process)
-            if self._is_closed:
-                process.kill()
-
     def _started(self) -> WorkerProcess:
         reason, kills, ends = "", 0, 0
         while kills < _MOST_KILLED_STARTS and ends < _MOST_STARTS:
             if self._is_closed:
                 raise CancelledError
             try:
-                return WorkerProcess(self._instrument, self._add)
-            except WorkerEndedError as error:
+                process = WorkerProcess(self._instrument)
+            except (WorkerEndedError, WorkerHungError) as error:
                 reason = str(error)
-                kills, ends = kills + error.from_outside, ends + (not error.from_outside)
-            except WorkerHungError as error:  # another one would take as long
-                reason, ends = str(error), _MOST_STARTS
+                from_outside = isinstance(error, WorkerEndedError) and error.from_outside
+                kills, ends = kills + from_outside, ends + (not from_outside)
+                continue
+            with self._change:
+                self._processes.add(process)
+                if self._is_closed:
+                    process.kill()
+            return process
         raise CloptError(
             f"No process that tries plans starts with {self._instrument}: {reason} "
-            "See whether it works by itself, by clopt-run or clopt_runner."
+            "Run a model on this device first, with clopt-run."
         )

@@ -19,6 +19,7 @@ from ...dialects import cl
 from ...errors import CloptError
 from ...files.reading import read_file
 from ...messages.printable import printable
+from .revision import compiler_revision
 from .rules import rules
 from .tuned import shipped_text
 from .tuning_record import Record, is_of, read_record
@@ -138,12 +139,18 @@ class TuningDatabase:
         return frozenset(record.target for record in self.records if record.form)
 
     def known(self, kernel: str, target: cl.Target, device: Device) -> Mapping[str, Record]:
-        """What this device said, by the text of the plan: its newest record, a time or a fault.
+        """Return this device's newest record of each plan, a time or a fault, by the plan's text.
 
-        No plan in it needs another trial: a fault, too, stays one.
+        No plan in it needs another trial. A time counts only for the compiler that made the text; a
+        fault stays one.
         """
         found = self.of_kernel(kernel, target.name)
-        return latest(r for r in found if is_of(r, target) and _device(r) == device)
+        newest = latest(r for r in found if is_of(r, target) and _device(r) == device)
+        return {
+            plan: record
+            for plan, record in newest.items()
+            if record.fault or record.revision == compiler_revision()
+        }
 
     def choice(self, kernel: str, target: cl.Target, device: Device, default: str) -> Choice | None:
         """The plans that are faster than a kernel's default by more than the noise of both.
@@ -223,7 +230,7 @@ def is_current(record: Record) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """Records of one device, by one driver, with the same facts; not empty."""
+    """Records of one device, by one driver, with the same facts and compiler; not empty."""
 
     device: Device
     has_facts: bool
@@ -237,17 +244,18 @@ class Source:
 
 
 def sources(records: Iterable[Record], target: cl.Target, device: Device) -> list[Source]:
-    """Records by device, driver and facts, those first that are nearest to a device."""
-    sorts: dict[tuple[Device, object], list[Record]] = {}
+    """Group records by device, driver, facts and compiler, the nearest group first."""
+    sorts: dict[tuple[Device, object, str], list[Record]] = {}
     for record in records:
-        sorts.setdefault((_device(record), record.facts), []).append(record)
-    found = [Source(of, is_of(each[0], target), each) for (of, _), each in sorts.items()]
+        sorts.setdefault((_device(record), record.facts, record.revision), []).append(record)
+    found = [Source(of, is_of(each[0], target), each) for (of, *_), each in sorts.items()]
     found.sort(key=lambda source: (source.newest, str(source.device)), reverse=True)
     found.sort(
         key=lambda source: (
             source.device.name != device.name,
             not source.has_facts,
             source.device.driver != device.driver,
+            source.records[0].revision != compiler_revision(),
         )
     )
     return found

@@ -21,15 +21,19 @@ from ...messages.printable import printable
 FORMAT = 1
 """The format of a record, which it carries; the number changes with what `kernel_key` reads."""
 
+SPELLING = (
+    *("mad", "select", "fmax", "fp16", "rolled_loops", "biased_sums", "dot_product"),
+    *("float_coordinates", "wide_accesses", "wide_local", "arithmetic_functions"),
+    *("texels_of_rows", "half_totals"),
+)
+"""Facts that change the text of a kernel whose plan stays."""
+
 COUNTING = {
-    "cpu": ("compute_units", "vector_registers", "vector_width", "dot_product"),
-    "gpu": (
-        *("compute_units", "texture", "weight_images", "fp16", "mad", "select", "rolled_loops"),
-        *("biased_sums", "float_coordinates", "wide_accesses", "wide_local"),
-    ),
+    "cpu": ("compute_units", "vector_registers", "vector_width", *SPELLING),
+    "gpu": ("compute_units", "texture", "weight_images", *SPELLING),
 }
-"""Facts that count, by kind of device: those in which devices of one name differ, and those by
-which one plan becomes other code. The layouts and types that facts choose are in the kernel."""
+"""Target facts that key a measurement, by kind of device: they vary between devices of one name, or
+change the code generated from a plan. The layouts and types that facts choose are in the kernel."""
 
 _PLAN = re.compile(r'#tir\.plan<"([^"\\]+)", ([1-9][0-9]{0,8}), \{[^\n]*\}>')
 _LINE = re.compile(r"[^\n]+")
@@ -80,6 +84,8 @@ class Record:
     """Whether clopt would have chosen the plan by itself."""
     when: str = ""
     """The time of the trial, `2026-01-31T12:00:00Z`."""
+    revision: str = ""
+    """The compiler whose text was timed: `compiler_revision()`; empty in old records."""
     place: str = field(default="", compare=False)
     """The file and line that it is from."""
 

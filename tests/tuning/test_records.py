@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from clopt import CloptError
 from clopt.dialects import tir
 from clopt.passes.tir.plan_file import PlanFile
+from clopt.passes.tir.revision import compiler_revision
 from clopt.passes.tir.rules import RULES
 from clopt.passes.tir.tuning_database import Device, TuningDatabase
 from clopt.passes.tir.tuning_record import Record
@@ -37,6 +38,7 @@ RECORDS = st.lists(
         when=st.sampled_from([OLD, NEW]),
         default=st.booleans(),
         nodes=st.text(max_size=3),
+        revision=st.sampled_from(["", compiler_revision()]),
     ),
     max_size=6,
 )
@@ -277,3 +279,24 @@ def test_the_best_plans_are_a_file_of_plans(tmp_path: Path) -> None:
     with pytest.raises(CloptError, match=r"driver 1\.0; .*driver 2\.0\. A file of plans is for"):
         records.export(more)
     assert "@" not in records.export(more, device="PROCESSOR", driver="2.0")
+
+
+def test_times_of_another_compiler_are_a_starting_point() -> None:
+    default, fast, slow = (plan(number) for number in (1, 2, 3))
+    old = [record(default, 10.0, revision="old", default=True), record(fast, 5.0, revision="old")]
+    now = compiler_revision()
+    new = [record(default, 4.0, revision=now, default=True), record(slow, 9.0, revision=now)]
+    kernel = old[0].kernel
+
+    def faster(found: list[Record]) -> list[str] | None:
+        choice = TuningDatabase(tuple(found)).choice(kernel, POCL, HERE, default)
+        return None if choice is None else [each.plan for each in choice.faster]
+
+    assert faster(old) == [fast]
+    # The old time of a plan is not compared with the new one of the default.
+    assert faster(old + new) == []
+    assert faster(old + new[:1]) == [fast]
+    known = TuningDatabase((*old, record(slow, revision="old"))).known(kernel, POCL, HERE)
+    assert list(known) == [slow]  # a fault stays one
+    (summary,) = records.summaries([*old, *(replace(each, when=NEW) for each in new)])
+    assert {each.plan for each in summary.records} == {default, slow}

@@ -1,1 +1,0 @@
-"""Seeded mistakes that measure what the tests notice; `python -m mutations` tries them."""
