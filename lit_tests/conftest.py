@@ -11,7 +11,6 @@ import io
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ import pytest
 from filecheck.main import main as filecheck_main
 
 from clopt.tools.opt import main as clopt_main
-from support import process_state
+from support import process_state, processes
 
 RUN_LINE = re.compile(r"^\s*//\s*RUN:\s*(.*?)\s*(\\?)$")
 OPERATORS = {"|", "&&", ">", "2>", "2>&1"}
@@ -88,7 +87,7 @@ def run_command(words: list[str], stdin: bytes) -> Output:
     if name in TOOLS:
         return _call(TOOLS[name], args, stdin)
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-    done = subprocess.run(words, input=stdin, capture_output=True, env=os.environ | {"PATH": path})
+    done = processes.run(words, input=stdin, capture_output=True, env=os.environ | {"PATH": path})
     return Output(done.returncode, done.stdout, done.stderr)
 
 

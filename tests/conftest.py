@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import secrets
 from functools import cache
 from pathlib import Path
@@ -13,23 +14,21 @@ import pytest
 
 from clopt.backends.pyopencl_runtime import build, list_devices, target_for, workers
 from clopt.backends.pyopencl_runtime.environment import environment_of_helpers
-from support import durations, effort, process_state
+from support import effort, process_state
 
 # The same facts in every run and on every machine, also in the processes that tests start.
 os.environ["CLOPT_CALIBRATION"] = "off"
 os.environ["CLOPT_TUNING"] = "off"
-
-
 # C programs that tests start, which know nothing of clopt, find the runtimes that pip installed.
 os.environ.update(environment_of_helpers())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How much the tests try (see `effort`), and `durations`."""
+    """Add the options that say how much the tests try (see `effort`), and in which order."""
     group = parser.getgroup("clopt")
     group.addoption("--long", action="store_true", help="many random examples; tests marked long")
     group.addoption("--seed", type=int, help="draw the random examples of this seed")
-    group.addoption("--record-durations", action="store_true", help="write tests/durations.json")
+    group.addoption("--file-order", type=int, metavar="SEED", help="shuffle the files of tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,9 +46,6 @@ def pytest_configure(config: pytest.Config) -> None:
     tests = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     cores = workers._cores()
     workers._cores = lambda: max(1, cores // tests)
-    config.option.loadscopereorder = False  # pytest-xdist would sort by the number of tests
-    if config.getoption("--record-durations") and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(durations.Recorder())
     if not config.pluginmanager.has_plugin("process-state"):
         config.pluginmanager.register(process_state, "process-state")
     _require_runtimes()
@@ -74,8 +70,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The slowest files first; only in the long form those marked `long`, and all `in_turns`."""
-    durations.slowest_first(items)
+    """Leave out what only the long form runs: tests marked `long`, other turns of `in_turns`."""
+    if (seed := config.getoption("--file-order")) is not None:
+        files = sorted({item.path for item in items})
+        random.Random(seed).shuffle(files)
+        items.sort(key=lambda item: files.index(item.path))
     if config.getoption("--long"):
         return
     left_out = [item for item in items if _is_long(item)]

@@ -14,10 +14,11 @@ usage() {
     echo "usage: $0 [--long] [--seed N]"
     exit "$1"
 }
-effort=() lit_tests=(lit_tests/tools)
+arguments=("$@") effort=() lit_tests=(lit_tests/tools) limit=30m
 while [ $# -gt 0 ]; do
     case "$1" in
-        --long) effort+=(--long) lit_tests=(lit_tests) ;;
+        --long) effort+=(--long -o faulthandler_timeout=3600)
+                lit_tests=(lit_tests) limit=12h ;;
         --seed) [[ "${2-}" =~ ^[0-9]+$ ]] || usage 2 >&2
                 effort+=(--seed "$2"); shift ;;
         --help) usage 0 ;;
@@ -25,6 +26,22 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+
+# Runs this script within the limit. In a group of processes of its own, all of them end with it;
+# Ctrl-C reaches them through us.
+run_within_limit() {
+    set -m
+    CLOPT_TESTS_LIMIT=$limit timeout -k 30 "$limit" tests/run.sh "${arguments[@]}" &
+    local group=$! code
+    trap 'kill -INT -- -$group' INT
+    trap 'kill -TERM -- -$group' TERM HUP
+    while wait "$group"; code=$?; kill -0 "$group" 2> /dev/null; do :; done
+    case $code in 124 | 137)
+        echo "$0: ended after $limit. The lines above tell what ran; it hangs." >&2 ;;
+    esac
+    exit "$code"
+}
+[ -n "${CLOPT_TESTS_LIMIT-}" ] || run_within_limit
 
 logs=$(mktemp -d) || exit 1
 trap 'kill $(jobs -p) 2> /dev/null; rm -rf "$logs"' EXIT
@@ -123,7 +140,7 @@ if [ "$(id -u)" = 0 ] && [ "$(uname -sm)" = "Linux x86_64" ]; then
     export CLOPT_TEST_RUNTIMES="Portable Computing Language,Intel(R) OpenCL"
 fi
 say pytest
-pytest -q -n auto --maxprocesses 8 --dist loadfile "${effort[@]}" 2>&1 | tee "$logs/pytest"
+pytest -q -n auto --maxprocesses 8 --dist worksteal "${effort[@]}" 2>&1 | tee "$logs/pytest"
 tests=${PIPESTATUS[0]}
 
 [ ${#failed[@]} = 0 ] && exit "$tests"

@@ -45,7 +45,7 @@ def test_threads_may_overlap() -> None:
         rarely = gc.get_threshold()
     assert gc.get_threshold() == rarely, "the other thread is still inside"
     leave.set()
-    other.join()
+    other.join(60)
     assert gc.get_threshold() == (700, 10, 10)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from support import processes
 
 ROOT = Path(__file__).parents[1]
 # From the bottom to the top.
@@ -82,7 +83,7 @@ def test_package_itself_is_imported_relatively():
 def loaded_after(statements: str) -> set[str]:
     """The top-level modules that a fresh interpreter has loaded after `statements`."""
     program = f"{statements}\nimport sys; print(*{{name.split('.')[0] for name in sys.modules}})"
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     return set(done.stdout.split())

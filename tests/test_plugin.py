@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from xdsl.universe import XDSL_UNIVERSE, Universe
 
 from clopt.universe import CLOPT_UNIVERSE
+from support import processes
 
 XDSL_OPT = Path(sys.executable).with_name("xdsl-opt")
 MODULE = """
@@ -41,13 +41,13 @@ def test_rows_load_and_keep_their_names(kind: str):
 
 def test_stock_xdsl_opt_runs_a_pass_of_ours():
     command = [XDSL_OPT, "-p", "nn-fuse"]
-    done = subprocess.run(command, input=MODULE, capture_output=True, text=True)
+    done = processes.run(command, input=MODULE, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "nn.fused %x" in done.stdout
 
 
 def test_a_plain_context_has_no_place_for_explanations():
     command = [XDSL_OPT, "-p", "nn-choose{explain=true}"]
-    done = subprocess.run(command, input=MODULE, capture_output=True, text=True)
+    done = processes.run(command, input=MODULE, capture_output=True, text=True)
     assert done.returncode
     assert "run it with clopt in place of xdsl-opt" in done.stderr

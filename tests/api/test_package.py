@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import clopt
+from support import processes
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 
@@ -77,7 +77,7 @@ def test_works_from_a_zip_archive(tmp_path: Path) -> None:
                 file.write(path, Path("clopt", inside))
     command = [sys.executable, "-c", FROM_ARCHIVE, str(DIGITS), str(archive)]
     environment = os.environ | {"PYTHONPATH": str(archive)}
-    done = subprocess.run(
+    done = processes.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -93,6 +93,6 @@ def test_works_from_a_zip_archive(tmp_path: Path) -> None:
 def test_works_without_metadata(tmp_path: Path) -> None:
     """A checkout or an archive that was never installed has none."""
     command = [sys.executable, "-c", WITHOUT_METADATA, str(DIGITS)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = processes.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == (f"{clopt.__version__}\n", "")
     assert json.loads((tmp_path / "saved" / "model.json").read_text())["clopt"] == clopt.__version__

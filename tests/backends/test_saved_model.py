@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import clopt
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.saved_model import save_model
 from clopt.weights import Weights
+from support import processes
 from support.cl.programs import ADD, WEIGHT, parse
 
 X = np.array([1, -1, 0.5, 8], np.float32)
@@ -112,7 +112,7 @@ def test_loading_needs_no_onnx(model: clopt.CompiledModel, device: str, tmp_path
         f"import clopt, sys; clopt.load({str(tmp_path / 'saved')!r}, {device!r}); "
         "assert not {'onnx', 'clopt.passes', 'clopt.frontends'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    processes.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_target_alone_touches_no_device(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from figures import FIGURE, PAGES, RESULTS, ROOT, TABLE, figures, filled
+
+from support import processes
 
 GENERATED = {"dialects.md", "passes.md", "targets.md"}
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
@@ -54,7 +55,7 @@ def test_the_page_shows_what_the_command_prints(tmp_path: Path) -> None:
     command, shown = found
     words = command.replace("\\\n", " ").replace("examples/", f"{ROOT}/examples/").split()
     main = "import sys; from clopt.tools.compile import main; main(sys.argv[1:])"
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", main, *words[1:]],
         cwd=tmp_path,
         capture_output=True,

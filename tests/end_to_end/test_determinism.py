@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from support import processes
 
 ROOT = Path(__file__).parents[2]
 MODEL = ROOT / "examples" / "digits" / "digits.onnx"
@@ -40,7 +41,7 @@ def compile_all(folder: Path, hash_seed: str, targets: Sequence[str]) -> Outputs
         for word in (str(number), target, str(TARGETS[target]))
     ]
     command = [sys.executable, "-c", COMPILE, MODEL, folder, *rest]
-    subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": hash_seed})
+    processes.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": hash_seed})
     return {
         target: {file.name: file.read_bytes() for file in path.iterdir()}
         for target, path in folders.items()

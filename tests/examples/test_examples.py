@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +18,7 @@ import clopt
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.tools import compile as compile_tool
 from clopt.tools import opt, run
+from support import processes
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +42,7 @@ net (float[1,4] x) => (float[1,2] y) <float[4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}> {
 
 def test_digits_are_read(device: str):
     command = [sys.executable, ROOT / "examples" / "digits" / "run.py", "--device", device]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = processes.run(command, capture_output=True, text=True, check=True)
     accuracy = re.search(r"accuracy: +([\d.]+)%", done.stdout)
     assert accuracy
     assert float(accuracy[1]) >= 98
@@ -55,9 +55,9 @@ def test_an_application_and_a_network_share_a_queue(device: str, tmp_path: Path)
     options = ["--dim", "batch=1", "--device", device, "--emit=c", f"-o{package}"]
     compile_tool.main([str(model), *options])
     for command in (["-S", folder, "-B", build, f"-DDIGITS={package}"], ["--build", build]):
-        subprocess.run(["cmake", *command], capture_output=True, check=True)
+        processes.run(["cmake", *command], capture_output=True, check=True)
     words = [folder / "drawings.txt", package / "weights.bin", find_device(device).platform]
-    done = subprocess.run(
+    done = processes.run(
         [build / "shared_queue", *words], capture_output=True, text=True, check=True
     )
     right = re.search(r"(\d+) of 20 are right", done.stdout)

@@ -17,6 +17,7 @@ import pytest
 from clopt.backends.pyopencl_runtime import environment
 from clopt.errors import CloptWarning
 from clopt.files import caches
+from support import processes
 from support.onnx import models
 
 RUN = """
@@ -62,7 +63,7 @@ def run(
     environment |= {k: v for k, v in changes.items() if v is not None}
     for name in (name for name, value in changes.items() if value is None):
         environment.pop(name, None)
-    return subprocess.run(
+    return processes.run(
         [sys.executable, "-c", code, str(network)],
         env=environment, cwd=cwd, capture_output=True, text=True, check=False,
     )  # fmt: skip

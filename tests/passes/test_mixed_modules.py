@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from clopt.passes.pipelines import PIPELINES, run_pipeline
 from clopt.tools.opt import main
 from clopt.universe import CLOPT_UNIVERSE
 from clopt.weights import Weights
+from support import processes
 from support.tir.program import run_program
 
 NETWORK = """
@@ -139,7 +139,7 @@ def test_constants_survive_a_stock_xdsl_opt(
     dumped = printed(first, capsys, "--target", "pocl", "-p", done, "--save-weights", str(weights))
     first.write_text(dumped)
     stock = [sys.executable, "-m", "xdsl.tools.xdsl_opt", str(first), "-p", "canonicalize,cse,dce"]
-    second.write_text(subprocess.run(stock, check=True, capture_output=True, text=True).stdout)
+    second.write_text(processes.run(stock, check=True, capture_output=True, text=True).stdout)
     results = [results_of(path, Weights.load(weights)) for path in (first, second)]
     np.testing.assert_array_equal(results[0], results[1])
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+from support import processes
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"```\w+\n# (\S+)\n(.*?)```", re.S)
@@ -36,7 +37,7 @@ def run_script(package: Path, script: str, *arguments: str | Path) -> str:
     """Run a script with the package installed. Return its output; the errors where it fails."""
     known = os.environ.get("PYTHONPATH", "")
     path = os.pathsep.join([str(package), str(ROOT.parent), known]).rstrip(os.pathsep)
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, package / script, *arguments],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": path},

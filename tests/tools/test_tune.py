@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import socket
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -16,6 +15,7 @@ from clopt.backends.targets import load_target
 from clopt.errors import CloptError
 from clopt.tools.tune.__main__ import main
 from clopt.tuning.fleet import Fleet
+from support import processes
 from support.tuning.networks import default_trial, residual_tasks
 
 SCHEDULER = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
@@ -38,20 +38,14 @@ def test_a_worker_measures_on_its_device():
         port = str(found.getsockname()[1])
     address = f"tcp://127.0.0.1:{port}"
     worker = [*WORKER, "--scheduler", address, "--device", "pocl"]
-    with (
-        subprocess.Popen([*SCHEDULER, "--host", "127.0.0.1", "--port", port]) as scheduler,
-        subprocess.Popen(worker) as trying,
-    ):
+    scheduler = [*SCHEDULER, "--host", "127.0.0.1", "--port", port]
+    with processes.started(scheduler), processes.started(worker):
+        fleet = connected(address)
         try:
-            fleet = connected(address)
-            try:
-                trial = default_trial(residual_tasks(load_target("pocl"))[0])
-                result = fleet.submit(replace(trial, most_runs=6)).result(timeout=120)
-            finally:
-                fleet.close()
+            trial = default_trial(residual_tasks(load_target("pocl"))[0])
+            result = fleet.submit(replace(trial, most_runs=6)).result(timeout=120)
         finally:
-            trying.kill()
-            scheduler.kill()
+            fleet.close()
     assert (result.fault, result.reason) == (None, "")
     assert result.plan == trial.plan
     assert result.device == fleet.device.name
@@ -98,7 +92,7 @@ def test_the_runner_builds_with_cmake(tmp_path: Path):
     main(["runner", str(tmp_path / "runner")])
     build = tmp_path / "build"
     for words in (["-S", str(tmp_path / "runner"), "-B", str(build)], ["--build", str(build)]):
-        done = subprocess.run(["cmake", *words], capture_output=True, text=True)
+        done = processes.run(["cmake", *words], capture_output=True, text=True)
         assert not done.returncode, done.stdout + done.stderr
-    done = subprocess.run([build / "clopt_runner", "--help"], capture_output=True, text=True)
+    done = processes.run([build / "clopt_runner", "--help"], capture_output=True, text=True)
     assert done.stderr.startswith("usage: clopt_runner")

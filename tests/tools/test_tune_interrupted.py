@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,6 +18,7 @@ from clopt.tools.tune.__main__ import main
 from clopt.tuning import deadline
 from clopt.tuning.trial import Result, Trial
 from clopt.tuning.turns import Turns
+from support import processes
 from support.tuning.planted import DEVICE, Steady
 
 WORKERS = 2
@@ -174,11 +174,10 @@ def test_a_process_that_ends_keeps_what_was_tried(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     command = [sys.executable, "-m", "support.tuning.tune_planted", str(tmp_path / "journal")]
-    with subprocess.Popen([*command, *words(tmp_path)]) as process:
-        while len(tried(tmp_path)) < 5:
-            assert process.poll() is None
-            time.sleep(0.01)
+    with processes.started([*command, *words(tmp_path)]) as process:
+        processes.wait_until(lambda: len(tried(tmp_path)) >= 5 or process.poll() is not None, 0.01)
         process.send_signal(number)
+        process.wait(processes.LIMIT)
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     # Each worker may have been on the way from its device to the database.
     lost = set(tried(tmp_path)) - set(recorded(tmp_path))

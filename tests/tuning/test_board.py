@@ -39,6 +39,7 @@ from clopt.tuning.programs import Programs
 from clopt.tuning.trial import Fault, Result, Trial
 from clopt.tuning.turns import Turns
 from clopt.tuning.workers import LocalMachines
+from support import processes
 from support.c.compilers import link_objects, objects
 from support.c.compilers import runtime as runtime
 from support.onnx.models import model
@@ -63,17 +64,14 @@ def listening(runner: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = str(found.getsockname()[1])
-    with subprocess.Popen([runner, "--device", POCL, "--port", port]) as process:
-        try:
-            for _ in range(100):
-                try:
-                    socket.create_connection(("127.0.0.1", int(port))).close()
-                    break
-                except OSError:
-                    time.sleep(0.05)
-            yield f"tcp://127.0.0.1:{port}", process
-        finally:
-            process.kill()
+    with processes.started([runner, "--device", POCL, "--port", port]) as process:
+        for _ in range(100):
+            try:
+                socket.create_connection(("127.0.0.1", int(port))).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        yield f"tcp://127.0.0.1:{port}", process
 
 
 def piped(runner: Path, device: str = POCL) -> str:
@@ -172,7 +170,7 @@ def test_a_runner_refuses_what_is_no_program(runner: Path):
         number(1) + content + b"\0": "The message is no program.",
         number(1) + b"\xff" * 400: "The message is no program.",
     }
-    with subprocess.Popen(
+    with processes.started(
         shlex.split(piped(runner)), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdin is not None

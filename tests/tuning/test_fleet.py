@@ -28,6 +28,7 @@ from clopt.tuning.fleet_security import OPEN, Certificates
 from clopt.tuning.fleet_worker import Place, serve
 from clopt.tuning.trial import Fault, Result, Trial
 from clopt.tuning.workers import LocalMachines
+from support import processes
 from support.tuning.kills import database, killing
 from support.tuning.planted import DEVICE, Planted, planted_time, task, trial
 
@@ -335,7 +336,7 @@ def certificates(folder: Path) -> Certificates:
     }.items():
         files = ["-keyout", f"{name}.key", "-out", f"{name}.pem"]
         command = [*new, "-nodes", "-days", "9", "-subj", f"/CN={name}", *files, *options]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
+        processes.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
     return Certificates(folder / "ca.pem", folder / "worker.pem", folder / "worker.key")
 
 
@@ -369,7 +370,7 @@ def test_a_worker_whose_device_has_gone_ends_with_its_sentence(tmp_path: Path):
         "try: serve(Place('tcp://127.0.0.1:1'), Planted(Path('journal'), 'It has gone.'))\n"
         "except CloptError as error: print(error)"
     )
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True
     )
     assert done.stdout == "It has gone.\n"

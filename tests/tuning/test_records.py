@@ -22,6 +22,7 @@ from clopt.passes.tir.tuning_database import Device, TuningDatabase
 from clopt.passes.tir.tuning_record import Record
 from clopt.tuning import records
 from clopt.tuning.trial import Fault, Result
+from support.processes import LIMIT
 from support.tuning.planted import task
 from support.tuning.records import HERE, POCL, numbered, of_form, of_fusion, of_layouts, record
 
@@ -162,7 +163,7 @@ def test_processes_that_append_at_once_lose_nothing(tmp_path: Path) -> None:
         assert process.stdout
         process.stdout.readline()
     for process in processes:
-        process.communicate(b"\n")
+        process.communicate(b"\n", LIMIT)
         assert process.returncode == 0
     found = TuningDatabase.read(path)
     assert not found.remarks

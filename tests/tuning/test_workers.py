@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from clopt.tuning.session import Budget, Session
 from clopt.tuning.trial import Fault, Result, Task, Trial
 from clopt.tuning.workers import LocalMachines
 from support import effort
+from support.processes import started, wait_until
 from support.tuning.kills import database, killing
 from support.tuning.networks import default_trial, residual_tasks
 from support.tuning.planted import DEVICE, Planted, planted_time, task, trial
@@ -140,8 +140,7 @@ def test_a_driver_that_crashes_at_the_start_is_told(tmp_path: Path):
 def test_closing_ends_what_runs(tmp_path: Path):
     found = LocalMachines(Planted(tmp_path / "journal"), 2, seconds=60)
     futures = [found.submit(trial("hang", task(), number=number)) for number in range(3)]
-    while len(notes_if_any(tmp_path / "journal", "child")) < 2:
-        time.sleep(0.02)
+    wait_until(lambda: len(notes_if_any(tmp_path / "journal", "child")) == 2)
     found.close()
     for future in futures:
         with pytest.raises(CancelledError):
@@ -161,10 +160,8 @@ from clopt.tuning.workers import LocalMachines
 from support.tuning.planted import Planted, task, trial
 LocalMachines(Planted(Path({str(tmp_path / "journal")!r})), 1, 600).submit(trial("hang", task()))
 """
-    with subprocess.Popen([sys.executable, "-c", program]) as host:
-        while not notes_if_any(tmp_path / "journal", "child"):
-            time.sleep(0.02)
-        host.kill()
+    with started([sys.executable, "-c", program]):
+        wait_until(lambda: notes_if_any(tmp_path / "journal", "child"))
     for what in ("hang", "child"):
         ((pid,),) = notes(tmp_path / "journal", what)
         assert ends(int(pid))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from clopt.backends.host_c import package_files
 from clopt.dialects import clml
 from clopt.dialects.clml import Arithmetic
 from clopt.weights import Weights
+from support import processes
 from support.c.compilers import CLML, INCLUDE, STRICT, compilers
 from support.clml.graph_programs import kinds, row
 from support.onnx import models
@@ -277,7 +277,7 @@ def folder(package: Mapping[str, bytes], tmp_path_factory: pytest.TempPathFactor
 
 def check(compiler: str, flags: list[str], *sources: Path) -> None:
     """The compiler prints no warning."""
-    done = subprocess.run(
+    done = processes.run(
         [compiler, *flags, "-fsyntax-only", *sources], capture_output=True, text=True
     )
     assert not done.returncode, done.stderr
@@ -324,7 +324,7 @@ def test_names_that_public_sources_do_not_have(folder: Path) -> None:
         "CLOPT_CLML_SOFTMAX_OVER_CHANNELS": "CL_SOFTMAX_MODE_INSTANCE_QCOM",
     }
     words = [compiler, *flags, *(f"-D{name}={value}" for name, value in renamed.items()), "-E"]
-    done = subprocess.run([*words, folder / "net_clml.c"], capture_output=True, text=True)
+    done = processes.run([*words, folder / "net_clml.c"], capture_output=True, text=True)
     assert not done.returncode, done.stderr
     tables = done.stdout[done.stdout.index("tensors_clml_0") :]
     assert "SIGMOID" not in tables

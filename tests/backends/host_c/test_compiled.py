@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from clopt.backends.kernel_source import ROUNDING_OPTION
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.targets import load_target
 from clopt.weights import Weights
+from support import processes
 from support.c.compilers import RUNTIME, STRICT, compilers, infer, link, link_objects, objects
 from support.cl.image_programs import aliases, blur, lowered, memory
 from support.cl.programs import parse, twice
@@ -180,7 +180,7 @@ def test_header_is_one_of_cpp(tmp_path: Path) -> None:
     source = tmp_path / "use.cpp"
     source.write_text('#include "net.h"\nint main() { return net_enqueue(0, 0) == CLOPT_OK; }\n')
     flags = ["-std=c++11", *STRICT[1:], f"-I{RUNTIME}", f"-I{tmp_path}", "-fsyntax-only"]
-    subprocess.run(["g++", *flags, source], check=True)
+    processes.run(["g++", *flags, source], check=True)
 
 
 def test_c_of_the_page(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 import clopt
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.weights import Weights
+from support import processes
 from support.c.compilers import RUNTIME, STRICT, compilers
 from support.cl.programs import ADD, WEIGHT, parse
 
@@ -97,14 +97,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     flags = [*STRICT, "-g", "-fsanitize=address,undefined", f"-I{RUNTIME}", f"-I{folder}"]
     made = folder / "mistakes"
     command = [compiler, *flags, *map(str, sources), "-lOpenCL", "-o", str(made)]
-    subprocess.run(command, check=True)
+    processes.run(command, check=True)
     return made
 
 
 def test_mistakes(program: Path, device: str) -> None:
     words = [str(program), find_device(device).platform, str(program.parent)]
     environment = os.environ | {"LSAN_OPTIONS": "exitcode=0"}
-    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    done = processes.run(words, capture_output=True, text=True, env=environment)
     assert not done.returncode, done.stderr
     check_reports(done.stderr)
     printed = done.stdout.splitlines()

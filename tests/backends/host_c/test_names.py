@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from clopt.backends.host_c import check_model_name, model_name, package_files
 from clopt.backends.host_c.names import SIGNIFICANT, Names, identifier
 from clopt.dialects import cl
 from clopt.weights import Weights
-from support import effort
+from support import effort, processes
 from support.c.compilers import RUNTIME, STRICT, compilers
 from support.cl.programs import parse
 
@@ -83,7 +82,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> Path:
 
 def check(*words: str | Path) -> None:
     """The compiler has nothing to say."""
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = processes.run(words, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -166,7 +165,7 @@ int main(void) {
     include = [f"-I{hard}", f"-I{RUNTIME}"]
     check(compilers()[0], "-w", *include, main, *sources, "-lOpenCL", "-o", program)
     main.unlink()
-    told = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    told = processes.run([program], capture_output=True, text=True, check=True).stdout
     program.unlink()
     for line, name in zip(told.splitlines(), HARD, strict=True):
         shown = name.replace("\0", r"\x00").encode(errors="backslashreplace")

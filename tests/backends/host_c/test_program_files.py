@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 import clopt
 from clopt.backends.pyopencl_runtime import find_device
+from support import processes
 from support.c.compilers import infer, link
 from support.vta.boards import X, binary, compiled, one_graph, two_graphs, write_board
 
@@ -41,7 +41,7 @@ def test_a_package_computes_what_our_core_does(
 
 def refusal(program: Path, folder: Path, device: str) -> str:
     arguments = ["--device", find_device(device).platform, "--weights", folder / "weights.bin"]
-    done = subprocess.run([program, *arguments], capture_output=True, text=True)
+    done = processes.run([program, *arguments], capture_output=True, text=True)
     assert done.returncode == 1
     return done.stderr
 

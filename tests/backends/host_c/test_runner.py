@@ -17,10 +17,11 @@ import pytest
 
 from clopt.backends.host_c.runner_files import number, numbers, runner_files
 from clopt.files.frames import receive_frame, send_frame
-from support import effort
+from support import effort, processes
 from support.c import packaged_models
 from support.c.compilers import STRICT, compilers
 from support.c.runner_messages import Fields, fields_of, message, numbers_in
+from support.processes import started
 
 POCL = "Portable Computing Language"
 LOAD, RUN, READ = 1, 3, 4
@@ -38,7 +39,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / path).write_bytes(content)
     words = [compilers()[0], *STRICT, "-g", *_CHECKS, f"-I{folder / 'clopt_runtime'}"]
     sources = map(str, sorted(folder.rglob("*.c")))
-    subprocess.run([*words, *sources, "-lOpenCL", "-o", folder / "runner"], check=True)
+    processes.run([*words, *sources, "-lOpenCL", "-o", folder / "runner"], check=True)
     return folder / "runner"
 
 
@@ -53,7 +54,7 @@ def asking(runner: Path) -> Iterator[Ask]:
     words = [runner, "--device", POCL]
     with (
         log.open("wb") as errors,
-        subprocess.Popen(
+        started(
             words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -224,7 +225,7 @@ def _sizes(fields: Fields) -> Iterator[int]:
 
 
 def test_a_message_longer_than_any_program_ends_the_runner(runner: Path):
-    done = subprocess.run(
+    done = processes.run(
         [runner, "--device", POCL], input=number(1 << 62), capture_output=True, timeout=_SECONDS
     )
     assert b"A message has 4611686018427387904 bytes" in done.stderr
@@ -233,7 +234,7 @@ def test_a_message_longer_than_any_program_ends_the_runner(runner: Path):
 
 @pytest.mark.parametrize("port", ["0", "65536", "99999", "-1", "80x", "", str(1 << 70)])
 def test_a_port_out_of_range_is_refused(runner: Path, port: str):
-    done = subprocess.run([runner, "--port", port], capture_output=True, timeout=_SECONDS)
+    done = processes.run([runner, "--port", port], capture_output=True, timeout=_SECONDS)
     assert done.returncode == 1
     assert done.stderr.decode() == (
         f"clopt_runner: --port takes a number from 1 to 65535, got {port}.\n"
@@ -242,7 +243,7 @@ def test_a_port_out_of_range_is_refused(runner: Path, port: str):
 
 def test_an_address_of_letters_is_refused(runner: Path):
     words = [runner, "--port", "9000", "--address", "localhost"]
-    done = subprocess.run(words, capture_output=True, timeout=_SECONDS)
+    done = processes.run(words, capture_output=True, timeout=_SECONDS)
     assert done.returncode == 1
     assert done.stderr == b"clopt_runner: --address takes an IPv4 address, got localhost.\n"
 
@@ -252,7 +253,7 @@ def test_a_runner_that_cannot_accept_ends(runner: Path):
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = str(found.getsockname()[1])
-    done = subprocess.run(
+    done = processes.run(
         [runner, "--port", port],
         capture_output=True,
         timeout=_SECONDS,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from clopt.backends.pyopencl_runtime import list_devices
+from support import processes
 from support.c.compilers import compilers, faults, for_valgrind
 
 POCL = "Portable Computing Language"
@@ -23,12 +23,12 @@ def test_faults_are_found(tmp_path: Path) -> None:
         pytest.skip("runs on PoCL: install it")
     source, program = Path(__file__).parent / "planted_faults.c", tmp_path / "planted"
     command = [compilers()[0], "-std=c99", "-g", "-w", source, "-o", program, "-lOpenCL"]
-    subprocess.run(command, check=True)
+    processes.run(command, check=True)
     log = tmp_path / "log"
     checks = ["valgrind", "--leak-check=full", "--num-callers=8", f"--log-file={log}"]
     environment = os.environ | for_valgrind(tmp_path)
     for before in ([], checks):
-        subprocess.run([*before, program, POCL], check=True, env=environment, capture_output=True)
+        processes.run([*before, program, POCL], check=True, env=environment, capture_output=True)
     found = "\n".join(faults(log, r"\(planted_faults\.c:"))
     kinds = re.findall("Invalid write|uninitialised|free'd|definitely lost|_pocl_kernel_put", found)
     assert kinds == [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +14,7 @@ from clopt.backends.pyopencl_runtime import find_device, target_for
 from clopt.backends.targets import load_target
 from clopt.dialects.cl.target import Target
 from clopt.errors import CloptError
+from support import processes
 from support.tir.hand_written import Array, parse, run
 from support.tir.texel_kernels import (
     ALSO_BY_ELEMENT,
@@ -292,7 +292,7 @@ def test_refusals(parameters: str, body: str, target: Target, message: str) -> N
 def test_clang_accepts_every_kernel(target: str) -> None:
     module = parse("\n".join(text for text in dict.fromkeys(EVERY_KERNEL)))
     arguments = "-x cl -cl-std=CL1.2 -fsyntax-only -Werror -target spir64-unknown-unknown".split()
-    result = subprocess.run(
+    result = processes.run(
         ["clang", *arguments, "-Xclang", "-finclude-default-header", "-"],
         input=emit(module, load_target(target)),
         capture_output=True,

@@ -173,7 +173,7 @@ def test_one_arena_for_programs_run_both_ways(doubler: Doubler, libraries: Path)
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     assert not wrong
     settings["arena"] = [cl.Buffer(context, cl.mem_flags.READ_WRITE, 8)]
     with pytest.raises(CloptError, match="has 8 bytes, but the model needs 16"):

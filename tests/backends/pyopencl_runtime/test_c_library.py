@@ -12,6 +12,7 @@ import pytest
 from clopt import CloptError
 from clopt.backends.clml import library
 from clopt.backends.clml.library import Sources, build_library
+from support.processes import LIMIT
 
 TWO = Sources(
     {
@@ -129,5 +130,5 @@ def test_processes_compile_side_by_side(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-c", code, str(tmp_path / "libraries")]
     processes = [subprocess.Popen(command) for _ in range(4)]
-    assert [process.wait() for process in processes] == [0] * 4
+    assert [process.wait(LIMIT) for process in processes] == [0] * 4
     assert len(list((tmp_path / "libraries").iterdir())) == 9

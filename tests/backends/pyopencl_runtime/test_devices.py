@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from clopt.backends.pyopencl_runtime import (
 )
 from clopt.backends.pyopencl_runtime.icd import vendors_with_pip
 from clopt.backends.targets import load_target
+from support import processes
 
 INTEL = Path(sys.prefix) / "lib" / "libintelocl.so"
 
@@ -148,7 +148,7 @@ before = dict(os.environ)
 from clopt.backends.pyopencl_runtime import list_devices
 assert list_devices()
 assert dict(os.environ) == before, before.keys() ^ os.environ.keys()
-inherited = subprocess.run(["env", "-0"], capture_output=True, text=True).stdout
+inherited = processes.run(["env", "-0"], capture_output=True, text=True).stdout
 assert "OCL_ICD" not in inherited and "PYOPENCL" not in inherited
 print(*(device.platform for device in list_devices()), sep=";", end="")
 """
@@ -158,7 +158,7 @@ def test_finding_devices_leaves_the_environment_as_it_was() -> None:
     """Processes that the user starts see no runtimes but those of the system."""
     ours = ("OCL_ICD_VENDORS", "PYOPENCL_HOME", "POCL_CACHE_DIR")
     clean = {name: value for name, value in os.environ.items() if name not in ours}
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", ENVIRONMENT], env=clean, capture_output=True, text=True, check=False
     )
     assert not done.returncode, done.stderr
@@ -167,7 +167,7 @@ def test_finding_devices_leaves_the_environment_as_it_was() -> None:
 
 def test_without_any_runtime_one_sentence(tmp_path: Path) -> None:
     code = "from clopt.backends.pyopencl_runtime import find_device; find_device()"
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", code],
         env=os.environ | {"OCL_ICD_VENDORS": str(tmp_path)},
         capture_output=True,

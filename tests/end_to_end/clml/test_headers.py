@@ -12,6 +12,7 @@ import pytest
 import clopt
 from clopt.backends.clml.library import reference_library
 from clopt.backends.pyopencl_runtime import find_device
+from support import processes
 from support.c.compilers import CLML, RUNTIME, STRICT, compilers, infer, link_objects
 from support.c.compilers import runtime as runtime
 from support.clml.cases import CASES
@@ -55,7 +56,7 @@ def build(
     paths = [*sorted(package.glob("*.c")), *sorted(CLML.glob("*.c"))]
     words = [compiler, *STRICT, "-O0", *flags, *include, "-c", *paths]
     folder.mkdir()
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    done = processes.run(words, cwd=folder, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     return [folder / f"{path.stem}.o" for path in paths]
 
@@ -136,7 +137,7 @@ def run_example(
     """The example of a package on the first device."""
     platform = find_device(next(iter(devices.values()))).platform
     words = [program, "--device", platform, "--weights", package / "weights.bin"]
-    return subprocess.run(words, capture_output=True, text=True)
+    return processes.run(words, capture_output=True, text=True)
 
 
 def other_fifth(folder: Path) -> Path:
@@ -181,9 +182,9 @@ def test_cmake_finds_the_newest_version_that_compiles(
     if header != "ours":
         options = [f"-DCLML_INCLUDE_DIR={other_fifth(tmp_path / 'include')}"]
     words = ["cmake", "-S", package, "-B", build, "-DCMAKE_BUILD_TYPE=Debug", *options]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = processes.run(words, capture_output=True, text=True)
     assert not done.returncode, done.stderr
     assert f"CLML: versions up to {version}," in done.stdout
-    done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True)
+    done = processes.run(["cmake", "--build", build], capture_output=True, text=True)
     assert not done.returncode, done.stdout + done.stderr
     assert f"CLML {version}.0: " in run_example(build / "one_example", package, devices).stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from clopt.backends.clml.library import reference_library
 from clopt.backends.host_c import package_files
 from clopt.backends.pyopencl_runtime.c_package import NAME, CPackage
 from clopt.dialects.cl import EnqueueKernelOp, EnqueueOffloadOp
+from support import processes
 from support.clml.small_networks import AROUND, BETWEEN, CONV_RELU, OUTPUTS, network
 
 X = np.random.default_rng(1).standard_normal((1, 3, 8, 8)).astype(np.float32)
@@ -247,7 +247,7 @@ def test_a_device_that_has_clml(device: str, tmp_path: Path) -> None:
     """With the library as a layer of OpenCL the device itself claims CLML, and refuses it."""
     path = tmp_path / "conv_relu.onnx"
     path.write_bytes(network(CONV_RELU).SerializeToString())
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", AS_A_LAYER, device, str(path)],
         env=os.environ | {"OPENCL_LAYERS": str(reference_library())},
         capture_output=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import clopt
 from clopt.backends.clml.library import reference_library
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.tools import compile, run
+from support import processes
 from support.c.compilers import CLML, RUNTIME, STRICT, compilers, link_objects
 from support.clml.single_ops import by_onnxruntime
 
@@ -79,7 +79,7 @@ def build(package: Path, folder: Path, *flags: str, without: bool = False) -> li
     headers = [] if without else [f"-I{CLML}", f"-I{package / 'clml'}"]
     include = [f"-I{package}", f"-I{RUNTIME}", *headers]
     words = [compilers()[0], *STRICT, "-O0", *flags, *include, "-c", *sorted(paths)]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    done = processes.run(words, cwd=folder, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     return sorted(folder.glob("*.o"))
 
@@ -114,7 +114,7 @@ def infer(programs: Mapping[str, Path], package: Path, device: str, tmp_path: Pa
     def start(program: str, *options: str | Path) -> tuple[np.ndarray, str]:
         words = [programs[program], "--device", find_device(device).platform, *options]
         words += ["--weights", package / "weights.bin", "--output", tmp_path / "y"]
-        done = subprocess.run([*words, tmp_path / "x.bin"], capture_output=True, text=True)
+        done = processes.run([*words, tmp_path / "x.bin"], capture_output=True, text=True)
         assert not done.returncode, done.stderr
         return np.fromfile(tmp_path / "y0.bin", np.float32).reshape(1, 4, 8, 8), done.stdout
 
@@ -179,7 +179,7 @@ def test_plan_that_is_asked_for_in_vain(
     platform = find_device(next(iter(devices.values()))).platform
     words = [programs[program], "--device", platform, "--plan", plan]
     words += ["--weights", package / "weights.bin"]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = processes.run(words, capture_output=True, text=True)
     assert done.returncode == 1
     assert re.fullmatch(said, done.stderr.strip())
 
@@ -245,14 +245,14 @@ def test_arenas_do_for_both_plans(
     """Their sizes are known before it is known which plan runs; the model's own are exact."""
     (tmp_path / "arenas.c").write_text(_ARENAS)
     flags = [*STRICT, f"-I{package}", f"-I{RUNTIME}", "-c", "arenas.c", "-o", "arenas.o"]
-    subprocess.run([compilers()[0], *flags], cwd=tmp_path, check=True)
+    processes.run([compilers()[0], *flags], cwd=tmp_path, check=True)
     parts = [tmp_path / "arenas.o", *(path for path in objects if path.name != "main.o")]
     program = link_objects(parts, tmp_path / "arenas", reference_library())
     sizes: dict[str, int] = {}
     most = set[int]()
     for plan in ("CLML", "kernels"):
         words = [program, package / "weights.bin", plan]
-        told = subprocess.run(words, capture_output=True, text=True).stdout.split()
+        told = processes.run(words, capture_output=True, text=True).stdout.split()
         assert told[:2] == ["CLOPT_OK", "1"]
         assert told[3:5] == [plan, "1"]
         most.add(int(told[2]))
@@ -284,10 +284,10 @@ def test_by_cmake(without: bool, package: Path, devices: Mapping[str, str], tmp_
         shutil.rmtree(folder / "clml")
         options.append("-DCLOPT_WITHOUT_CLML=ON")
     for words in (["cmake", "-S", folder, "-B", made, *options], ["cmake", "--build", made]):
-        done = subprocess.run(words, capture_output=True, text=True)
+        done = processes.run(words, capture_output=True, text=True)
         assert not done.returncode, done.stdout + done.stderr
     platform = find_device(next(iter(devices.values()))).platform
-    told = subprocess.run(
+    told = processes.run(
         [made / "net_example", "--device", platform, "--weights", made / "weights.bin"],
         capture_output=True,
         text=True,

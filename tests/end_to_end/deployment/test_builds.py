@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 import clopt
 from clopt.backends.clml.library import reference_library
 from clopt.backends.pyopencl_runtime import find_device
+from support import processes
 from support.c import packaged_models as models
 from support.c.compilers import run
 
@@ -41,7 +41,7 @@ def test_for_aarch64(tmp_path: Path) -> None:
     sources = sorted(folder.rglob("*.c"))
     assert len(sources) >= 11
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", *include]
-    done = subprocess.run(
+    done = processes.run(
         [CROSS, *flags, "-c", *sources], cwd=tmp_path, capture_output=True, text=True
     )
     assert not done.returncode, done.stderr
@@ -180,5 +180,5 @@ def test_application_with_and_without_clml(
 def by_cmake(source: Path, build: Path, *options: str) -> None:
     """Configure and build."""
     for words in (["-S", source, "-B", build, *options], ["--build", build]):
-        done = subprocess.run(["cmake", *words], capture_output=True, text=True)
+        done = processes.run(["cmake", *words], capture_output=True, text=True)
         assert not done.returncode, done.stdout + done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 from clopt.backends.clml.library import reference_library
 from clopt.backends.pyopencl_runtime import find_device, list_devices
+from support import processes
 from support.c import packaged_models as models
 from support.c.compilers import (
     CLML,
@@ -84,7 +84,7 @@ def infer(package: Path, device: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
     def start(program: Path, *options: str | Path) -> tuple[np.ndarray, str]:
         words = [program, *given, "--repeat", "1", *options, tmp_path / "x.bin"]
-        done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
+        done = processes.run(list(map(str, words)), capture_output=True, text=True)
         assert not done.returncode, done.stderr
         assert not log.exists() or not log.read_text()
         y = np.fromfile(f"{output}0.bin", np.float32).reshape(1, 8, 4, 4)
@@ -119,7 +119,7 @@ def refusal(program: Path, package: Path, device: str, *options: str) -> str:
     """The example's sentence when it cannot create its model."""
     words = [program, *options, "--device", find_device(device).platform]
     words += ["--weights", package / "weights.bin"]
-    done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
+    done = processes.run(list(map(str, words)), capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.endswith(".\n")
     return done.stderr
@@ -268,7 +268,7 @@ def sdk_parts(parts: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -
     made = folder / "clopt_clml_interface.o"
     flags = [*STRICT, f"-I{folder}", *INCLUDE, f"-I{RUNTIME}"]
     source = CLML / "clopt_clml_interface.c"
-    subprocess.run([compilers()[0], *flags, "-c", source, "-o", made], check=True)
+    processes.run([compilers()[0], *flags, "-c", source, "-o", made], check=True)
     return [made, *(path for path in parts if path.name != made.name)]
 
 
@@ -280,7 +280,7 @@ def test_header_and_library_belong_together(
     (tmp_path / "another.c").write_text(_ANOTHER)
     another = tmp_path / "libanother.so"
     words = [compilers()[0], "-shared", "-fPIC", tmp_path / "another.c", "-o", another]
-    subprocess.run(list(map(str, words)), check=True)
+    processes.run(list(map(str, words)), check=True)
     said = refusal(link_objects(parts, tmp_path / "net", another), package, device)
     assert "build it with the header of Qualcomm's SDK (CMake: -DCLML_INCLUDE_DIR" in said
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from support import processes
 from support.c import packaged_models as models
 from support.c.compilers import compilers, objects
 
@@ -41,7 +41,7 @@ def programs(
         files = [*objects(compiler, sources, folder / name, FAKE, folder / name), *shared]
         made[name] = folder / name / "failures"
         wrapped = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
-        subprocess.run([compiler, wrapped, *files, "-o", made[name]], check=True)
+        processes.run([compiler, wrapped, *files, "-o", made[name]], check=True)
     return made
 
 
@@ -66,7 +66,7 @@ def run(programs: Mapping[str, Path]) -> Run:
     ) -> list[list[str]]:
         program = programs[name]
         words = [program, program.parent, extensions, views, recordable, padding, "tell"]
-        done = subprocess.run([*before, *map(str, words)], capture_output=True, text=True)
+        done = processes.run([*before, *map(str, words)], capture_output=True, text=True)
         calls = re.fullmatch(r"(\d+) calls\n", done.stderr)
         assert not done.returncode, done.stderr
         assert calls, done.stderr

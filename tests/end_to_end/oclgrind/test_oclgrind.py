@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from support import processes
 
 LIBRARY = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 FOLDER = Path(__file__).parent
@@ -33,6 +34,6 @@ def run_clean(tmp_path: Path, script: str, *arguments: str) -> None:
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # for `support`
     }
     command = [sys.executable, FOLDER / script, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = processes.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert log.read_text() == ""

@@ -71,7 +71,7 @@ class Worker:
         """End the process and remove what it left."""
         if self._process is not None:
             self._process.kill()
-            self._process.join()
+            self._process.join(60)
             self._process = None
             self._cache.cleanup()
 

@@ -31,7 +31,7 @@ def outcomes(kind: str, seeds: Sequence[int]) -> Iterator[tuple[int, Outcome]]:
         except (EOFError, OSError):
             pass
         process.kill()
-        process.join()
+        process.join(60)
         if waiting:
             yield waiting.pop(0), Outcome("fault", f"the process ended: {process.exitcode}", "dead")
 

@@ -6,7 +6,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 import clopt.backends.clml
 import clopt.backends.host_c
 from clopt.backends.pyopencl_runtime import find_device
+from support import processes
 
 RUNTIME = Path(clopt.backends.host_c.__file__).parent / "runtime"
 CLML = Path(clopt.backends.clml.__file__).parent / "runtime"
@@ -39,7 +39,7 @@ def objects(compiler: str, sources: Sequence[Path], folder: Path, *include: Path
         made.append(folder / f"{source.stem}.o")
         folders = [*INCLUDE, *(f"-I{path}" for path in (source.parent, *include))]
         command = [compiler, *STRICT, *folders, "-c", str(source), "-o", str(made[-1])]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = processes.run(command, capture_output=True, text=True)
         assert not done.returncode, done.stderr
         assert not done.stderr
     return made
@@ -67,14 +67,14 @@ def link_objects(files: Sequence[Path], program: Path, *libraries: Path) -> Path
     """The program of some objects; the functions of `libraries` are found by name."""
     found = [f"-Wl,-rpath,{path.parent}" for path in libraries]
     words = [compilers()[0], *files, "-Wl,--no-as-needed", *libraries, *found, "-lOpenCL", "-ldl"]
-    done = subprocess.run([*words, "-o", program], capture_output=True, text=True)
+    done = processes.run([*words, "-o", program], capture_output=True, text=True)
     assert not done.returncode, done.stderr
     return program
 
 
 def run(program: Path, *words: str | Path) -> str:
     """The output of a program that succeeds; OpenCL's loader finds the runtimes of clopt."""
-    done = subprocess.run([program, *words], capture_output=True, text=True)
+    done = processes.run([program, *words], capture_output=True, text=True)
     assert not done.returncode, done.stdout + done.stderr
     return done.stdout
 

@@ -39,7 +39,7 @@ def killing(
         yield killed
     finally:
         stop.set()
-        thread.join()
+        thread.join(60)
 
 
 def database(results: Iterable[Result]) -> Counter[tuple[str, str, float | None, Fault | None]]:

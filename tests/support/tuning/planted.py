@@ -112,8 +112,9 @@ def note(journal: Path, line: str) -> None:
 def _hang(journal: Path, parameters: Mapping[str, PlanValue]) -> None:
     """Hang, with a child, as a compiler is one."""
     command = [sys.executable, "-c", "import time; time.sleep(600)"]
-    with subprocess.Popen(command) as child:
-        note(journal, f"child {child.pid}")
+    child = subprocess.Popen(command)
+    note(journal, f"child {child.pid}")
+    child.wait(600)
 
 
 def _say_and_abort(journal: Path, parameters: Mapping[str, PlanValue]) -> None:

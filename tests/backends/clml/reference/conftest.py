@@ -1,11 +1,11 @@
 """The reference library, compiled once for all tests of it."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from support import processes
 from support.c.compilers import STRICT, compilers
 from support.clml.reference.sources import INCLUDE, REFERENCE
 
@@ -18,7 +18,7 @@ def reference_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sources = sorted(REFERENCE.glob("*.c"))
     flags = [*STRICT, "-g", "-fPIC", "-shared", INCLUDE, f"-I{REFERENCE}"]
     command = [compiler, *flags, *sources, "-o", library, "-lOpenCL", "-pthread"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = processes.run(command, capture_output=True, text=True)
     assert not done.returncode, done.stderr
     return library
 
@@ -32,7 +32,7 @@ def core_program(reference_library: Path, tmp_path_factory: pytest.TempPathFacto
     where = [f"-L{reference_library.parent}", f"-Wl,-rpath,{reference_library.parent}"]
     libraries = ["-lclml_reference", "-lOpenCL", "-pthread"]
     command = [compiler, *STRICT, "-g", INCLUDE, *sources, "-o", program, *where, *libraries]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = processes.run(command, capture_output=True, text=True)
     assert not done.returncode, done.stderr
     return program
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from clopt.backends.pyopencl_runtime import find_device, list_devices
+from support import processes
 from support.c.compilers import STRICT, compilers, faults, for_valgrind
 from support.clml.reference.sources import INCLUDE, REFERENCE
 
@@ -30,7 +30,7 @@ def run(
     """The standard error of a run in which every subject passed."""
     environment = dict(os.environ) | {name: str(value) for name, value in knobs.items()}
     words = [*before, program, platform, *subjects]
-    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    done = processes.run(words, capture_output=True, text=True, env=environment)
     assert not done.returncode, done.stderr
     assert done.stdout.split() == list(subjects)
     return done.stderr
@@ -85,7 +85,7 @@ def test_as_layer_of_the_loader_of_pyopencl(
     """The process has two loaders: pyopencl's, and the one that the library links to."""
     environment = os.environ | {"OPENCL_LAYERS": str(reference_library)}
     command = [sys.executable, "-c", IN_PYTHON]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
+    done = processes.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert not done.returncode, done.stderr
     assert set(done.stdout.splitlines()) == {find_device(i).platform for i in devices.values()}
 
@@ -128,5 +128,5 @@ def test_sources_with(compiler: str, tmp_path: Path) -> None:
     if compiler not in compilers():
         pytest.skip(f"compiles by {compiler}: install it")
     command = [compiler, *STRICT, "-fsyntax-only", INCLUDE, *sorted(REFERENCE.glob("*.c"))]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = processes.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from support import processes
 from support.clml.reference.sources import INCLUDE, REFERENCE
 
 HEADERS = REFERENCE / "include" / "CL"
@@ -72,7 +72,7 @@ def test_every_version_compiles(compiler: str, standard: str, suffix: str, tmp_p
         ]
         source.write_text(PROGRAM + "\n".join(there) + "\n")
         flag = f"-DCL_QCOM_ML_OPS_H_MAJOR_VERSION={version}"
-        done = subprocess.run(
+        done = processes.run(
             [*command, flag, "-fsyntax-only", source], capture_output=True, text=True
         )
         assert (done.returncode, done.stderr) == (0, "")
@@ -88,7 +88,7 @@ def test_older_versions_lack_what_came_later(tmp_path: Path) -> None:
         for version in (since - 1, since):
             flags = ["-w", "-DCL_TARGET_OPENCL_VERSION=120", INCLUDE, "-fsyntax-only"]
             flags.append(f"-DCL_QCOM_ML_OPS_H_MAJOR_VERSION={version}")
-            done = subprocess.run([compiler, *flags, source], capture_output=True, text=True)
+            done = processes.run([compiler, *flags, source], capture_output=True, text=True)
             assert (name in done.stderr) == (version < since), done.stderr
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
+
+from support import processes
 
 LIBRARY = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 SCRIPT = Path(__file__).parent / "streams.py"
@@ -23,6 +24,6 @@ def test_core_is_clean(tmp_path: Path):
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # for `support`
     }
     command = [sys.executable, SCRIPT]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = processes.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert log.read_text() == ""

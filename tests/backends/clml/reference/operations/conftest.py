@@ -1,6 +1,5 @@
 """The driver of the reference's operations, compiled once, with a context for each runtime."""
 
-import subprocess
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clopt.backends.pyopencl_runtime import find_device
+from support import processes
 from support.c.compilers import STRICT, compilers
 from support.clml.reference.operations import Driver
 from support.clml.reference.sources import INCLUDE
@@ -22,7 +22,7 @@ def driver_library(reference_library: Path, tmp_path_factory: pytest.TempPathFac
     where = [f"-L{reference_library.parent}", f"-Wl,-rpath,{reference_library.parent}"]
     flags = [*STRICT, "-g", "-fPIC", "-shared", INCLUDE, *where]
     command = [compiler, *flags, *sources, "-o", library, "-lclml_reference", "-lOpenCL"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = processes.run(command, capture_output=True, text=True)
     assert not done.returncode, done.stderr
     return library
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
+
+from support import processes
 
 LIBRARY = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 TESTS = Path(__file__).parent / "test_operations_everywhere.py"
@@ -21,6 +22,6 @@ def test_kernels_are_clean(tmp_path: Path) -> None:
         "CLOPT_TEST_RUNTIMES": "Oclgrind",
     }
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = processes.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert log.read_text() == ""
