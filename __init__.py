@@ -39,4 +39,4 @@ __getattr__ = lazy_exports(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted(globals().keys() | _HOMES.keys())
+    return sorted(__all__)

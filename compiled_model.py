@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -72,6 +72,13 @@ class CompiledModel:
         return (
             f"CompiledModel({inputs} -> {outputs}; {self.memory.total:,} bytes on the device; "
             f"for {place})"
+        )
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse to be pickled or copied: a model belongs to a device of this process."""
+        raise TypeError(
+            "A CompiledModel cannot be pickled or copied, since its memory is on a device of this "
+            "process; write it by model.save(folder), and read it by clopt.load(folder)."
         )
 
     @cached_property

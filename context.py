@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _THRESHOLDS = (1_000_000, 20, 100)
 
 _lock = Lock()
-_usual = (0, 0, 0)
+_usual = _raised = (0, 0, 0)
 _users = 0
 
 
@@ -77,21 +77,22 @@ def explaining(ctx: CloptContext) -> Generator[None]:
 def collected_rarely() -> Generator[None]:
     """Look for reference cycles less often; also a decorator. Threads may overlap.
 
-    The process has its own thresholds back when the last body ends. A process that does not
-    collect, or more rarely still, keeps to that.
+    The process has its own thresholds back when the last body ends, unless it has set others
+    meanwhile. A process that does not collect, or more rarely still, keeps to that.
     """
-    global _usual, _users
+    global _raised, _usual, _users
     with _lock:
         if not _users:
             _usual = gc.get_threshold()
             gc.set_threshold(*map(_rarer, _usual, _THRESHOLDS))
+            _raised = gc.get_threshold()
         _users += 1
     try:
         yield
     finally:
         with _lock:
             _users -= 1
-            if not _users:
+            if not _users and gc.get_threshold() == _raised:
                 gc.set_threshold(*_usual)
 
 

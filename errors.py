@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from .messages.printable import visible
 
 LINE_BREAK = "\n  "
@@ -32,3 +34,22 @@ class UnavailableError(CloptError):
 
 class CloptWarning(UserWarning):
     """Something about the machine that costs time, not results. The command lines print it."""
+
+
+_DECORATORS = ("contextlib", "functools")
+
+
+def warn(sentence: str) -> None:
+    """Warn at the line that called clopt, whichever module of clopt noticed."""
+    from inspect import currentframe  # takes milliseconds to import
+
+    package = __name__.rpartition(".")[0]
+    frame, level, inside = currentframe(), 0, 0
+    while frame is not None:
+        level += 1
+        name = str(frame.f_globals.get("__name__"))
+        # Of our functions some are wrapped by decorators, whose frames lie around theirs.
+        if name.startswith(f"{package}.") or (name in _DECORATORS and inside == level - 1):
+            inside = level
+        frame = frame.f_back
+    warnings.warn(sentence, CloptWarning, stacklevel=inside + 1)

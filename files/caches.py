@@ -10,13 +10,12 @@ import os
 import shutil
 import stat
 import tempfile
-import warnings
 from functools import cache, partial
 from pathlib import Path
 
 from platformdirs import user_cache_dir
 
-from ..errors import CloptWarning
+from ..errors import warn
 
 _SHARED_MEMORY = "/dev/shm"  # of Linux; some containers have no other folder to write to
 _LEAST_BYTES = 16 << 20  # twenty times the kernels of a large network
@@ -110,12 +109,10 @@ def _root() -> Path:
 def _is_kept(root: Path) -> bool:
     kept = root.is_absolute() and make_private(root) and has_space(root)
     if not kept:
-        warnings.warn(
+        warn(
             f"clopt cannot keep files in {root}, so each process compiles its kernels anew; "
             "XDG_CACHE_HOME may name a folder of yours that can be written and has "
-            f"{_LEAST_BYTES >> 20} MB left.",
-            CloptWarning,
-            stacklevel=2,
+            f"{_LEAST_BYTES >> 20} MB left."
         )
     return kept
 

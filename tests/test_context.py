@@ -29,6 +29,14 @@ def test_the_thresholds_are_back_after_an_error() -> None:
     assert gc.get_threshold() == (700, 10, 10)
 
 
+def test_thresholds_that_somebody_sets_meanwhile_stay() -> None:
+    with collected_rarely():
+        gc.set_threshold(7, 7, 7)
+        with collected_rarely():
+            pass
+    assert gc.get_threshold() == (7, 7, 7)
+
+
 def test_threads_may_overlap() -> None:
     entered, leave = Event(), Event()
 

@@ -12,7 +12,7 @@ import pyopencl as cl
 
 from ...accelerators import accelerators
 from ...errors import CloptError
-from .environment import environment_of_runtimes
+from .environment import check_process, environment_of_runtimes
 from .pitch import image_pitch_alignment
 from .system import has_avx512
 
@@ -76,13 +76,19 @@ class Device:
         return any(words.lower() in name.lower() for name in names)
 
 
-@cache
 def list_devices() -> tuple[Device, ...]:
     """Every usable device, each once, in the order in which the default is chosen.
 
     GPUs come first, then CPUs, then the rest; among CPUs Intel's runtime, then PoCL, then others.
-    The order of equals is the OpenCL loader's.
+    The order of equals is the OpenCL loader's. Raises CloptError in a process that was forked after
+    its parent had used OpenCL.
     """
+    check_process()
+    return _listed()
+
+
+@cache
+def _listed() -> tuple[Device, ...]:
     with environment_of_runtimes():
         handles = _handles()
     handles.sort(key=_rank)

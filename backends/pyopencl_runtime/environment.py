@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pyopencl as cl
 
+from ...errors import CloptError
 from ...files.caches import is_cache_kept, process_folder
 from .icd import VENDORS, vendors_with_pip
 
@@ -27,9 +28,28 @@ _PYOPENCL_HOME = "PYOPENCL_HOME"
 """The variable by which pyopencl tells the loader that it ships where it lies."""
 
 
+_process: int | None = None
+"""The process that made the first OpenCL call; a process that it forks has a copy of this."""
+
+
+def check_process() -> None:
+    """Raise CloptError if this process was forked after its parent had used OpenCL.
+
+    The threads of a runtime do not survive that, and PoCL would wait for them for ever.
+    """
+    if _process is not None and _process != os.getpid():
+        raise CloptError(
+            "This process was forked by one that had used OpenCL, and OpenCL runtimes do not "
+            'survive a fork; start it with "spawn" (multiprocessing.set_start_method), or use '
+            "clopt only in the forked processes."
+        )
+
+
 @contextmanager
 def environment_of_runtimes() -> Generator[None]:
     """Let the body make the process' first OpenCL call; later ones find the runtimes loaded."""
+    global _process
+    _process = os.getpid()
     _keep_no_invokers()
     added = _variables()
     os.environ.update(added)

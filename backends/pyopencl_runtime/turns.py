@@ -7,6 +7,8 @@ from threading import Lock
 from types import TracebackType
 from weakref import WeakValueDictionary
 
+from .environment import check_process
+
 # The lock of each buffer that programs have as an arena, by the number of its root.
 _LOCKS: WeakValueDictionary[int, Lock] = WeakValueDictionary()
 _CHANGE = Lock()
@@ -26,6 +28,7 @@ class Turn:
         self._locks = self._locks or [Lock()]
 
     def __enter__(self) -> None:
+        check_process()
         for lock in self._locks:
             lock.acquire()
 

@@ -7,7 +7,6 @@ its family and those that it reports.
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -16,7 +15,7 @@ from time import perf_counter
 import pyopencl as cl
 
 from ....dialects.cl.target import Fact, Target
-from ....errors import CloptError, CloptWarning
+from ....errors import CloptError, warn
 from ....files.caches import is_private, make_private
 from ....files.writing import write_atomically
 from ...targets import load_target
@@ -63,10 +62,10 @@ def live_target(device: Device) -> Target:
         try:
             _measure(device, unmeasured, file)
         except CloptError as error:
-            _warn(f"{str(error).removesuffix('.')}; clopt takes the facts of {unmeasured.name}.")
+            warn(f"{str(error).removesuffix('.')}; clopt takes the facts of {unmeasured.name}.")
             return unmeasured
         seconds = perf_counter() - start
-        _warn(f"measured {device.name} in {seconds:.1f} s, once; its facts are kept in {file}.")
+        warn(f"measured {device.name} in {seconds:.1f} s, once; its facts are kept in {file}.")
     return target_for(device, replace(load_target(str(file)), name=unmeasured.name))
 
 
@@ -106,10 +105,6 @@ def _measure(device: Device, unmeasured: Target, file: Path) -> None:
         write_atomically(file, text.encode())
     except OSError as error:
         raise CloptError(f"{file}: cannot write here: {error.strerror}.") from error
-
-
-def _warn(sentence: str) -> None:
-    warnings.warn(sentence, CloptWarning, stacklevel=3)
 
 
 def _figures_of_system() -> dict[str, Figure]:
