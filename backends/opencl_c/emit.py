@@ -7,14 +7,16 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects import nn, tir
 from ...dialects.cl.target import Target
 from ...errors import CloptError
-from .dots import KHR_DOT
 from .functions import definition
+from .functions.dots import KHR_DOT
+from .functions.trigonometric import COS, SIN, TAN
 from .printer import FETCH, KernelPrinter
 
 _EXTENSIONS = {
     "double": "cl_khr_fp64",
     "half": "cl_khr_fp16",
     KHR_DOT: "cl_khr_integer_dot_product",
+    **dict.fromkeys((SIN, COS, TAN), "cl_khr_fp64"),
 }
 """The extension of a type or of a function of ours."""
 
@@ -51,11 +53,8 @@ def emit(module: ModuleOp, target: Target | None = None) -> str:
     text = "\n".join([*parts, *texts])
     types = frozenset[str]().union(*(kernel.types() for kernel in kernels))
     needed = types | {name for name, _ in functions}
-    pragmas = [
-        f"#pragma OPENCL EXTENSION {name} : enable\n"
-        for what, name in _EXTENSIONS.items()
-        if what in needed
-    ]
+    extensions = dict.fromkeys(name for what, name in _EXTENSIONS.items() if what in needed)
+    pragmas = [f"#pragma OPENCL EXTENSION {name} : enable\n" for name in extensions]
     return "".join(pragmas) + ("\n" if pragmas else "") + text
 
 

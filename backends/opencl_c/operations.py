@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Operation
 from ...dialects import tir
 from ...dialects.cl.target import Target
 from ...errors import CloptError
-from . import dots
 from .builtins import (
     BOOL_OPERATORS,
     CALLS,
@@ -27,9 +26,12 @@ from .builtins import (
     Function,
     Sign,
 )
-from .exponential import EXP, SHORT_EXP
 from .expressions import Expressions
-from .rounding import DIVIDE, SQRT, exact_reciprocal, may_lose_nan, must_round
+from .functions import dots
+from .functions.exponential import EXP, SHORT_EXP
+from .functions.hyperbolic import TANH
+from .functions.rounding import DIVIDE, SQRT, exact_reciprocal, may_lose_nan, must_round
+from .functions.trigonometric import COS, SIN, TAN
 from .types import BOOL, CType, mask_type, value_type
 from .values import Node
 
@@ -50,6 +52,10 @@ class Operations:
             "arith.divf": self._quotient,
             "math.sqrt": self._root,
             "math.exp": self._exponential,
+            "math.sin": lambda _, x: self._trigonometric("sin", SIN, x),
+            "math.cos": lambda _, x: self._trigonometric("cos", COS, x),
+            "math.tan": lambda _, x: self._trigonometric("tan", TAN, x),
+            "math.tanh": self._hyperbolic_tangent,
             "arith.index_cast": lambda op, x: self.ex.convert(x[0], self._type(op)),
             "arith.floordivsi": self._floor_division,
             "arith.ceildivsi": self._ceiling_division,
@@ -207,6 +213,16 @@ class Operations:
         elif ctype.base == "float" and self.target.arithmetic_functions:
             name = SHORT_EXP
         return self.ex.call(name, ctype, operands)
+
+    def _trigonometric(self, builtin: str, ours: str, operands: Sequence[Node]) -> Node:
+        ctype = operands[0].ctype
+        is_ours = ctype.base == "float" and self.target.device_type == "cpu" and self.target.fp64
+        return self.ex.call(ours if is_ours else builtin, ctype, operands)
+
+    def _hyperbolic_tangent(self, op: Operation, operands: Sequence[Node]) -> Node:
+        ctype = operands[0].ctype
+        is_ours = ctype.base == "float" and self.target.device_type == "cpu"
+        return self.ex.call(TANH if is_ours else "tanh", ctype, operands)
 
     def _bitcast(self, op: Operation, operands: Sequence[Node]) -> Node:
         (operand,) = operands

@@ -14,9 +14,9 @@ from ...dialects.tir.affine import Linear
 from ...errors import CloptError
 from .build import Builder
 from .functions import is_function, widest_call
+from .functions.rounding import remark
 from .names import Names, is_identifier
 from .placement import Placement
-from .rounding import remark
 from .storage import sizes_of
 from .text import Texts
 from .types import WIDE_BYTES

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyopencl as cl
 
-from ...opencl_c.dots import function_of
 from ...opencl_c.functions import definition, function_name
+from ...opencl_c.functions.dots import function_of
 from ..devices import Device
 from ..environment import environment_of_helpers
 from ..system import has_byte_products

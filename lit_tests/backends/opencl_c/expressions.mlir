@@ -44,7 +44,7 @@ tir.func @sharing(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = ar
 // CHECK: __kernel void sharing(__global const float *restrict x, __global float *restrict y) {
 // CHECK-NEXT:     const int i = get_global_id(0);
 // CHECK-NEXT:     const float v = x[i];
-// CHECK-NEXT:     y[i] = v * tanh(log(sinh(v) + 1.0f));
+// CHECK-NEXT:     y[i] = v * vector_tanh(log(sinh(v) + 1.0f));
 // CHECK-NEXT: }
 
 // What was loaded before a store stays what it was.

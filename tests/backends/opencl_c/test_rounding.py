@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from clopt.backends.opencl_c.functions import definition, function_name
-from clopt.backends.opencl_c.rounding import DIVIDE, SQRT
+from clopt.backends.opencl_c.functions.rounding import DIVIDE, SQRT
 from clopt.backends.pyopencl_runtime import Device, find_device
 from clopt.backends.pyopencl_runtime.compiler import from_source
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from . import dots, exponential, rounding
-from .builtins import WIDEST_CALL
+from ..builtins import WIDEST_CALL
+from . import dots, exponential, hyperbolic, rounding, trigonometric
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class _Function:
 
 _FUNCTIONS = {
     name: _Function(text, WIDEST_CALL)
-    for name, text in (rounding.FUNCTIONS | exponential.FUNCTIONS).items()
+    for module in (rounding, exponential, hyperbolic, trigonometric)
+    for name, text in module.FUNCTIONS.items()
 }
 _FUNCTIONS.update({way.name: _Function(way.text, dots.WIDEST, way.lane) for way in dots.WAYS})
 # It alone calls no builtin.
@@ -53,6 +54,10 @@ def definition(name: str, width: int) -> str:
     return function.text.format(
         type=f"float{suffix}",
         itype=f"int{suffix}",
+        dtype=f"double{suffix}",
+        width=width,
+        # `any` looks at the sign of an integer.
+        any="excess < 0" if width == 1 else "any(excess)",
         name=function_name(name, width),
         lanes="".join(lanes),
         sums=", ".join(f"s{i}" for i in digits),

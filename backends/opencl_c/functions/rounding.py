@@ -16,11 +16,11 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
-from ...dialects import tir
-from ...dialects.cl.target import Target
-from ...dialects.walking import operations_in
-from ..kernel_source import ROUNDING_OPTION
-from .types import value_type
+from ....dialects import tir
+from ....dialects.cl.target import Target
+from ....dialects.walking import operations_in
+from ...kernel_source import ROUNDING_OPTION
+from ..types import value_type
 
 DIVIDE = "rounded_divide"
 SQRT = "rounded_sqrt"
