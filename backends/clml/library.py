@@ -37,6 +37,8 @@ _FORMAT = "2"  # of the cache
 
 # Entries that are left when a new one is made: a small model takes 100 kilobytes.
 _KEPT = 1000
+_MOST_SECONDS = 300.0
+"""Of one call of the C compiler; a unit takes a second or two."""
 
 _NO_COMPILER = (
     "Programs with CLML run as C, and there is no C compiler; install gcc or clang, name one in "
@@ -228,8 +230,19 @@ def _check_compiler(compiler: Sequence[str], folder: Path) -> None:
 def _start(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            command, capture_output=True, text=True, errors="replace", env=os.environ | _ENGLISH
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=os.environ | _ENGLISH,
+            stdin=subprocess.DEVNULL,
+            timeout=_MOST_SECONDS,
         )
+    except subprocess.TimeoutExpired as error:
+        raise UnavailableError(
+            f"The C compiler {command[0]} has not ended within {_MOST_SECONDS:g} s; name another "
+            "one in the environment variable CC, or compile the model with clml=off."
+        ) from error
     except OSError as error:
         raise UnavailableError(f"{_NO_COMPILER} ({command[0]}: {error.strerror})") from error
 

@@ -2,7 +2,8 @@
 
 A helper reads a message from stdin, says by an empty one on stdout that it is ready, then reads
 jobs and answers each, all as frames. An empty answer means failure. Jobs that no helper did are
-left to the caller, who gets the error message by trying again.
+left to the caller, who gets the error message by trying again. So are those of a helper whose
+driver hangs, which is killed.
 """
 
 from __future__ import annotations
@@ -10,16 +11,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
+from threading import Timer
 
 from ...files.frames import receive_frame, send_frame
 from .environment import environment_of_helpers
 
 # Starting a helper takes half a second, which is the time to compile about this much source.
 _BYTES_PER_WORKER = 50_000
+
+_MOST_SECONDS = 120.0
+"""Of a job, and of the start of a helper; compiling a kernel takes a few seconds at most."""
+_PATIENCE = 5.0
+"""Seconds in which a helper without further jobs ends by itself."""
 
 
 def share_work(
@@ -43,30 +50,39 @@ def share_work(
     for key in sorted(sources, key=lambda key: -len(sources[key])):
         waiting.put(key)
     answers: dict[str, bytes] = {}
+    helpers: set[subprocess.Popen[bytes]] = set()
     starting: set[subprocess.Popen[bytes]] = set()
 
     def serve() -> None:
         with _started(helper) as process, suppress(Empty, OSError, EOFError):
+            helpers.add(process)
             starting.add(process)
-            assert process.stdin is not None
-            assert process.stdout is not None
-            send_frame(process.stdin, start)
-            receive_frame(process.stdout)
+            _ask(process, start)
             starting.discard(process)
             while True:
                 key = waiting.get_nowait()
-                send_frame(process.stdin, job(key))
-                if answer := receive_frame(process.stdout):
+                if answer := _ask(process, job(key)):
                     answers[key] = answer
+
+    def work_here() -> None:
+        with suppress(Empty):
+            while True:
+                here(waiting.get_nowait())
 
     with ThreadPoolExecutor(count - 1) as threads:
         for _ in range(count - 1):
             threads.submit(serve)
-        with suppress(Empty):
-            while True:
-                here(waiting.get_nowait())
-        for process in list(starting):
-            process.kill()
+        try:
+            work_here()
+        except BaseException:  # such as Ctrl-C: no helper takes another job
+            with suppress(Empty):
+                while True:
+                    waiting.get_nowait()
+            starting |= helpers
+            raise
+        finally:
+            for process in list(starting):
+                process.kill()
     return answers
 
 
@@ -91,14 +107,43 @@ def answer_jobs(prepare: Callable[[bytes], Callable[[bytes], bytes]]) -> None:
             send_frame(answers, b"")
 
 
-def _started(helper: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+def _ask(process: subprocess.Popen[bytes], message: bytes) -> bytes:
+    """The answer of a helper. Raises EOFError or OSError where it ends, as it does when hung."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    limit = Timer(_MOST_SECONDS, process.kill)
+    limit.daemon = True
+    limit.start()
+    try:
+        send_frame(process.stdin, message)
+        return receive_frame(process.stdout)
+    finally:
+        limit.cancel()
+
+
+@contextmanager
+def _started(helper: str) -> Generator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
         [sys.executable, "-c", helper],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=environment_of_helpers(),
     )
+    assert process.stdin is not None
+    try:
+        yield process
+    finally:
+        with suppress(OSError):
+            process.stdin.close()  # a helper ends then
+        try:
+            process.wait(timeout=_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            with suppress(subprocess.TimeoutExpired):  # a driver may hold it for ever
+                process.wait(timeout=_PATIENCE)
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 def _cores() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from threading import Event
 
 import numpy as np
@@ -140,3 +141,45 @@ def test_division_is_rounded_correctly_where_a_kernel_asks_for_it(asks: bool, de
     built = build_kernels(context, chosen, source, ["f"], BinaryCache(None))
     options = built.programs["f"].get_build_info(chosen.handle, cl.program_build_info.OPTIONS)
     assert (ROUNDING_OPTION in options) == (asks and chosen.has_rounding_option)
+
+
+HANGING = (
+    "import time; from clopt.backends.pyopencl_runtime.workers import answer_jobs; "
+    "answer_jobs(lambda start: lambda job: time.sleep(600))"
+)
+
+
+@pytest.mark.usefixtures("helpers")
+def test_a_helper_whose_driver_hangs_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_MOST_SECONDS", 2.0)
+    monkeypatch.setattr(workers, "_PATIENCE", 0.1)
+    begun = Event()
+
+    def job(key: str) -> bytes:
+        begun.set()
+        return key.encode()
+
+    here: list[bool] = []
+    answers = workers.share_work(
+        split_kernels(SOURCE), HANGING, lambda key: here.append(begun.wait(60)), job
+    )
+    assert here == [True]  # the other kernel was the helper's
+    assert not answers
+
+
+@pytest.mark.usefixtures("helpers")
+def test_an_interrupted_build_waits_for_no_helper() -> None:
+    begun = Event()
+
+    def job(key: str) -> bytes:
+        begun.set()
+        return key.encode()
+
+    def interrupt(key: str) -> None:
+        begun.wait(60)
+        raise KeyboardInterrupt
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        workers.share_work(split_kernels(SOURCE), HANGING, interrupt, job)
+    assert time.monotonic() - start < 90

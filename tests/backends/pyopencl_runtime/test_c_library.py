@@ -45,6 +45,16 @@ def test_what_is_there_needs_no_compiler(tmp_path: Path, request: pytest.Fixture
         build_library(other, tmp_path)
 
 
+def test_a_compiler_that_hangs_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\nexec sleep 60\n")
+    compiler.chmod(0o700)
+    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setattr(library, "_MOST_SECONDS", 0.1)
+    with pytest.raises(CloptError, match=rf"^The C compiler {compiler} has not ended"):
+        build_library(TWO, tmp_path / "cache")
+
+
 def test_a_compiler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler -m64")
     with pytest.raises(CloptError, match=r"there is no C compiler.*no-such-compiler"):
