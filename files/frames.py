@@ -17,9 +17,18 @@ def send_frame(stream: IO[bytes], content: bytes) -> None:
     stream.flush()
 
 
-def receive_frame(stream: IO[bytes]) -> bytes:
-    """The next message. Raises EOFError where the stream ends before its end."""
+class FrameError(EOFError):
+    """A message that is longer than it may be: the other side sends something else."""
+
+
+def receive_frame(stream: IO[bytes], most: int | None = None) -> bytes:
+    """The next message. Raises EOFError where the stream ends before its end.
+
+    Raises FrameError for more than `most` bytes.
+    """
     (length,) = _LENGTH.unpack(_exactly(stream, _LENGTH.size))
+    if most is not None and length > most:
+        raise FrameError
     return _exactly(stream, length)
 
 

@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from .reading import NO_LINKS
 
+_MOST_WAIT = 60.0
+"""Seconds for a lock, which is held while a file is written."""
+_LOOK = 0.01
+
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(file: int) -> None:
-        msvcrt.locking(file, msvcrt.LK_LOCK, 1)
+    def _try_lock(file: int) -> bool:
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
 
 else:
     import fcntl
 
-    def _lock(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    def _try_lock(file: int) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 @contextmanager
 def lock_beside(path: Path) -> Generator[None]:
     """Hold the lock of a file, which is a hidden file beside it and stays there.
 
-    The file itself can be replaced meanwhile. Raises OSError where the lock cannot be made.
+    The file itself can be replaced meanwhile. Raises OSError where the lock cannot be made, and
+    TimeoutError, one of those, where another process keeps it for a minute.
     """
     lock = path.with_name(f".{path.name}.lock")
     # A link beside a model that somebody else packed would make a file elsewhere.
     file = os.open(lock, os.O_CREAT | os.O_RDWR | NO_LINKS, 0o666)
     try:
-        _lock(file)
+        end = time.monotonic() + _MOST_WAIT
+        while not _try_lock(file):
+            if time.monotonic() > end:
+                said = f"another process has kept {lock} locked for {_MOST_WAIT:g} s"
+                raise TimeoutError(errno.ETIMEDOUT, said)
+            time.sleep(_LOOK)
         yield
     finally:
         os.close(file)  # which unlocks it

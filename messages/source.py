@@ -18,6 +18,11 @@ from ..errors import CloptError
 # look for the end for a time exponential in the length.
 _QUOTES = re.compile(r'//[^\n]*|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"|"')
 
+ELIDED = "__elided__"
+"""The name of a constant whose elements a tool did not print."""
+
+_LEFT_OUT = "; --elide-larger-than left the constant out"
+
 _EXCERPT = 100
 """The most columns of a line that an excerpt shows."""
 
@@ -31,7 +36,7 @@ class SourceError(CloptError):
     def __init__(self, source: Source, position: int | None, message: str) -> None:
         self.source = source
         self.position = position
-        self.sentence = message.strip().split("\n", 1)[0]
+        self.sentence = _with_hint(message.strip().split("\n", 1)[0])
         self.line: int | None = None
         place = source.name
         if position is not None:
@@ -156,6 +161,13 @@ class SourceModule:
         while owner and owner not in self.starts:
             owner = owner.parent_op()
         return None if owner is None else self.starts[owner]
+
+
+def _with_hint(message: str) -> str:
+    """A complaint, with the reason where the text was printed without a constant."""
+    if ELIDED not in message or message.endswith(_LEFT_OUT):
+        return message
+    return f"{message}{_LEFT_OUT}"
 
 
 def _complaint(error: Exception) -> str:

@@ -14,6 +14,8 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ..dialects.cl.target_attr import abbreviated_target
+from ..messages.source import ELIDED
 from .console import table, terminal, writing
 from .foreign import is_ours
 
@@ -28,14 +30,16 @@ def elide(text: str, larger_than: int) -> str:
     def shorten(constant: re.Match[str]) -> str:
         sizes = [int(size) for size in constant[2].split("x") if size]
         elided = prod(sizes) > larger_than
-        return f"dense_resource<__elided__>{constant[1]}" if elided else constant[0]
+        return f"dense_resource<{ELIDED}>{constant[1]}" if elided else constant[0]
 
     return _CONSTANT.sub(shorten, text)
 
 
-def module_text(module: ModuleOp, elide_larger_than: int) -> str:
-    """The module as text without large constants."""
-    return elide(str(module), elide_larger_than) + "\n"
+def module_text(module: ModuleOp, elide_larger_than: int | None) -> str:
+    """The module as text, without constants of more than `elide_larger_than` elements."""
+    with abbreviated_target(module):
+        text = str(module)
+    return (text if elide_larger_than is None else elide(text, elide_larger_than)) + "\n"
 
 
 @dataclass
@@ -48,7 +52,7 @@ class Instrument:
     verify: bool = True
     print_after: Collection[str] | None = ()
     dump_dir: Path | None = None
-    elide_larger_than: int = 64
+    elide_larger_than: int | None = None
     times: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
     stage: str = "input"
     """The current step, for error messages."""

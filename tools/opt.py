@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import DiagnosticException, ShrinkException, VerifyEx
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..context import CloptContext, explaining
+from ..dialects.cl.target_attr import abbreviated_target
 from ..errors import CloptError
 from ..messages.open_dimensions import for_options
 from ..messages.source import Source, SourceError, SourceModule
@@ -126,8 +127,8 @@ OPTIONS: Options = [
         {
             "type": int,
             "metavar": "N",
-            "help": "leave out constants of more than N elements; when not given: "
-            f"{Instrument.elide_larger_than} in dumps, no limit in the output",
+            "help": "leave out constants of more than N elements, which clopt then cannot read "
+            "(default: none; those of more than 256 are the names of arrays)",
         },
     ),
     (
@@ -246,14 +247,13 @@ class CloptMain(xDSLOptMain):
         return pieces
 
     def _instrument(self, folder: str) -> Instrument:
-        limit = self.args.elide_larger_than
         return Instrument(
             verify=not self.args.disable_verify,
             print_after=None
             if self.args.print_ir_after_all
             else frozenset(self.args.print_ir_after),
             dump_dir=Path(self.args.dump_dir, folder) if self.args.dump_dir else None,
-            elide_larger_than=Instrument.elide_larger_than if limit is None else limit,
+            elide_larger_than=self.args.elide_larger_than,
         )
 
     @property
@@ -337,9 +337,12 @@ class CloptMain(xDSLOptMain):
             set_target(module, choice.load() or choice.change(target_of(module)))
 
     def _print(self, module: ModuleOp) -> str:
-        text = self.output_resulting_program(module)
+        if self.args.target != "mlir":
+            return self.output_resulting_program(module)
+        with abbreviated_target(module):
+            text = self.output_resulting_program(module).rstrip("\n") + "\n"
         limit = self.args.elide_larger_than
-        return elide(text, limit) if limit is not None and self.args.target == "mlir" else text
+        return text if limit is None else elide(text, limit)
 
     def _write(self, text: str, failed: bool) -> None:
         if self.args.save_weights and not failed:

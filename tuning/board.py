@@ -7,6 +7,8 @@ import socket
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from math import prod
+from threading import Timer
 from typing import IO, cast
 
 import numpy as np
@@ -15,7 +17,7 @@ from ..api import compile as compile_module
 from ..backends.host_c.runner_files import number, numbers, program_content, sized
 from ..compiled_model import CompiledModel
 from ..errors import CloptError
-from ..files.frames import receive_frame, send_frame
+from ..files.frames import FrameError, receive_frame, send_frame
 from ..tensor_info import TensorInfo
 from .instrument import Device
 from .measure import MeasuringInstrument
@@ -29,6 +31,13 @@ _VERSION = 1
 _HELLO, _LOAD, _WRITE, _RUN, _READ = range(5)
 _TCP = "tcp://"
 _PATIENCE = 10.0
+"""Seconds within which a runner at a port says what it is."""
+_START = 60.0
+"""Seconds within which a command has started one, as by ssh."""
+_MOST_TEXT = 1 << 16
+"""Bytes of an answer, without the times or the tensor in it."""
+_MOST_COMMANDS = 1 << 12
+"""Of a program, whose times an answer has."""
 _WARM_UP = 3
 
 _LOST = "The runner ended, or the connection to it."
@@ -55,6 +64,11 @@ class Board(MeasuringInstrument):
         """The board's device. Raises CloptError where no runner answers or it has none."""
         try:
             return self._connected().device
+        except (FrameError, ValueError) as error:
+            raise CloptError(
+                f"What answers at {self.address} is no clopt_runner; name the address where one "
+                "listens."
+            ) from error
         except (OSError, EOFError) as error:
             raise CloptError(
                 f"No runner answers at {self.address}: start clopt_runner there."
@@ -94,23 +108,34 @@ class _Runner:
 
     def __init__(self, address: str) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
         if address.startswith(_TCP):
             host, _, port = address.removeprefix(_TCP).rpartition(":")
-            if not port.isdecimal():
+            if not port.isdecimal() or int(port) >= 1 << 16:
                 raise CloptError(f"{address} has no port; the address is tcp://host:port.")
-            connection = socket.create_connection((host, int(port)), timeout=_PATIENCE)
-            connection.settimeout(None)
-            both = connection.makefile("rwb")
-            connection.close()  # `both` has it
-            self._out, self._in = cast("IO[bytes]", both), cast("IO[bytes]", both)
+            self._socket = socket.create_connection((host, int(port)), timeout=_PATIENCE)
+            both = cast("IO[bytes]", self._socket.makefile("rwb"))
+            self._out, self._in = both, both
         else:
             self._process = subprocess.Popen(
-                shlex.split(address), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                _words(address), stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             assert self._process.stdin is not None
             assert self._process.stdout is not None
             self._out, self._in = self._process.stdin, self._process.stdout
-        self.device = self._hello()
+        # The limit of a trial ends later requests, with this whole process.
+        limit = Timer(_START if self._process else _PATIENCE, self._interrupt)
+        limit.daemon = True
+        limit.start()
+        try:
+            self.device = self._hello()
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            limit.cancel()
+        if self._socket is not None:
+            self._socket.settimeout(None)
 
     def load(self, program: bytes) -> None:
         """Build a program, in place of the one before."""
@@ -122,20 +147,31 @@ class _Runner:
 
     def run(self, runs: int) -> list[int]:
         """Run the program; the nanoseconds of each command of each run."""
-        answer = self._ask(numbers(_RUN, runs))
+        answer = self._ask(numbers(_RUN, runs), 8 * runs * _MOST_COMMANDS)
         return [int(each) for each in np.frombuffer(answer, "<u8")]
 
-    def read(self, tensor: int) -> bytes:
-        """The bytes of a tensor."""
-        return _texts(self._ask(numbers(_READ, tensor)))[0]
+    def read(self, tensor: int, count: int) -> bytes:
+        """The bytes of a tensor, of which there are so many."""
+        return _texts(self._ask(numbers(_READ, tensor), count))[0]
 
     def close(self) -> None:
         """End the runner, or its process for this connection."""
-        with suppress(OSError):
-            self._out.close()
+        self._interrupt()
+        for each in (self._out, self._in, self._socket):
+            if each is not None:
+                with suppress(OSError):
+                    each.close()
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=_PATIENCE)
+
+    def _interrupt(self) -> None:
+        """End what waits for the runner."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
 
     def _hello(self) -> Device:
         answer = self._ask(number(_HELLO))
@@ -148,10 +184,10 @@ class _Runner:
         name, platform, driver = (text.decode() for text in _texts(answer[8:]))
         return Device(f"{name} ({platform})", driver)
 
-    def _ask(self, request: bytes) -> bytes:
-        """The answer to a request. Raises CloptError with the runner's sentence."""
+    def _ask(self, request: bytes, most: int = 0) -> bytes:
+        """The answer to a request, with `most` bytes of data. CloptError with its sentence."""
         send_frame(self._out, request)
-        answer = receive_frame(self._in)
+        answer = receive_frame(self._in, most + _MOST_TEXT)
         if int.from_bytes(answer[:8], "little"):
             raise CloptError(_texts(answer[8:])[0].decode(errors="replace"))
         return answer[8:]
@@ -172,10 +208,7 @@ class _BuiltThere:
         self._write(inputs)
         self._runner.run(1)
         first = len(self.inputs)
-        return [
-            np.frombuffer(self._runner.read(first + i), info.dtype).reshape(info.shape)
-            for i, info in enumerate(self._model.outputs)
-        ]
+        return [self._read(first + i, info) for i, info in enumerate(self._model.outputs)]
 
     def nanoseconds(self, inputs: Sequence[Array], runs: int) -> list[list[int]]:
         self._write(inputs)
@@ -184,9 +217,20 @@ class _BuiltThere:
         count = len(times) // max(runs, 1)
         return [times[i * count : (i + 1) * count] for i in range(runs)]
 
+    def _read(self, tensor: int, info: TensorInfo) -> Array:
+        content = self._runner.read(tensor, prod(info.shape) * info.dtype.itemsize)
+        return np.frombuffer(content, info.dtype).reshape(info.shape)
+
     def _write(self, inputs: Sequence[Array]) -> None:
         for i, array in enumerate(inputs):
             self._runner.write(i, np.ascontiguousarray(array).tobytes())
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise CloptError(f"--board {command}: {error}; write it as for a shell.") from error
 
 
 def _texts(content: bytes) -> list[bytes]:

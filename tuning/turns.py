@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
+from ..errors import CloptError
 from ..files.caches import cache_folder
 
 if sys.platform != "win32":
@@ -22,6 +24,15 @@ CPU = "cpu"
 """What all OpenCL runtimes for this machine's processors compute on."""
 
 _GATE = "gate"
+
+MOST_WAIT = 600.0
+"""Seconds that a process waits for a turn; a trial takes a few, also while another one waits."""
+_LOOK = 0.01
+"""Seconds between looks whether a lock is free."""
+
+
+class TurnMissedError(CloptError):
+    """A turn does not come: a process that was stopped keeps it."""
 
 
 class Turns:
@@ -84,7 +95,15 @@ class Turns:
         if _try_lock(file, shared):
             return
         self._told(True)
-        _wait_for_lock(file, shared)
+        end = time.monotonic() + MOST_WAIT
+        while not _try_lock(file, shared):
+            if time.monotonic() > end:
+                raise TurnMissedError(
+                    f"Another process has kept the turn to time plans for {MOST_WAIT / 60:g} "
+                    "minutes. End it, or continue it if it is stopped; it has one of the locks in "
+                    f"{self._folder} open."
+                )
+            time.sleep(_LOOK)
         self._told(False)
 
     def _open(self, name: str) -> int:
@@ -96,8 +115,6 @@ if sys.platform == "win32":
     def _try_lock(file: int, shared: bool) -> bool:
         return True
 
-    def _wait_for_lock(file: int, shared: bool) -> None: ...
-
     def _unlock(file: int) -> None: ...
 
 else:
@@ -108,9 +125,6 @@ else:
         except BlockingIOError:
             return False
         return True
-
-    def _wait_for_lock(file: int, shared: bool) -> None:
-        fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
 
     def _unlock(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_UN)

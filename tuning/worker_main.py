@@ -2,7 +2,7 @@
 
 Frames hold pickled values. The first two are the instrument and the `Device` or the sentence of a
 CloptError. Then a `Job` is answered by its `Result`, after a `Waits` at the beginning and at the
-end of each wait for a turn.
+end of each wait for a turn; or by a sentence where a turn does not come.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..errors import CloptError
 from ..files.frames import receive_frame, send_frame
 from .instrument import Device, Instrument
 from .trial import Fault, Result, Rival, Task, Trial
-from .turns import Turns
+from .turns import TurnMissedError, Turns
 
 COMMAND = (sys.executable, "-c", f"from {__name__} import main; main()")
 """Starts a worker."""
@@ -69,7 +69,10 @@ def main() -> None:
         task = job.task or task
         assert task is not None
         trial = Trial(task, job.plan, job.most_runs, job.rival)
-        send(_answer(instrument, device, trial, turns))
+        try:
+            send(_answer(instrument, device, trial, turns))
+        except TurnMissedError as error:
+            send(str(error))
 
 
 def _answer(instrument: Instrument, device: Device, trial: Trial, turns: Turns) -> Result:
@@ -77,6 +80,8 @@ def _answer(instrument: Instrument, device: Device, trial: Trial, turns: Turns) 
     try:
         with turns.beside_others():
             return instrument.measure(trial, turns)
+    except TurnMissedError:  # no fault of the plan
+        raise
     except Exception as error:
         return failed(trial, device, time.monotonic() - start, Fault.CRASHED, repr(error))
 

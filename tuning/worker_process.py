@@ -17,10 +17,14 @@ from ..files.frames import receive_frame, send_frame
 from ..messages.printable import visible
 from .instrument import Device, Instrument
 from .trial import Result, Task, Trial
+from .turns import MOST_WAIT
 from .worker_main import COMMAND, Job, Waits
 
 _START_SECONDS = 120.0
 """Within which a worker finds its device; some drivers take most of a minute."""
+
+_TURN_SECONDS = 2 * MOST_WAIT + 60.0
+"""Of a trial in which it waits for turns: a little more than those that end such a wait."""
 
 _FROM_OUTSIDE = frozenset(
     -getattr(signal, name)
@@ -49,8 +53,12 @@ class WorkerHungError(Exception):
 class WorkerProcess:
     """A process that tries plans, one at a time."""
 
-    def __init__(self, instrument: Instrument) -> None:
-        """Start a process and wait until it has its device.
+    def __init__(
+        self,
+        instrument: Instrument,
+        told: Callable[[WorkerProcess], None] = lambda process: None,
+    ) -> None:
+        """Start a process, which `told` hears, and wait until it has its device.
 
         Raises CloptError where there is no such device, WorkerEndedError or WorkerHungError where
         the process does not get there.
@@ -67,6 +75,7 @@ class WorkerProcess:
         self._task: Task | None = None
         self.seen: set[str] = set()
         """The kernels of which it has tried plans."""
+        told(self)
         try:
             device = self._ask(instrument, _START_SECONDS)
         except BaseException:
@@ -90,12 +99,16 @@ class WorkerProcess:
     def measure(self, trial: Trial, seconds: float) -> Result:
         """Try a plan for at most so many seconds, without those in which it waits for a turn.
 
-        Raises WorkerEndedError or WorkerHungError; the process has ended then.
+        Raises WorkerEndedError or WorkerHungError, or CloptError where a turn does not come; the
+        process has ended then.
         """
         task = None if trial.task is self._task else trial.task
         self._task = trial.task
         self.seen.add(trial.task.kernel)
         result = self._ask(Job(task, trial.plan, trial.most_runs, trial.rival), seconds)
+        if isinstance(result, str):
+            self.kill()
+            raise CloptError(result)
         assert isinstance(result, Result)
         return result
 
@@ -112,19 +125,26 @@ class WorkerProcess:
         """The answer to a message; the process is killed once it has worked for so long."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        limit = _Limit(seconds, self.kill)
+        limit, of_turns = _Limit(seconds, self.kill), _Limit(_TURN_SECONDS, self.kill)
+        of_turns.stop()
         try:
             send_frame(self._process.stdin, pickle.dumps(value))
             while isinstance(answer := pickle.loads(receive_frame(self._process.stdout)), Waits):
-                limit.stop() if answer.waits else limit.start()
+                begins, ends = (of_turns, limit) if answer.waits else (limit, of_turns)
+                ends.stop()
+                begins.start()
             return answer
         except (EOFError, OSError) as error:
             if limit.is_over:
                 self.kill()
                 raise WorkerHungError(f"It took longer than {seconds:g} s.") from error
+            if of_turns.is_over:
+                self.kill()
+                raise CloptError("A process that waits for its turn does not answer.") from error
             raise self._ended() from error
         finally:
             limit.stop()
+            of_turns.stop()
 
     def _ended(self) -> WorkerEndedError:
         with suppress(subprocess.TimeoutExpired):  # it closed its stdout just now

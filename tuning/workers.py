@@ -118,24 +118,26 @@ class LocalMachines:
         with self._change:
             self._processes.discard(process)
 
+    def _add(self, process: WorkerProcess) -> None:
+        """Let `close` end a process, which may still be looking for its device."""
+        with self._change:
+            self._processes.add(process)
+            if self._is_closed:
+                process.kill()
+
     def _started(self) -> WorkerProcess:
         reason, kills, ends = "", 0, 0
         while kills < _MOST_KILLED_STARTS and ends < _MOST_STARTS:
             if self._is_closed:
                 raise CancelledError
             try:
-                process = WorkerProcess(self._instrument)
-            except (WorkerEndedError, WorkerHungError) as error:
+                return WorkerProcess(self._instrument, self._add)
+            except WorkerEndedError as error:
                 reason = str(error)
-                from_outside = isinstance(error, WorkerEndedError) and error.from_outside
-                kills, ends = kills + from_outside, ends + (not from_outside)
-                continue
-            with self._change:
-                self._processes.add(process)
-                if self._is_closed:
-                    process.kill()
-            return process
+                kills, ends = kills + error.from_outside, ends + (not error.from_outside)
+            except WorkerHungError as error:  # another one would take as long
+                reason, ends = str(error), _MOST_STARTS
         raise CloptError(
             f"No process that tries plans starts with {self._instrument}: {reason} "
-            "Run a model on this device first, with clopt-run."
+            "See whether it works by itself, by clopt-run or clopt_runner."
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 
 from xdsl.dialects.builtin import (
@@ -17,18 +19,22 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from .target import Fact, Target, fact_types
+from .target_files import named_target
 
 ATTRIBUTE_NAME = "cl.target"
 
 
 @irdl_attr_definition
 class TargetAttr(ParametrizedAttribute):
-    """A target in the IR: `#cl.target<"pocl", {vector_width = 8 : i64}>`.
+    """A target in the IR: `#cl.target<"pocl", {vector_width = 4 : i64}>`, or `#cl.target<"pocl">`.
 
-    Facts that are not written have their defaults.
+    Facts that the text leaves out are those of the target of that name (`clopt --target pocl`), or
+    of the generic CPU where no target has it. A parsed attribute has them all.
     """
 
     name = "cl.target"
@@ -41,6 +47,35 @@ class TargetAttr(ParametrizedAttribute):
         """The attribute that spells out every fact of `target`."""
         facts = {name: _to_attribute(target.fact(name)) for name in fact_types()}
         return cls(StringAttr(target.name), DictionaryAttr(facts))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            name = StringAttr(parser.parse_str_literal())
+            facts = parser.parse_attribute() if parser.parse_optional_punctuation(",") else None
+        if facts is None:
+            facts = DictionaryAttr({})
+        if not isinstance(facts, DictionaryAttr):
+            parser.raise_error("the facts of a target are a dictionary")
+        try:
+            known = {key: _from_attribute(fact) for key, fact in facts.data.items()}
+            whole = cls.from_target(named_target(name.data).with_facts(known))
+        except ValueError:
+            return name, facts  # for `verify`
+        return whole.parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.target_name)
+            if self.facts.data:
+                printer.print_string(", ")
+                printer.print_attribute(self.facts)
+
+    def abbreviated(self) -> TargetAttr:
+        """The attribute without the facts that its text may leave out."""
+        usual = TargetAttr.from_target(named_target(self.target_name.data)).facts.data
+        facts = {key: fact for key, fact in self.facts.data.items() if usual.get(key) != fact}
+        return TargetAttr(self.target_name, DictionaryAttr(facts))
 
     def to_target(self) -> Target:
         """The target as a value."""
@@ -94,3 +129,22 @@ def target_of(module: ModuleOp) -> Target:
 def set_target(module: ModuleOp, target: Target) -> None:
     """Record `target` in `module`."""
     module.attributes[ATTRIBUTE_NAME] = TargetAttr.from_target(target)
+
+
+@contextmanager
+def abbreviated_target(module: ModuleOp) -> Generator[None]:
+    """Let the body print `module`, and modules in it, without the usual facts of their targets.
+
+    The facts of a name change with clopt, so files that outlive a version spell out all.
+    """
+    modules = [module, *(op for op in module.body.ops if isinstance(op, ModuleOp))]
+    whole = [(each, each.attributes.get(ATTRIBUTE_NAME)) for each in modules]
+    for each, attribute in whole:
+        if isinstance(attribute, TargetAttr):
+            each.attributes[ATTRIBUTE_NAME] = attribute.abbreviated()
+    try:
+        yield
+    finally:
+        for each, attribute in whole:
+            if attribute is not None:
+                each.attributes[ATTRIBUTE_NAME] = attribute

@@ -5,12 +5,11 @@
 // RUN: clopt %s --target adreno-740 | clopt --target texture=off | filecheck %s --check-prefix=ADDED
 // RUN: not clopt %s --target phone 2>&1 | filecheck %s --check-prefix=UNKNOWN
 
-// CHECK: builtin.module attributes {cl.target = #cl.target<"pocl"
+// CHECK: builtin.module attributes {cl.target = #cl.target<"pocl">} {
 // CHANGED: builtin.module attributes {cl.target = #cl.target<"adreno-740"
-// CHANGED-SAME: fp16 = false
-// CHANGED-SAME: texture = "prefer", image_cost = 6.500000e-01 : f64
+// CHANGED-SAME: , {fp16 = false, texture = "prefer"}>} {
 // ADDED: builtin.module attributes {cl.target = #cl.target<"adreno-740"
-// ADDED-SAME: texture = "off"
+// ADDED-SAME: , {texture = "off"}>} {
 // UNKNOWN: There is no target "phone"; use one of
 func.func @main() {
   func.return

@@ -206,7 +206,7 @@ def test_texts(text: str, said: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    ["[" * 100_000, "[]", '{"sha256": {}}', '{"sha256": []}', '{"sha256": {"program.mlir": 3}}'],
+    ["[" * 100_000, "[]", '{"files": {}}', '{"files": []}', '{"files": {"program.mlir": 3}}'],
     ids=["deep", "list", "empty", "digests", "number"],
 )
 def test_descriptions_of_saved_models(damage: str, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_program_of_a_saved_model_nests_deeply(tmp_path: Path) -> None:
     for text in ("(" * 3000, '"' + "x" * 200):
         (folder / "program.mlir").write_text(text)
         described = json.loads((folder / "model.json").read_text())
-        described["sha256"]["program.mlir"] = hashlib.sha256(text.encode()).hexdigest()
+        described["files"]["program.mlir"] = hashlib.sha256(text.encode()).hexdigest()
         (folder / "model.json").write_text(json.dumps(described))
         with bounded(), pytest.raises(CloptError, match="compile the model again"):
             clopt.load(folder)

@@ -197,6 +197,28 @@ def test_dump_dir_has_a_numbered_file_for_each_pass(good: Path, tmp_path: Path):
     assert names == ["00-input.mlir", "01-canonicalize.mlir", "02-dce.mlir"]
 
 
+@pytest.mark.parametrize("target", ["pocl", "adreno-740 texture=prefer"])
+def test_clopt_reads_every_dump_and_prints_it_again(target: str, tmp_path: Path, capsys):
+    folder = tmp_path / "dumps"
+    words = [DIGITS, "--dim", "batch=1", "--target", target, "-p", "opencl", "--dump-dir", folder]
+    main([str(word) for word in words])
+    dumps = sorted(folder.iterdir())
+    assert len(dumps) > 20
+    assert "tensor<10xf32>" in dumps[0].read_text()
+    capsys.readouterr()
+    for dump in dumps:
+        main([str(dump)])
+        text = capsys.readouterr().out
+        assert text == dump.read_text(), dump.name
+        assert len(text.partition("{\n")[0]) < 120, "only facts that differ from the target's"
+
+
+def test_a_constant_that_was_left_out_is_told(tmp_path: Path, capsys):
+    main([str(DIGITS), "--dim=batch=1", "--elide-larger-than=4", "-o", str(tmp_path / "a.mlir")])
+    said = sentence(capsys, tmp_path / "a.mlir")
+    assert "; --elide-larger-than left the constant out\n" in said
+
+
 def test_list_passes_shows_pipelines_and_passes(capsys):
     main(["--list-passes"])
     out = capsys.readouterr().out

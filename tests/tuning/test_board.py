@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import onnx
@@ -33,6 +34,7 @@ from clopt.files.frames import receive_frame, send_frame
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.tools.tune import machines as machines_here
 from clopt.tools.tune.__main__ import main
+from clopt.tuning import board as board_file
 from clopt.tuning.board import Board
 from clopt.tuning.measure import OpenCLInstrument
 from clopt.tuning.programs import Programs
@@ -191,12 +193,54 @@ def test_a_runner_refuses_what_is_no_program(runner: Path):
     [
         ("tcp://127.0.0.1:1", "No runner answers at tcp://127.0.0.1:1"),
         ("tcp://board", "tcp://board has no port"),
+        ("tcp://board:70000", "tcp://board:70000 has no port"),
         ("no-such-runner", "No runner answers at no-such-runner"),
+        ("ssh 'board", "--board ssh 'board: No closing quotation; write it as for a shell."),
+        ("sleep 60", "No runner answers at sleep 60: start clopt_runner there."),
     ],
 )
-def test_a_board_that_is_not_there_is_told(address: str, sentence: str):
+def test_a_board_that_is_not_there_is_told(
+    monkeypatch: pytest.MonkeyPatch, address: str, sentence: str
+):
+    monkeypatch.setattr(board_file, "_START", 0.2)
     with pytest.raises(CloptError, match=f"^{re.escape(sentence)}"):
         Board(address).device()
+
+
+_OK = numbers(0)
+_TEXTS = sized(b"name") + sized(b"platform") + sized(b"driver")
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (b"", "No runner answers at {}: start clopt_runner there."),
+        (number(1 << 62), "What answers at {} is no clopt_runner; name the address"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "What answers at {} is no clopt_runner; name"),
+        (sized(_OK + numbers(1) + sized(b"\xff") * 3), "What answers at {} is no clopt_runner"),
+        (sized(_OK + numbers(1) + sized(b"one")), "What answers at {} is no clopt_runner; name"),
+        (sized(_OK + numbers(9) + _TEXTS), "The runner speaks version 9, not 1;"),
+    ],
+)
+def test_what_answers_and_is_no_runner_is_told(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes, sentence: str
+):
+    """A port that never answered once took ten minutes, and advice for another problem."""
+    monkeypatch.setattr(board_file, "_PATIENCE", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        connections: list[socket.socket] = []
+
+        def serve() -> None:
+            connections.append(server.accept()[0])  # open, but silent behind the answer
+            connections[0].sendall(answer)
+
+        thread = Thread(target=serve)
+        thread.start()
+        with pytest.raises(CloptError, match=f"^{re.escape(sentence.format(address))}"):
+            Board(address).device()
+        thread.join(timeout=10)
+        connections[0].close()
 
 
 def test_a_search_on_a_board(

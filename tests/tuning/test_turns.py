@@ -5,6 +5,10 @@ from __future__ import annotations
 from itertools import combinations
 from pathlib import Path
 
+import pytest
+
+from clopt.errors import CloptError
+from clopt.tuning import turns
 from clopt.tuning.workers import LocalMachines
 from support.tuning.planted import Planted, task, trial
 
@@ -33,6 +37,31 @@ def run(journal: Path, on: str, seconds: float) -> list[str]:
     finally:
         for tuner in tuners:
             tuner.close()
+
+
+def test_a_process_that_keeps_its_turn_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As a tuner does that was stopped by Ctrl-Z."""
+    monkeypatch.setattr(turns, "MOST_WAIT", 0.1)
+    holder, other = (turns.Turns(tmp_path) for _ in range(2))
+    with holder.beside_others(), other.beside_others():
+        with pytest.raises(CloptError, match=r"^Another process has kept the turn to time plans"):
+            with other.alone(turns.CPU):
+                raise AssertionError
+    with holder.alone("A GPU"):
+        with pytest.raises(turns.TurnMissedError), other.alone("A GPU"):
+            raise AssertionError
+    with other.alone("A GPU"):
+        pass
+
+
+def test_a_turn_that_does_not_come_ends_a_search_and_is_no_fault(tmp_path: Path):
+    machines = LocalMachines(Planted(tmp_path / "journal"))
+    try:
+        future = machines.submit(trial("no turn", task()))
+        with pytest.raises(CloptError, match=r"^Another process has kept the turn\.$"):
+            future.result(timeout=60)
+    finally:
+        machines.close()
 
 
 def test_timing_on_processors_is_alone(tmp_path: Path):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from clopt.backends.targets import load_target
 from clopt.errors import CloptError
+from clopt.tuning import worker_process
 from clopt.tuning.measure import OpenCLInstrument
 from clopt.tuning.session import Budget, Session
 from clopt.tuning.trial import Fault, Result, Task, Trial
@@ -135,6 +136,28 @@ def test_a_device_that_is_not_there_is_told_at_once(tmp_path: Path):
 def test_a_driver_that_crashes_at_the_start_is_told(tmp_path: Path):
     with pytest.raises(CloptError, match=r"No process .* starts .* by SIGABRT"):
         LocalMachines(Planted(tmp_path / "journal", "crash"))
+
+
+def test_a_driver_that_hangs_at_the_start_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(worker_process, "_START_SECONDS", 2.0)
+    with pytest.raises(CloptError, match=r"No process .* starts .* took longer than 2 s"):
+        LocalMachines(Planted(tmp_path / "journal", "hang"))
+    assert len(notes(tmp_path / "journal", "child")) == 1
+
+
+def test_closing_ends_what_starts(tmp_path: Path):
+    found = LocalMachines(Planted(tmp_path / "journal", "", "hang"), 2)
+    first, second = (found.submit(trial("well", task(), number=i, time=100)) for i in (0, 1))
+    assert first.result(timeout=60).fault is None
+    while not notes_if_any(tmp_path / "journal", "child"):
+        time.sleep(0.02)
+    start = time.monotonic()
+    found.close()
+    assert time.monotonic() - start < 60
+    with pytest.raises(CancelledError):
+        second.result(timeout=10)
 
 
 def test_closing_ends_what_runs(tmp_path: Path):

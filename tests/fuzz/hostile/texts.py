@@ -114,7 +114,7 @@ def save_hostile(seed: int, folder: Path) -> None:
         path.write_text(damaged(rng, path.read_text(encoding="utf-8")), encoding="utf-8")
     if rng.random() < 0.8 and name not in ("model.json", "weights.safetensors"):
         described = json.loads((folder / "model.json").read_text())
-        described["sha256"][name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        described["files"][name] = hashlib.sha256(path.read_bytes()).hexdigest()
         (folder / "model.json").write_text(json.dumps(described))
     if rng.random() < 0.05:
         path.unlink()

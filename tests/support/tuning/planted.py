@@ -19,7 +19,7 @@ from clopt.dialects.tir.plan import PlanValue
 from clopt.errors import CloptError
 from clopt.tuning.instrument import Device
 from clopt.tuning.trial import Fault, Result, Task, Trial
-from clopt.tuning.turns import CPU, Turns
+from clopt.tuning.turns import CPU, TurnMissedError, Turns
 from clopt.weights import Weights
 
 DEVICE = Device("Planted device (tests)", "1.0")
@@ -41,12 +41,19 @@ class Planted:
 
     journal: Path
     device_error: str = ""
+    """What the first process meets that looks for the device."""
+    error_of_others: str = ""
 
     def device(self) -> Device:
-        if self.device_error == "crash":
+        error = self.error_of_others if self.journal.exists() else self.device_error
+        if self.error_of_others:
+            note(self.journal, f"device {os.getpid()}")
+        if error == "crash":
             os.abort()
-        if self.device_error:
-            raise CloptError(self.device_error)
+        if error == "hang":
+            _hang(self.journal, {})
+        if error:
+            raise CloptError(error)
         return DEVICE
 
     def measure(self, trial: Trial, turns: Turns) -> Result:
@@ -137,6 +144,10 @@ def _well(journal: Path, parameters: Mapping[str, PlanValue]) -> None:
         os.abort()
 
 
+def _miss_turn(journal: Path, parameters: Mapping[str, PlanValue]) -> None:
+    raise TurnMissedError("Another process has kept the turn.")
+
+
 _SPOILED: list[bool] = []
 
 _ACTIONS: Mapping[str, Callable[[Path, Mapping[str, PlanValue]], object]] = {
@@ -149,4 +160,5 @@ _ACTIONS: Mapping[str, Callable[[Path, Mapping[str, PlanValue]], object]] = {
     "exit": lambda journal, parameters: os._exit(3),
     "killed": lambda journal, parameters: os.kill(os.getpid(), signal.SIGKILL),
     "hang": _hang,
+    "no turn": _miss_turn,
 }

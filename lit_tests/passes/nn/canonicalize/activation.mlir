@@ -115,6 +115,19 @@ func.func @hard_swish(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tenso
 
 // -----
 
+// CHECK-LABEL: @other_hard_sigmoids
+// CHECK-NOT: hard_swish
+// CHECK: func.return
+func.func @other_hard_sigmoids(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = nn.unary hard_sigmoid %x {params = array<f64: 0.16666666666666666, 0.4>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = nn.binary mul %x, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = nn.unary hard_sigmoid %x {params = array<f64: 0.2, 0.5>} : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = nn.binary mul %x, %2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %1, %3 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @exponentials
 func.func @exponentials(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %one = nn.constant dense<1.0> : tensor<f32>

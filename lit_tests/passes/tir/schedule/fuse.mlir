@@ -34,6 +34,22 @@ tir.func @undone(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs
 
 // -----
 
+// A loop that was serial, as the order of its iterations may matter, stays so.
+// CHECK-LABEL: @serial(
+// CHECK-NEXT: tir.for serial %ij = 0 to 96 {
+tir.func @serial(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["fuse copy.i copy.j"]} {
+  tir.for parallel %i = 0 to 6 {
+    tir.for serial %j = 0 to 16 {
+      tir.block "copy" (%vi: spatial 6, %vj: spatial 16) = affine_map<(d0, d1) -> (d0, d1)> (%i, %j) {
+        %a = memref.load %x[%vi, %vj] : memref<6x16xf32>
+        memref.store %a, %y[%vi, %vj] : memref<6x16xf32>
+      }
+    }
+  }
+}
+
+// -----
+
 // expected-error@unknown {{@apart, loop 'i': it has more inside than loop 'ji'}}
 tir.func @apart(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.j 4", "fuse copy.i copy.ji"]} {
   tir.for parallel %i = 0 to 6 {

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from xdsl.ir import SSAValue
 
 from clopt.dialects import nn
 from clopt.errors import CloptError
@@ -94,6 +97,21 @@ def test_extremes_hand_nan_on_and_take_bools() -> None:
     flags = np.array([[True, False], [False, False]])
     assert evaluate(lambda x: nn.ReduceOp(x, "max", (1,)), flags)[0].tolist() == [True, False]
     assert evaluate(lambda x: nn.ReduceOp(x, "min", (0,)), flags)[0].tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x: nn.UnaryOp(x, "relu"),
+        lambda x: nn.ClipOp(x, low=-1),
+        lambda x: nn.ClipOp(x, high=1),
+        lambda x: nn.ReduceOp(x, "max", ()),
+    ],
+    ids=["relu", "low", "high", "no axes"],
+)
+def test_bounds_hand_nan_on(build: Callable[[SSAValue], nn.NNOp]) -> None:
+    x = np.array([np.nan, 0.5], "f4")
+    np.testing.assert_array_equal(evaluate(build, x)[0], x)
 
 
 @given(reductions(), st.sampled_from(["max", "min"]), st.booleans(), st.booleans(), st.data())

@@ -1,0 +1,1 @@
+"""Seeded mistakes that measure what the tests notice; `python -m mutations` tries them."""
