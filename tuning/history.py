@@ -10,7 +10,7 @@ from functools import cached_property
 from ..dialects.cl.target import Fact
 from ..passes.tir.tuning_database import is_current, latest
 from ..passes.tir.tuning_record import Record
-from .records import Summary
+from .records import WHOLE_NETWORK, Summary
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,16 @@ class History:
     def tuned(self) -> float:
         """Microseconds of an inference with the best plans."""
         return sum(kernel.best_cost for kernel in self.kernels)
+
+    @property
+    def networks(self) -> Mapping[str, KernelHistory]:
+        """The whole network in forms and in layouts, if it was measured."""
+        return {
+            kind: each
+            for kind, histories in (("forms", self.forms), ("layouts", self.layouts))
+            for each in histories
+            if each.last.nodes == WHOLE_NETWORK
+        }
 
     def course(self) -> list[float]:
         """Microseconds of an inference after each of `steps`."""

@@ -35,6 +35,10 @@ _BEGIN = f'{{"format": {FORMAT}'.encode()
 """The beginning of each line that `append` writes."""
 
 
+WHOLE_NETWORK = "the whole network"
+"""The nodes of a record that is of no single kernel."""
+
+
 def record_of(
     task: Task, result: Result, *, is_default: bool = False, when: datetime | None = None
 ) -> Record:
@@ -108,7 +112,7 @@ def record_of_network(
         microseconds=times.median,
         noise=times.noise,
         runs=times.runs,
-        nodes="the whole network",
+        nodes=WHOLE_NETWORK,
         default=is_default,
         when=_moment(datetime.now(UTC)),
         revision=compiler_revision(),

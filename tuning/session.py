@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
+from statistics import mean, median
 from typing import Protocol
 
 from ..dialects import tir
@@ -77,6 +78,8 @@ class Outcome:
     task: Task
     default: Result
     best: Result
+    plans: int = 1
+    """The number of plans that were tried, with the default."""
 
     @property
     def gains(self) -> bool:
@@ -156,21 +159,28 @@ class Session:
     def outcomes(self) -> list[Outcome]:
         """What is known of each task."""
         return [
-            Outcome(search.task, search.default, search.best or search.default)
+            Outcome(search.task, search.default, search.best or search.default, len(search.results))
             for search in self.searches
             if search.default is not None
         ]
 
+    def seconds_for(self, searches: Sequence[Search]) -> float:
+        """Return the estimated seconds of another generation of each of these searches."""
+        taken = [each.seconds for search in self.searches for each in search.results.values()]
+        return len(searches) * _GENERATION * mean(taken or [0.0]) / self.machines.slots
+
     def _generations(self) -> list[tuple[Search, list[Trial]]]:
         """Generations of the searches with most to gain, enough to keep all machines at work.
 
-        The gain to hope for is the time of a task's launches, less after each vain generation.
-        Tasks without a time come first, in their order.
+        The gain to hope for is the time of a task's launches, less after each vain generation. The
+        time of a task that has none follows from its work, so that in a short search small kernels
+        take no trial from large ones.
         """
         found: list[tuple[Search, list[Trial]]] = []
         wanted = max(_GENERATION, 2 * self.machines.slots)
         open_ = [search for search in self.searches if not search.is_over]
-        for search in sorted(open_, key=_hope, reverse=True):
+        pace = self._pace()
+        for search in sorted(open_, key=lambda search: _hope(search, pace), reverse=True):
             rival = _rival(search, in_turns=search.task.target.device_type == "cpu")
             plans = [each.plan for each in search.generation(_GENERATION)]
             found.append((search, [Trial(search.task, plan, _RUNS, rival) for plan in plans]))
@@ -178,6 +188,12 @@ class Session:
             if wanted <= 0:
                 break
         return found
+
+    def _pace(self) -> float:
+        """Return the median microseconds for a unit of work; 1 before any kernel was timed."""
+        timed = [(search, search.best) for search in self.searches]
+        paces = [(best.microseconds or 0.0) / each.work for each, best in timed if best]
+        return median(paces) if paces else 1.0
 
     def _is_spent(self) -> bool:
         """Whether the budget has no more than what the finalists take."""
@@ -287,9 +303,9 @@ def _key(of: Trial | Result) -> str:
     return f"{kernel} {tir.PlanAttr(of.plan)}"
 
 
-def _hope(search: Search) -> float:
+def _hope(search: Search, pace: float) -> float:
+    """Return the microseconds of an inference that a search may still save."""
     best = search.best
-    if search.default is None or best is None or best.microseconds is None:
-        return float("inf")
+    time = None if best is None or search.default is None else best.microseconds
     launches = search.task.launches or _OTHERS * search.task.other_launches
-    return launches * best.microseconds * _FADING**search.stale
+    return launches * (pace * search.work if time is None else time) * _FADING**search.stale

@@ -94,6 +94,24 @@ def test_the_table_says_what_was_gained(tmp_path: Path, capsys: pytest.CaptureFi
     assert second[:7] == ["relu", "b", "1", "25.0%", "8", "8", "1.00"]
     assert "take <b>14 µs</b> instead of 32 µs: <b>2.29</b> times as fast" in text
     assert "7, 1 of them without a time: 1 crashed" in text
+    assert "Of 1 of 2 kernels only one plan was tried" in text
+
+
+def test_the_headline_says_what_layouts_and_forms_gained(tmp_path: Path):
+    network = {"nodes": records.WHOLE_NETWORK}
+    layouts = [
+        of_layouts("n", "plain -> plain", 200.0, default=True, **network),
+        of_layouts("n", "[1 by 8] -> [1 by 8]", 150.0, **network),
+    ]
+    forms = [
+        of_form("m", "direct", 200.0, default=True, **network),
+        of_form("m", "winograd 2", 199.0, **network),
+    ]
+    default = record(numbered(0, version=VERSION), 8.0, default=True)
+    text = reported(tmp_path, [default, *layouts, *forms])
+    assert "No plan beats the defaults, which take <b>8 µs</b> in an inference." in text
+    assert "In the best layouts the whole network takes <b>150 µs</b> instead of 200 µs." in text
+    assert "No other forms make the whole network faster." in text
 
 
 def test_each_trial_is_a_point_and_faster_ones_are_lower(tmp_path: Path):
@@ -103,7 +121,7 @@ def test_each_trial_is_a_point_and_faster_ones_are_lower(tmp_path: Path):
     assert sorted(range(len(TIMES)), key=lambda i: -heights[i]) == order
     places = [float(point["x"] or "") for point in page.points[: len(TIMES)]]
     assert places == sorted(places)
-    assert len(page.points) == len(TIMES) + 1
+    assert len(page.points) == len(TIMES)  # the kernel of one plan has no chart
     plan = numbered(0, version=VERSION)
     assert f"trial 1, the default\n8 µs, within 1.0%, 0 runs\n{plan}" in page.titles
     # The fault is marked among the trials of its kernel, and among all.

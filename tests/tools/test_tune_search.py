@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -25,6 +26,7 @@ def test_a_search_fills_the_database_beside_the_model(
     printed = capsys.readouterr().out
     database = tmp_path / "conv.tuning.jsonl"
     assert str(database) in printed
+    assert re.search(r"The search has not finished \d of 2 kernels; \d saw only", printed)
     records = TuningDatabase.read(database).records
     assert len(records) >= 6
     assert {record.nodes for record in records} == {"conv", "conv, relu"}

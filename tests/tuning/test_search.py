@@ -242,3 +242,18 @@ def test_a_session_that_was_stopped_at_once_tries_the_other_rules_first():
     notes.note(task, Result(task.kernel, first.plan, "", "", 0.1, 10.0, 0.01, 9), True)
     _, machines = tuned([task], lambda plan: 20.0, Budget(trials=1), notes)
     assert [trial.plan for trial in machines.tried[: len(others)]] == [p.plan for p in others]
+
+
+def test_a_short_search_leaves_small_kernels_alone():
+    def is_large(task: Task) -> bool:
+        return "conv" in task.nodes
+
+    tasks = [replace(task, launches=100 if is_large(task) else 1) for task in residual_tasks(POCL)]
+    session = Session(tasks, FakeMachines(lambda plan: 10.0), Notes(), Budget(trials=30))
+    plans = {each.task.name: each.plans for each in session.run()}
+    small = [plans.get(task.name, 0) for task in tasks if not is_large(task)]
+    assert small
+    assert min(plans[task.name] for task in tasks if is_large(task)) > max(small)
+    rest = [each for each in session.searches if not each.is_over]
+    assert session.seconds_for(rest) > 0
+    assert session.seconds_for(rest[:1]) == pytest.approx(session.seconds_for(rest) / len(rest))

@@ -12,6 +12,7 @@ import time
 from argparse import BooleanOptionalAction, Namespace
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
+from math import ceil
 from pathlib import Path
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -178,12 +179,14 @@ def _search(
             outcomes = search.run()
     if not is_here(options):
         _print(outcomes, None)
+        _tell_rest(search)
         return
     confirmation = None
     with _printed_when_interrupted(search):
         if any(each.gains for each in outcomes) and not deadline.is_over:
             confirmation = _confirmed(model, outcomes, journal, deadline)
     _print(outcomes, confirmation)
+    _tell_rest(search)
     if deadline.is_over:
         raise TimeIsUpError
     # Last: what the network says of a plan may change the better fusion.
@@ -280,20 +283,38 @@ def _tell_fusion(found: FusionConfirmation | None) -> None:
     )
 
 
+def _tell_rest(search: Session) -> None:
+    """Say what more time would buy: kernels that the search has not finished."""
+    rest = [each for each in search.searches if each.task.launches and not each.is_over]
+    if not rest:
+        print("No kernel is expected to gain from more plans.")
+        return
+    vain = sum(len(each.results) <= 1 for each in rest)
+    minutes = ceil(search.seconds_for(rest) / 60)
+    print(
+        f"The search has not finished {len(rest)} of {len(search.searches)} kernels; "
+        f"{vain} saw only their default. The same command goes on: about {minutes} min more try "
+        "another generation of plans for each."
+    )
+
+
 def _print(outcomes: Sequence[Outcome], confirmation: Confirmation | None) -> None:
     refuted = {result.kernel for result in confirmation.refuted} if confirmation else set[str]()
-    rows = table("kernel", "launches", "default, us", "best, us", "gain", "rule", "nodes")
+    rows = table("kernel", "launches", "plans", "default, us", "best, us", "gain", "rule", "nodes")
     present = [each for each in outcomes if each.task.launches]
     for each in sorted(present, key=lambda outcome: -outcome.saved):
         before, after = each.default.microseconds, each.best.microseconds
         gain = "" if before is None or after is None else f"{before / after:.2f}"
         if each.task.kernel in refuted:
             gain = "none in the network"
+        elif each.plans == 1:
+            gain = "not searched"
         elif not each.gains:
             gain = "within the noise"
         rows.add_row(
             f"@{each.task.name}",
             str(each.task.launches),
+            str(each.plans),
             *("" if time is None else f"{time:.4g}" for time in (before, after)),
             gain,
             each.best.plan.rule,

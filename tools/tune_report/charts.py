@@ -27,14 +27,15 @@ _POINT = 6
 
 def kernel_chart(kernel: KernelHistory, colours: Mapping[str, str]) -> Drawing:
     """A point for each trial, a line for the best so far, marks for faults, the default dashed."""
-    times = [s.record.microseconds for s in kernel.steps if s.record.microseconds is not None]
+    timed = [s.record for s in kernel.steps if s.record.microseconds is not None]
+    times = [time for record in timed for time in (record.least, record.most)]
     axes = _Axes(_WIDTH, _HEIGHT, len(kernel.steps), _range(times), "microseconds")
     shapes = [*axes.shapes("trial of this kernel")]
     if kernel.untuned is not None:
         y = axes.y(kernel.untuned)
         shapes.append(Stroke(_LEFT, y, axes.right, y, _QUIET, 1, 5))
     best = [None if step.best is None else step.best.microseconds for step in kernel.steps]
-    shapes += _stairs(axes, best)
+    shapes += [*_whiskers(axes, kernel.steps), *_stairs(axes, best)]
     shapes += [_mark(axes, i, step, colours) for i, step in enumerate(kernel.steps, 1)]
     return Drawing(_WIDTH, _HEIGHT, shapes, "none")
 
@@ -113,6 +114,15 @@ def _mark(axes: _Axes, number: int, step: Step, colours: Mapping[str, str]) -> B
     x, y = axes.x(number) - _POINT / 2, axes.y(record.microseconds) - _POINT / 2
     title = describe(number, record)
     return Box(x, y, _POINT, _POINT, colour, title=title, radius=_POINT / 2)
+
+
+def _whiskers(axes: _Axes, steps: Sequence[Step]) -> Iterator[Stroke]:
+    """Yield the interval of each time: a point below the best line may be within the noise."""
+    for number, step in enumerate(steps, 1):
+        record = step.record
+        if record.microseconds is not None and record.noise:
+            x = axes.x(number)
+            yield Stroke(x, axes.y(record.least), x, axes.y(record.most), _QUIET)
 
 
 def _fault(axes: _Axes, number: int, step: Step) -> Box:

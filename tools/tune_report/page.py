@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from string import Template
 
@@ -53,8 +53,11 @@ def _section(index: int, history: History) -> str:
             for i, kernel in enumerate(history.kernels)
         ),
         charts="\n".join(
-            _figure(f"d{index}k{i}", kernel, colours) for i, kernel in enumerate(history.kernels)
+            _figure(f"d{index}k{i}", kernel, colours)
+            for i, kernel in enumerate(history.kernels)
+            if _is_drawn(kernel)
         ),
+        unsearched=_unsearched(history),
         forms=_choices("Forms", f"d{index}f", history.forms),
         layouts=_choices("Layouts", f"d{index}l", history.layouts),
     )
@@ -65,10 +68,26 @@ def _headline(history: History) -> str:
     before, after = history.untuned, history.tuned
     if not before:
         return "No plan has a time."
-    return (
-        f"The kernels of an inference take <b>{_time(after)}</b> instead of {_time(before)}: "
-        f"<b>{before / after:.2f}</b> times as fast."
+    gained = (
+        f"With the best plans the kernels of an inference take <b>{_time(after)}</b> instead of "
+        f"{_time(before)}: <b>{before / after:.2f}</b> times as fast."
     )
+    if after == before:
+        gained = f"No plan beats the defaults, which take <b>{_time(before)}</b> in an inference."
+    return " ".join([gained, *_gains_of_networks(history)])
+
+
+def _gains_of_networks(history: History) -> Iterator[str]:
+    """Yield a sentence for forms and for layouts of which the whole network was measured."""
+    for kind, network in history.networks.items():
+        before, after = network.untuned, network.tuned
+        if before and after and after < before:
+            yield (
+                f"In the best {kind} the whole network takes <b>{_time(after)}</b> instead of "
+                f"{_time(before)}."
+            )
+        elif before:
+            yield f"No other {kind} make the whole network faster."
 
 
 def _facts(history: History) -> Mapping[str, str]:
@@ -94,8 +113,9 @@ def _counts(faults: Counter[str]) -> str:
 def _row(key: str, kernel: KernelHistory, total: float) -> str:
     last, best = kernel.last, kernel.summary.best
     ratio = kernel.untuned / kernel.tuned if kernel.untuned and kernel.tuned else None
+    name = _text(last.nodes or last.kernel)
     cells: list[tuple[str, float | None]] = [
-        (f'<a href="#{key}">{_text(last.nodes or last.kernel)}</a>', None),
+        (f'<a href="#{key}">{name}</a>' if _is_drawn(kernel) else name, None),
         (f'<code class="key">{_text(last.kernel)}</code>', None),
         (str(last.launches), last.launches),
         (f"{kernel.cost / total:.1%}" if total else "", kernel.cost),
@@ -111,6 +131,22 @@ def _row(key: str, kernel: KernelHistory, total: float) -> str:
         order = f' data-n="{-1 if number is None else number:g}"' if kind == "n" else ""
         found.append(f"<td{_class(kind)}{order}>{text}</td>")
     return f"<tr>{''.join(found)}</tr>"
+
+
+def _is_drawn(kernel: KernelHistory) -> bool:
+    """Return whether a chart shows more than one time."""
+    return len(kernel.steps) > 1 or kernel.faults.total() > 0
+
+
+def _unsearched(history: History) -> str:
+    """Return a paragraph about the kernels of which only one plan was tried."""
+    count = sum(not _is_drawn(kernel) for kernel in history.kernels)
+    if not count:
+        return ""
+    return (
+        f"<p>Of {count} of {len(history.kernels)} kernels only one plan was tried, which says "
+        "nothing about others. Run the search again, with more time.</p>"
+    )
 
 
 def _figure(key: str, kernel: KernelHistory, colours: Mapping[str, str]) -> str:
