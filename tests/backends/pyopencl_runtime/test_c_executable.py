@@ -12,9 +12,10 @@ import pytest
 
 import clopt
 from clopt import CloptError
-from clopt.backends.pyopencl_runtime import CExecutable, Executable
+from clopt.backends.pyopencl_runtime import CExecutable, Executable, find_device
 from clopt.backends.targets import load_target
 from clopt.weights import Weights
+from support.c import packaged_models
 from support.cl.image_programs import aliases, blur, lowered
 from support.cl.programs import KERNELS, PROGRAM, WEIGHT, Doubler, check_no_wait, parse
 
@@ -134,6 +135,24 @@ def test_callers_queues_and_buffers(doubler: Doubler, in_c: Callable[..., CExecu
         del queue, y  # C holds them while it needs them
     (y,) = executable.run([X + 1])
     np.testing.assert_array_equal(y, Y + 2)
+
+
+def test_parts_of_the_callers_parts(device: str, libraries: Path) -> None:
+    """The values of the program are parts of x and y, which are parts of one buffer."""
+    model, handle = packaged_models.parts(), find_device(device).handle
+    context = cl.Context([handle])
+    queue = cl.CommandQueue(context)
+    executable = CExecutable(model.module, model.weights, queue=queue, library_folder=libraries)
+    numbers = np.arange(512, dtype=np.float32)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    whole = cl.Buffer(context, flags, hostbuf=numbers)
+    x, y = whole.get_sub_region(512, 512), whole.get_sub_region(1024, 512)
+    executable.enqueue(queue, {"x": x, "y": y})
+    found = np.empty_like(numbers)
+    cl.enqueue_copy(queue, found, whole)
+    expected = numbers.copy()
+    expected[256:384] = [*8 * numbers[128:192], *2 * numbers[129:193]]
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_enqueue_does_not_wait(doubler: Doubler, in_c: Callable[..., CExecutable]) -> None:

@@ -35,7 +35,7 @@ def programs(
     folder = tmp_path_factory.mktemp("failures")
     shared = [*clml_runtime, *objects(compiler, sorted(FAKE.glob("*.c")), folder)]
     made: dict[str, Path] = {}
-    for name, make in MODELS.items():
+    for name, make in (*MODELS.items(), ("turned", models.turned)):
         make().save_c(folder / name, "net")
         sources = [HERE / "failures.c", *sorted((folder / name).glob("net*.c"))]
         files = [*objects(compiler, sources, folder / name, FAKE, folder / name), *shared]
@@ -195,3 +195,9 @@ def test_a_row_major_tensor_that_is_larger_than_an_array_is_refused(run: Run) ->
         r"compile net with the fact clml=off of its target\.",
         told[-1],
     )
+
+
+def test_tensors_of_one_place_get_the_larger_buffer(run: Run) -> None:
+    """The fake OpenCL finds a tensor with too little memory."""
+    (told, *_) = run("turned", "", padding=64)
+    assert told[THEN] == "write copy:tensor op:conv op:conv copy:tensor read"

@@ -12,7 +12,7 @@ from clopt.backends.targets import load_target
 from clopt.weights import Weights
 from support.cl.image_programs import blur, copies, lowered, memory
 from support.cl.programs import parse
-from support.clml.graph_programs import row
+from support.clml import graph_programs
 
 ROOT = Path(__file__).parents[3]
 DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
@@ -73,7 +73,13 @@ def images() -> clopt.CompiledModel:
 
 def operations() -> clopt.CompiledModel:
     """A launch, then operations of CLML: a copy, a convolution, a pooling, a copy."""
-    module, weights = row()
+    module, weights = graph_programs.row()
+    return clopt.compile(module, "generic", weights=weights)
+
+
+def turned() -> clopt.CompiledModel:
+    """Operations of CLML, two of whose tensors share a place and have other sizes on a device."""
+    module, weights = graph_programs.turned()
     return clopt.compile(module, "generic", weights=weights)
 
 

@@ -98,6 +98,39 @@ cl.program @main(%x: {x} {{cl.name = "x"}}, %y: {y} {{cl.name = "y"}}) inputs 1 
     return parse(text), weights
 
 
+def turned() -> tuple[ModuleOp, Weights]:
+    """A graph whose first and third tensor share a place, one with twice the rows of the other."""
+    weights = Weights()
+    x, y = "memref<1x4x8x4xf32>", "memref<1x4x4x8xf32>"
+    a, c = optimal(1, 4, 8, 4), optimal(1, 4, 4, 8)
+    w, b = optimal(4, 4, 1, 1, usage="parameter"), optimal(1, 4, 1, 1, usage="parameter")
+    constants = parameter(weights, "w", 4, 4, 1, 1) + parameter(weights, "b", 1, 4, 1, 1, seed=1)
+    text = f"""
+clml.graph @clml_0(%x: {tensor(1, 4, 8, 4)}) -> {tensor(1, 4, 4, 8)} version 3 arithmetic fp32 {{
+  {constants}
+  %a = clml.copy %x : {tensor(1, 4, 8, 4)} -> {a}
+  %b1 = clml.conv_activation relu6 %a, %w, %b {{strides = array<i64: 1, 1>,
+    dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>}} : ({a}, {w}, {b}) -> {a}
+  %c = clml.conv_activation relu6 %b1, %w, %b {{strides = array<i64: 2, 1>,
+    dilations = array<i64: 1, 1>, pads = array<i64: 0, 2, 0, 2>}} : ({a}, {w}, {b}) -> {c}
+  %y = clml.copy %c : {c} -> {tensor(1, 4, 4, 8)}
+  clml.return %y : {tensor(1, 4, 4, 8)}
+}}
+cl.program @main(%x: {x} {{cl.name = "x"}}, %y: {y} {{cl.name = "y"}}) inputs 1 {{
+  %arena = cl.arena : memref<1024xi8>
+  %a = cl.buffer_view %arena[0] : memref<512xi8>
+  %b = cl.buffer_view %arena[512] : memref<512xi8>
+  %c = cl.buffer_view %arena[0] : memref<512xi8>
+  cl.enqueue_offload @clml_0[0] (%x) -> (%a) : {x}, memref<512xi8>
+  cl.enqueue_offload @clml_0[1] (%a) -> (%b) : memref<512xi8>, memref<512xi8>
+  cl.enqueue_offload @clml_0[2] (%b) -> (%c) : memref<512xi8>, memref<512xi8>
+  cl.enqueue_offload @clml_0[3] (%c) -> (%y) : memref<512xi8>, {y}
+  cl.return
+}}
+"""
+    return parse(text), weights
+
+
 class _Graph:
     """Puts commands one behind the other, each named after its result."""
 

@@ -78,7 +78,7 @@ static size_t bytes_of(const thing *tensor) {
     if (d->layout != CL_TENSOR_LAYOUT_OPTIMAL_QCOM) {
         return dense_bytes(tensor) + (fake.clml_pads_rows ? fake.clml_padding : 0);
     }
-    return d->n * ((d->c + 3) / 4) * d->h * ((row + 63) / 64 * 64) + fake.clml_padding;
+    return d->n * ((d->c + 3) / 4) * d->h * ((row + 63) / 64 * 64 + fake.clml_padding);
 }
 
 static void check_memory(const thing *tensor, cl_mem memory, const char *call) {

@@ -18,7 +18,7 @@ typedef struct fake_device {
     const char *extensions;
     int views_work;              /* whether images over buffers show the buffers' bytes */
     cl_uint recordable_launches; /* CL_DEVICE_RECORDABLE_QUEUE_MAX_SIZE */
-    size_t clml_padding;         /* bytes of CLML's tensors beyond what is planned for them */
+    size_t clml_padding;         /* bytes of each row of CLML's tensors beyond what is planned */
     int clml_pads_rows;          /* whether row-major tensors have this padding, too */
 } fake_device;
 
