@@ -7,51 +7,32 @@ model.save("compiled"); model = clopt.load("compiled")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from inspect import signature
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import VerifyException
-
-from .accelerators import accelerators
-from .backends.clml.device import CLML_LIBRARIES, is_clml_runtime_enabled
-from .backends.offload import library_name
-from .backends.programs import program_of, weights_read
-from .backends.pyopencl_runtime import (
-    CommandQueue,
-    Context,
-    Device,
-    DeviceMemory,
-    choose_place,
-    find_device,
-    list_devices,
-    live_target,
-)
-from .backends.pyopencl_runtime import calibrate as calibrate_device
-from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
-from .backends.saved_model import Plan, load_model
-from .backends.targets import TargetChoice, change_facts
+from .arguments import A_DEVICE, check_place
+from .backends.clml.names import CLML_LIBRARIES
+from .backends.pyopencl_runtime.devices import Device, find_device, list_devices
+from .backends.pyopencl_runtime.place import choose_place
+from .compiled_cache import Request
 from .compiled_model import CompiledModel, make_model
-from .context import CloptContext, collected_rarely, explaining
-from .dialects import nn
-from .dialects.cl import ProgramOp, Target, set_target, target_of
-from .dialects.cl.target import Fact, fact_types
-from .errors import CloptError
-from .messages.arguments import check_keywords, check_type, checked_dims
-from .messages.sentences import reason_of
-from .messages.source import Source, SourceModule
+from .garbage import collected_rarely
+from .lazy_exports import lazy_exports
+from .messages.arguments import check_type
 from .tensor_info import TensorInfo
-from .weights import Weights
 
+# The compiler itself is imported for a model that is not in the cache.
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from .backends.clml.device import is_clml_runtime_enabled
+    from .backends.pyopencl_runtime import CommandQueue, Context, DeviceMemory
+    from .dialects.cl.target import Fact, Target
     from .frontends.onnx.importer import ModelProto
-    from .passes.pipelines import Tuning
     from .quantization import Arrays
-    from .reports.quantization import QuantizationReport
+    from .weights import Weights
 
 __all__ = [
     "CLML_LIBRARIES",
@@ -63,6 +44,10 @@ __all__ = [
     "list_devices",
     "load",
 ]
+
+__getattr__ = lazy_exports(
+    __name__.rpartition(".")[0], {"is_clml_runtime_enabled": ".backends.clml.device"}
+)
 
 
 @collected_rarely()
@@ -147,60 +132,53 @@ def compile(
     `use_cache` keeps the built kernels on disk for the next process. Raises CloptError for a
     mistake in the model or the arguments.
     """
-    from .passes.nn.mixed_precision import PRECISIONS
-    from .tuning.places import OFF, tuning_for
+    options: dict[str, Any] = {
+        "fallback": fallback,
+        "precision": precision,
+        "plans": plans,
+        "tuning": tuning,
+        "memory_limit": memory_limit,
+        "images": images,
+        "round_scales": round_scales,
+        "facts": facts,
+    }
+    uncached: dict[str, Any] = {
+        "weights": weights,
+        "clml_library": clml_library,
+        "explain": explain,
+        "quantize": quantize,
+        "calibration": calibration,
+        "calibration_method": calibration_method,
+        "quantization_report": quantization_report,
+    }
+    place: dict[str, Any] = {"context": context, "queue": queue}
+    if any(given is not None for given in (device, context, queue)) or target is None:
+        check_place(device, context, queue, arena)
+        device, *place_made = choose_place(device, context, queue)
+        place = dict(zip(place, place_made, strict=True))
+    setup: dict[str, Any] = {"arena": arena, "use_cache": use_cache, **place}
 
-    _check_types(target, device, context, queue, arena)
-    check_type("weights", weights, (Weights,), "a clopt.weights.Weights")
-    check_type("plans", plans, (str, PathLike), "the path of a file of plans")
-    check_type("tuning", tuning, (str, PathLike), 'the path of a tuning database, or "off"')
-    check_type("memory_limit", memory_limit, (int,), "a number of bytes")
-    check_keywords(facts, fact_types(), signature(compile).parameters)
-    check_type("images", images, (list, tuple), "a list of names of inputs and outputs")
-    dims = checked_dims(dims)
-    if precision not in PRECISIONS:
-        raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{precision}".')
-    stand_ins = {} if clml_library is None else {"clml": clml_library}
-    chosen, device, context, queue = _choose_target(target, stand_ins, device, context, queue)
-    ctx = CloptContext(weights=weights or Weights())
-    module = _read_module(model, dims, ctx)
+    def compile_now() -> CompiledModel:
+        from .compilation import compile_model
 
-    def prepare(observed: ModuleOp) -> CompiledModel:
-        here = partial(compile, device=device, context=context, queue=queue)
-        return here(observed, weights=ctx.weights, use_cache=use_cache, tuning=OFF)
+        return compile_model(model, target, dims, device, **options, **uncached, **setup)
 
-    calibrating = (calibration, calibration_method, quantization_report)
-    report = _quantize(module, ctx, prepare, quantize, *calibrating)
-    if round_scales:
-        _round_scales(module, ctx)
-    set_target(module, change_facts(chosen, facts))
-    _mark_images(module, ctx, images)
-    kernels = module.clone() if fallback else None
-    kept = None if plans is None else str(plans)
-    tuned = tuning_for(model, tuning, device if isinstance(device, Device) else None)
-    _lower(module, ctx, precision, explain, kept, tuned, memory_limit)
-    alternatives = [Plan(module)]
-    if kernels is not None and (library := library_name(program_of(module))):
-        set_target(kernels, change_facts(target_of(kernels), {library: "off"}))
-        _lower(kernels, ctx, precision, False, kept, tuned, memory_limit)
-        alternatives.append(Plan(kernels))
-    # Passes leave arrays behind that nothing reads: those they folded or arranged in other ways.
-    keys = {key for each in alternatives for key in weights_read(each.module)}
-    compiled = make_model(
-        alternatives,
-        ctx.weights.subset(key for key in ctx.weights.keys() if key in keys),
-        stand_ins,
-        device=device,
-        context=context,
-        queue=queue,
-        use_cache=use_cache,
-        arena=arena,
-    )
-    compiled.quantization = report
+    request = None
+    if use_cache and isinstance(device, Device) and not any(map(_is_given, uncached.values())):
+        request = Request.of(model, device, {"target": target, "dims": dims, **options})
+    if request is not None and (found := request.find(compile_now, device=device, **setup)):
+        return found
+    compiled = compile_now()
+    if request is not None:
+        request.keep(compiled, device=device, **setup)
     if device is not None:
         # Errors of the device's compiler belong to this call and not to the first inference.
         compiled.prepare()
     return compiled
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False
 
 
 @collected_rarely()
@@ -219,7 +197,9 @@ def load(
     The arguments are those of `compile`.
     """
     check_type("folder", folder, (str, PathLike), "the path that CompiledModel.save wrote to")
-    _check_types(None, device, context, queue, arena)
+    check_place(device, context, queue, arena)
+    from .backends.saved_model import load_model
+
     plans, weights = load_model(Path(folder))
     compiled = make_model(
         plans,
@@ -244,148 +224,7 @@ def calibrate(device: str | int | Device | None = None) -> Path:
     device's runtime as clopt ships them, which is also what happens where the cache cannot be
     written. Raises CloptError for a device that is no CPU, and where the file cannot be kept.
     """
-    check_type("device", device, (str, int, Device), _A_DEVICE)
+    check_type("device", device, (str, int, Device), A_DEVICE)
+    from .backends.pyopencl_runtime.calibration import calibrate as calibrate_device
+
     return calibrate_device(find_device(device))
-
-
-_A_DEVICE = "a part of its name, its number in clopt.list_devices(), or an entry of it"
-
-
-def _check_types(
-    target: object, device: object, context: object, queue: object, arena: object
-) -> None:
-    """Refuse arguments of `compile` and `load` that are of another type than annotated."""
-    check_type(
-        "target",
-        target,
-        (str, PathLike, Target),
-        'a name and facts, for example "adreno-740", the path of a .toml file, or a Target',
-    )
-    check_type("device", device, (str, int, Device), _A_DEVICE)
-    check_type("context", context, (Context,), "a pyopencl.Context")
-    check_type("queue", queue, (CommandQueue,), "a pyopencl.CommandQueue")
-    check_type("arena", arena, (Sequence,), "a list of buffers of pyopencl")
-
-
-def _choose_target(
-    target: str | Path | Target | None,
-    stand_ins: Mapping[str, str],
-    device: str | int | Device | None,
-    context: Context | None,
-    queue: CommandQueue | None,
-) -> tuple[Target, str | int | Device | None, Context | None, CommandQueue | None]:
-    """The target with the device, context and queue; the latter are None for a target alone."""
-    choice = TargetChoice(None, {})
-    if isinstance(target, str | PathLike):
-        choice = TargetChoice.parse(str(target))
-    described = target if isinstance(target, Target) else choice.load()
-    if described is None or any(given is not None for given in (device, context, queue)):
-        device, context, queue = choose_place(device, context, queue)
-        described = described or choice.change(live_target(device))
-    for name, library in stand_ins.items():
-        runtime: LibraryRuntime = accelerators()[name].load("runtime")()
-        described = described.with_facts(runtime.stand_in_facts(library, described))
-    return described, device, context, queue
-
-
-def _read_module(
-    model: str | Path | bytes | ModelProto | ModuleOp,
-    dims: Mapping[str, int] | None,
-    ctx: CloptContext,
-) -> ModuleOp:
-    """A new module for the model, its weights in `ctx`."""
-    if isinstance(model, ModuleOp):
-        module = model.clone()
-    elif isinstance(model, str | Path) and Path(model).suffix == ".mlir":
-        module = _parse(Path(model), ctx)
-    else:
-        from .frontends.onnx import import_onnx
-
-        return import_onnx(model, ctx.weights, dims)
-    if dims:
-        raise CloptError("dims binds symbolic dimensions of ONNX models; a module's are fixed.")
-    return module
-
-
-def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CloptError(f"Cannot read {path}: {reason_of(error)}.") from error
-    parsed = SourceModule.parse(ctx, Source(str(path), text))
-    parsed.verify()
-    return parsed.module
-
-
-def _quantize(
-    module: ModuleOp,
-    ctx: CloptContext,
-    prepare: Callable[[ModuleOp], CompiledModel],
-    form: str | None,
-    data: Arrays | str | Path | None,
-    method: str | None,
-    report: bool,
-) -> QuantizationReport | None:
-    """Quantise `module`, if a form is given; `prepare` compiles what runs on the data."""
-    if form is None:
-        if data is None and method is None and not report:
-            return None
-        raise CloptError('calibration is for quantised networks; pass quantize="int8", too.')
-    from .quantization import Quantization, quantize
-
-    asked = Quantization.of(form, data, method, report)
-    return quantize(module, ctx, asked, lambda observed: prepare(observed).run)
-
-
-def _round_scales(module: ModuleOp, ctx: CloptContext) -> None:
-    """Give a quantised module scales of powers of two."""
-    from .passes.nn.round_scales import NNRoundScalesPass
-    from .passes.pipelines import run_pipeline
-
-    run_pipeline(ctx, module, "simplify")
-    NNRoundScalesPass().apply(ctx, module)
-
-
-def _mark_images(module: ModuleOp, ctx: CloptContext, names: Sequence[str]) -> None:
-    """Mark the inputs and outputs that are images, before anything depends on their layout."""
-    from .passes.nn.mark_images import NNMarkImagesPass
-
-    for network in nn.networks_of(module):
-        nn.name_parameters(network)
-    NNMarkImagesPass(tuple(names)).apply(ctx, module)
-
-
-def _lower(
-    module: ModuleOp,
-    ctx: CloptContext,
-    precision: str,
-    explain: bool,
-    plans: str | None,
-    tuning: Tuning,
-    memory_limit: int | None,
-) -> None:
-    """Lower `module` to one queue program, unless it is one."""
-    if any(isinstance(op, ProgramOp) for op in module.body.block.ops):
-        if memory_limit is not None:
-            raise CloptError("memory_limit is for networks; the memory of a program is planned.")
-        try:
-            module.verify()  # for this target: the module may come from another
-        except VerifyException as error:
-            raise CloptError(f"{str(error).splitlines()[0]}.") from error
-        return
-    networks = nn.networks_of(module)
-    if not networks:
-        raise CloptError("the module holds no network, which is a func.func of nn operations.")
-    from .passes.pipelines import run_pipeline
-
-    with explaining(ctx):
-        run_pipeline(
-            ctx,
-            module,
-            "opencl",
-            precision=precision,
-            explain=explain,
-            plans=plans,
-            tuning=tuning,
-            memory_limit=memory_limit,
-        )

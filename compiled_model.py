@@ -6,34 +6,95 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
 
-from .backends.offload import needs_library
-from .backends.programs import program_of
-from .backends.pyopencl_runtime import (
-    Bindable,
-    CExecutable,
-    CommandQueue,
-    Executable,
-    Image,
-    Runnable,
-)
-from .backends.saved_model import Plan, save_model
-from .context import CloptContext, collected_rarely
-from .dialects.cl import ArenaOp, graphs_in, target_of
 from .errors import CloptError, UnavailableError
 from .messages.arguments import check_type
-from .tensor_info import TensorInfo
-from .weights import Weights
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from .backends.pyopencl_runtime import Bindable, CommandQueue, Image, Runnable
     from .backends.pyopencl_runtime.inputs import Array, Arrays
+    from .backends.saved_model import Plan
+    from .dialects.cl import ProgramOp
     from .reports.memory import MemoryReport
     from .reports.profile import Profile
     from .reports.quantization import QuantizationReport
+    from .tensor_info import TensorInfo
+    from .weights import Weights
+
+
+class Contents(Protocol):
+    """What a compiled model consists of."""
+
+    @property
+    def inputs(self) -> list[TensorInfo]: ...
+    @property
+    def outputs(self) -> list[TensorInfo]: ...
+    @property
+    def weights(self) -> Weights: ...
+    @property
+    def target_name(self) -> str: ...
+    @property
+    def accelerators(self) -> Sequence[str]:
+        """Those that compute a part."""
+        ...
+
+    @property
+    def module(self) -> ModuleOp: ...
+    @property
+    def program(self) -> ProgramOp: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def remarks(self) -> tuple[str, ...]: ...
+
+
+class ModuleContents:
+    """A compiled module and its weights."""
+
+    def __init__(self, module: ModuleOp, weights: Weights, source: str | None = None) -> None:
+        """`source` is the OpenCL C of the kernels when `module` only declares them."""
+        from .backends.programs import program_of
+        from .dialects.cl import graphs_in, target_of
+        from .tensor_info import TensorInfo
+
+        self._module = module
+        self._program = program_of(module)
+        self._source = source
+        self.weights = weights
+        self.inputs = [TensorInfo.of(port) for port in self._program.input_ports]
+        self.outputs = [TensorInfo.of(port) for port in self._program.output_ports]
+        self.target_name = target_of(module).name
+        graphs = graphs_in(self._program).values()
+        self.accelerators = sorted({graph.ACCELERATOR for graph in graphs})
+
+    @property
+    def module(self) -> ModuleOp:
+        return self._module
+
+    @property
+    def program(self) -> ProgramOp:
+        return self._program
+
+    @property
+    def source(self) -> str:
+        if self._source is None:
+            from .backends.offload import source_of
+            from .garbage import collected_rarely
+
+            with collected_rarely():
+                self._source = source_of(self._module)
+        return self._source
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        from .passes.remarks import remarks_of
+
+        return remarks_of(self._module)
 
 
 class CompiledModel:
@@ -44,28 +105,41 @@ class CompiledModel:
 
     def __init__(
         self,
-        module: ModuleOp,
-        weights: Weights,
+        contents: Contents,
         make_executable: Callable[[], Runnable],
-        source: str | None = None,
         fallback: CompiledModel | None = None,
     ) -> None:
         """`fallback` is the same network by kernels alone, for devices that cannot run this."""
-        program = program_of(module)
-        self.module = module
-        self.weights = weights
-        self._program = program
-        self.inputs = [TensorInfo.of(port) for port in program.input_ports]
-        self.outputs = [TensorInfo.of(port) for port in program.output_ports]
+        self._contents = contents
+        self.inputs, self.outputs = contents.inputs, contents.outputs
         self.fallback = fallback
         self.quantization: QuantizationReport | None = None
         """The errors of values in int8, if `compile` was asked for them."""
         self._make_executable = make_executable
-        self._source = source
         self._refusal: str | None = None
 
+    @property
+    def module(self) -> ModuleOp:
+        """The compiled program."""
+        return self._contents.module
+
+    @property
+    def weights(self) -> Weights:
+        """The arrays that the program names."""
+        return self._contents.weights
+
+    @property
+    def program(self) -> ProgramOp:
+        """The queue program, in a module that may only declare its kernels."""
+        return self._contents.program
+
+    @property
+    def target_name(self) -> str:
+        """The name of the target."""
+        return self._contents.target_name
+
     def __repr__(self) -> str:
-        place = target_of(self.module).name
+        place = self.target_name
         if "executable" in self.__dict__:
             place += f", on {self.device_name}"
         inputs, outputs = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
@@ -95,8 +169,7 @@ class CompiledModel:
     @property
     def plan(self) -> str:
         """Which plan runs: "kernels", or the accelerator that computes a part."""
-        graphs = graphs_in(self._running._program).values()
-        return " and ".join(sorted({graph.ACCELERATOR for graph in graphs})) or "kernels"
+        return " and ".join(self._running._contents.accelerators) or "kernels"
 
     @property
     def _running(self) -> CompiledModel:
@@ -108,29 +181,23 @@ class CompiledModel:
         _ = self.executable
         return self._refusal
 
-    @cached_property
+    @property
     def source(self) -> str:
         """The OpenCL C of all kernels."""
-        if self._source is not None:
-            return self._source
-        from .backends.offload import source_of
-
-        with collected_rarely():
-            return source_of(self.module)
+        return self._contents.source
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the points where the compiler departed from the arguments."""
-        from .passes.remarks import remarks_of
-
-        return remarks_of(self.module)
+        return self._contents.remarks
 
     @cached_property
     def memory(self) -> MemoryReport:
         """The model's memory on its device, computed from the program without the device."""
+        from .dialects.cl import target_of
         from .reports.memory import memory_report
 
-        return memory_report(self._program, target_of(self.module))
+        return memory_report(self.program, target_of(module_of(self.program)))
 
     @property
     def device_name(self) -> str:
@@ -141,6 +208,10 @@ class CompiledModel:
     def prepare(self) -> None:
         """Build the kernels and upload the weights now and not at the first run."""
         _ = self.executable
+
+    def run_by(self, make_executable: Callable[[], Runnable]) -> None:
+        """Run by another executable of the same program; call it before the first use."""
+        self._make_executable = make_executable
 
     def run(self, inputs: Arrays) -> list[Array]:
         """One inference: arrays in, by name or in order; new arrays out, in `outputs`' order."""
@@ -153,6 +224,7 @@ class CompiledModel:
         ONNX node (`by_node`) with their shares of the target's roofline.
         `reports.profile.trace_text` makes a trace for Perfetto of it.
         """
+        from .dialects.cl import target_of
         from .reports.profile import profile_of
 
         check_type("runs", runs, (int,), "a number of inferences")
@@ -184,7 +256,9 @@ class CompiledModel:
         An existing folder is replaced only if every file in it is one that clopt wrote, unchanged.
         """
         check_type("folder", folder, (str, PathLike), "the path of a folder")
-        plans = [(plan.module, plan.source) for plan in (self, self.fallback) if plan]
+        from .backends.saved_model import save_model
+
+        plans = [(module_of(plan.program), plan.source) for plan in (self, self.fallback) if plan]
         save_model(Path(folder), plans, self.weights)
 
     def save_c(self, folder: str | Path, name: str = "model") -> None:
@@ -215,6 +289,15 @@ class CompiledModel:
         save_graphs(Path(folder), self.module, self.weights)
 
 
+def module_of(program: ProgramOp) -> ModuleOp:
+    """Return the module that a program is a part of."""
+    from xdsl.dialects.builtin import ModuleOp
+
+    module = program.parent_op()
+    assert isinstance(module, ModuleOp)
+    return module
+
+
 def make_model(
     plans: Sequence[Plan], weights: Weights, stand_ins: Mapping[str, str], **settings: Any
 ) -> CompiledModel:
@@ -224,15 +307,19 @@ def make_model(
         make = partial(
             _make_executable, plan.module, weights, stand_ins, source=plan.source, **settings
         )
-        made = CompiledModel(plan.module, weights, make, plan.source, made)
+        contents = ModuleContents(plan.module, weights, plan.source)
+        made = CompiledModel(contents, make, made)
     assert made, "a model has a plan"
     return made
 
 
 def _planned(module: ModuleOp) -> ModuleOp:
     """`module`, or a copy with planned memory."""
+    from .dialects.cl import ArenaOp
+
     if any(isinstance(op, ArenaOp) for op in module.walk()):
         return module
+    from .context import CloptContext
     from .passes.pipelines import run_pipeline
 
     module = module.clone()
@@ -244,6 +331,10 @@ def _make_executable(
     module: ModuleOp, weights: Weights, stand_ins: Mapping[str, str], **settings: Any
 ) -> Runnable:
     """The program on its device; one that needs an accelerator's C library runs as C."""
+    from .backends.offload import needs_library
+    from .backends.programs import program_of
+    from .backends.pyopencl_runtime import CExecutable, Executable
+
     if needs_library(program_of(module)):
         return CExecutable(_planned(module), weights, stand_ins=stand_ins, **settings)
     return Executable(module, weights, **settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 from zlib import crc32
@@ -75,6 +75,14 @@ class Weights:
 
     def __len__(self) -> int:
         return len(self._arrays)
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, tuple[Array, str]]) -> Weights:
+        """Return a store of arrays with their hints, by keys that are known to be theirs."""
+        store = cls()
+        store._arrays = {key: array for key, (array, _) in arrays.items()}
+        store._hints = {key: hint for key, (_, hint) in arrays.items()}
+        return store
 
     def subset(self, keys: Iterator[str]) -> Weights:
         """A store of the same arrays under `keys` alone."""

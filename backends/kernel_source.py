@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 
 ROUNDING_OPTION = "-cl-fp32-correctly-rounded-divide-sqrt"
 """The option of clBuildProgram by which `/` and `sqrt` of floats are rounded correctly. Devices
@@ -52,6 +53,7 @@ _WORDS = {
 }
 
 
+@lru_cache(maxsize=16)
 def features_of(source: str) -> frozenset[Feature]:
     """The features that a device needs to run the kernels of `source`."""
     likely = [feature for feature, words in _WORDS.items() if any(w in source for w in words)]

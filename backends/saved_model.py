@@ -65,7 +65,7 @@ def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Wei
     for (program, kernels), (module, source) in zip(_FILES, plans, strict=False):
         declared = declare_kernels(module)
         keys |= weights_read(declared)
-        files |= {program: _with_aliases(str(declared)) + "\n", kernels: source}
+        files |= {program: _text_of(declared), kernels: source}
     description = _describe(plans[0][0])
 
     def write(place: Path) -> None:
@@ -107,6 +107,15 @@ def _read_checked(folder: Path, name: str, listed: Mapping[str, Any]) -> str:
             f"{folder / name} is not the file that was saved; compile the model again."
         )
     return content.decode()
+
+
+def program_text(module: ModuleOp) -> str:
+    """Return the text of a compiled module with declarations of its kernels."""
+    return _text_of(declare_kernels(module))
+
+
+def _text_of(declared: ModuleOp) -> str:
+    return _with_aliases(str(declared)) + "\n"
 
 
 def declare_kernels(module: ModuleOp) -> ModuleOp:

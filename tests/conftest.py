@@ -19,6 +19,8 @@ from support import effort, process_state
 # The same facts in every run and on every machine, also in the processes that tests start.
 os.environ["CLOPT_CALIBRATION"] = "off"
 os.environ["CLOPT_TUNING"] = "off"
+# A test of the compiler compiles.
+os.environ["CLOPT_MODEL_CACHE"] = "off"
 # C programs that tests start, which know nothing of clopt, find the runtimes that pip installed.
 os.environ.update(environment_of_helpers())
 

@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import pytest
 
-from clopt.context import collected_rarely
+from clopt.garbage import collected_rarely
 
 
 @pytest.fixture(autouse=True)

@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-from xdsl.dialects.builtin import ModuleOp
+from typing import TYPE_CHECKING, Any
 
 from .. import api
-from ..context import CloptContext
 from ..errors import CloptError
 from ..messages.open_dimensions import OpenDimensionsError
-from ..messages.source import Source, SourceModule
 from ..weights import Weights
 from .console import (
     MEMORY_LIMIT,
@@ -30,6 +26,9 @@ from .console import (
     read_bytes,
 )
 from .option_values import parse_bytes, parse_dims
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
 
 COMPILE_OPTIONS: Options = [
     *MODEL_OPTIONS,
@@ -114,6 +113,9 @@ class ModelSource:
                 raise CloptError("stdin is empty; send an ONNX model or MLIR text to it.")
             if is_onnx(content):
                 return cls(name, Kind.ONNX, content)
+            from ..context import CloptContext
+            from ..messages.source import Source, SourceModule
+
             parsed = SourceModule.parse(
                 CloptContext(), Source(name, content.decode(errors="replace"))
             )

@@ -11,12 +11,10 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from xdsl.dialects.builtin import ModuleOp
 
 from .. import api
 from ..errors import CloptError
 from ..messages.printable import printable
-from ..reports.profile import trace_text
 from ..tensor_info import describe
 from .console import (
     Options,
@@ -31,8 +29,6 @@ from .console import (
 from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .outputs import check_output, write_outputs
-from .profile_tables import print_profile
-from .reference import difference, run_onnxruntime, tolerance
 
 EXAMPLES = """\
 clopt-run model.onnx --dim batch=1                 random inputs, a summary of the outputs
@@ -248,6 +244,9 @@ def _profile(
     model: api.CompiledModel,
     inputs: dict[str, Array],
 ) -> None:
+    from ..reports.profile import trace_text
+    from .profile_tables import print_profile
+
     profile = model.profile(inputs, options.time or PROFILE_RUNS)
     if options.profile:
         print_profile(console, profile)
@@ -263,6 +262,10 @@ def _compare(
     inputs: dict[str, Array],
     outputs: Sequence[Array],
 ) -> None:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from .reference import difference, run_onnxruntime, tolerance
+
     columns = ("output", "largest error", "relative error", "allowed")
     rows = table(*columns, title=f"against {options.compare}")
     wrong: list[str] = []

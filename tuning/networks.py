@@ -13,9 +13,10 @@ from ..api import compile as compile_model
 from ..backends.pyopencl_runtime import find_device, live_target
 from ..backends.targets import TargetChoice
 from ..compiled_model import CompiledModel
-from ..context import CloptContext, collected_rarely
+from ..context import CloptContext
 from ..dialects import cl, nn
 from ..frontends.onnx import import_onnx
+from ..garbage import collected_rarely
 from ..passes.nn.choose import NNChoosePass, has_accelerators, layout_problem
 from ..passes.nn.forms import open_convolutions, rewrite
 from ..passes.nn.layout.problem import LayoutProblem

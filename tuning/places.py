@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import CloptError
 from ..files.caches import cache_place
 from ..messages.printable import printable
-from ..passes.pipelines import Tuning
-from ..passes.tir.tuning_database import SHIPPED
+
+if TYPE_CHECKING:
+    from ..passes.pipelines import Tuning
 
 OFF = "off"
 """Names no database."""
@@ -51,21 +52,33 @@ def database_in_cache() -> Path | None:
     return cache_place(_IN_CACHE)
 
 
-def tuning_for(
-    model: object, named: str | PathLike[str] | None, device: OpenCLDevice | None
-) -> Tuning:
-    """The databases for a model on a device: the one that is named, or those found for it."""
-    place: dict[str, Any] = {}
-    if device is not None:
-        place = {"device": device_name(device), "driver": device.driver}
+def databases_for(model: object, named: str | PathLike[str] | None) -> list[Path]:
+    """Return the paths of the databases for a model: the one that is named, or where to look."""
     if named is not None:
-        return Tuning() if named == OFF else Tuning(tuning=(str(named),), **place)
+        return [] if named == OFF else [Path(named)]
     choice = os.environ.get(CHOICE, "auto")
     if choice not in ("auto", OFF):
         raise CloptError(f'{CHOICE} is auto or {OFF}, not "{printable(choice)}".')
     if choice == OFF:
-        return Tuning()
+        return []
     beside = [database_beside(model)] if isinstance(model, str | Path) else []
     cached = database_in_cache()
-    files = [*beside, *([] if cached is None else [cached])]
-    return Tuning(places=(*map(str, files), SHIPPED), **place)
+    return [*beside, *([] if cached is None else [cached])]
+
+
+def tuning_for(
+    model: object, named: str | PathLike[str] | None, device: OpenCLDevice | None
+) -> Tuning:
+    """Return the databases for a model on a device: those of `databases_for`, and clopt's own."""
+    from ..passes.pipelines import Tuning
+    from ..passes.tir.tuning_database import SHIPPED
+
+    place: dict[str, Any] = {}
+    if device is not None:
+        place = {"device": device_name(device), "driver": device.driver}
+    files = tuple(map(str, databases_for(model, named)))
+    if named is not None:
+        return Tuning(tuning=files, **place) if files else Tuning()
+    if os.environ.get(CHOICE) == OFF:
+        return Tuning()
+    return Tuning(places=(*files, SHIPPED), **place)

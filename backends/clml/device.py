@@ -17,12 +17,9 @@ from ..pyopencl_runtime.devices import Device, find_device, list_devices
 from ..pyopencl_runtime.library_runtime import LibraryRuntime, Sdk
 from ..pyopencl_runtime.loader import share_opencl
 from .library import reference_library
+from .names import CLML_LIBRARIES, REFERENCE
 
 EXTENSION = "cl_qcom_ml_ops"
-REFERENCE = "reference"
-CLML_LIBRARIES = (REFERENCE,)
-"""What stands in for a device's own CLML, by name."""
-
 _QUERY = "clQueryMLInterfaceVersionsQCOM"
 _INTS = ctypes.POINTER(ctypes.c_int)
 _QUERY_TYPE = ctypes.CFUNCTYPE(

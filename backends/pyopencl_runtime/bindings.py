@@ -13,8 +13,9 @@ from ...errors import CloptError
 from ...messages.arguments import type_name
 from ...tensor_info import TensorInfo
 from .given_images import check_image, refuse_image
+from .images import Images
 from .inputs import check_form
-from .memory import whole_of
+from .memory import Memory, make_memory, whole_of
 
 DeviceMemory: TypeAlias = "cl.Buffer | cla.Array"
 """Bytes of a caller's: a buffer, or an array of pyopencl's, with its offset in one."""
@@ -100,3 +101,40 @@ def _span(memory: PortMemory, size: int) -> tuple[int, int, int]:
         return (memory.int_ptr, 0, size) if under is None else _span(under, under.size)
     whole, start = whole_of(memory)
     return whole.int_ptr, start, start + size
+
+
+def arena_memories(
+    sizes: Sequence[int],
+    images: Images,
+    given: Sequence[DeviceMemory] | None,
+    on_host: bool = False,
+) -> list[Memory]:
+    """The arenas of these sizes: the caller's, which may be more and larger, or new ones.
+
+    Raises CloptError if the caller's do not fit.
+    """
+    if given is None:
+        return [make_memory(images, size, on_host) for size in sizes]
+    given = [buffer_of(memory, "an arena") for memory in given]
+    _check_arenas(sizes, images, given)
+    return [Memory(buffer, images, buffer.size) for buffer in given[: len(sizes)]]
+
+
+def _check_arenas(sizes: Sequence[int], images: Images, given: Sequence[cl.Buffer]) -> None:
+    if len(given) < len(sizes):
+        needed = " and ".join(f"{size:,}" for size in sizes)
+        raise CloptError(
+            f"The model needs {len(sizes)} arenas, of {needed} bytes, but {len(given)} were given."
+        )
+    if len({buffer.int_ptr for buffer in given[: len(sizes)]}) < len(sizes):
+        raise CloptError(f"The model needs {len(sizes)} arenas, but one buffer was given twice.")
+    for buffer, size in zip(given, sizes, strict=False):
+        if buffer.size < size:
+            raise CloptError(
+                f"The given arena has {buffer.size:,} bytes, but the model needs {size:,}."
+            )
+        if buffer.context != images.context:
+            raise CloptError(
+                "The given arena belongs to another context than the program; pass its context, "
+                "or a queue of it."
+            )

@@ -62,12 +62,12 @@ def build_kernels(
     if keeps_own_binaries(device):
         program = from_source(context, device, source, options)
         key = (*facts, pocl_cache(), source)
-        from .first_launch import compile_by_launching  # needs xDSL
+        if cache.get(key) is None:
+            from .first_launch import compile_by_launching  # needs xDSL
 
-        is_done = cache.get(key) is not None
-        if not is_done and compile_by_launching(device, program, source, options, launched):
-            cache.put(key, _IN_OWN_CACHE)
-            cache.trim()
+            if compile_by_launching(device, program, source, options, launched):
+                cache.put(key, _IN_OWN_CACHE)
+                cache.trim()
         return Build(dict.fromkeys(names, program), from_cache=False)
     parts = {"": source}
     if device.platform in _KERNEL_BY_KERNEL:

@@ -19,7 +19,7 @@ from ...errors import CloptError
 from ...weights import Weights
 from ..offload import library_name, source_of
 from ..programs import program_of
-from .bindings import DeviceMemory, PortMemory
+from .bindings import DeviceMemory, PortMemory, arena_memories
 from .build import device_facts, keeps_own_binaries
 from .c_package import NAME, CPackage
 from .cache import BinaryCache
@@ -31,7 +31,7 @@ from .place import choose_place
 from .plan import interface_of
 from .requirements import check_requirements
 from .runnable import Runnable, kernel_cache
-from .storage import arena_memories, views_of
+from .storage import views_of
 from .timing import Timing
 from .turns import Turn
 
@@ -71,7 +71,7 @@ class CExecutable(Runnable):
         program = program_of(module)
         place = choose_place(device, context, queue)
         super().__init__(interface_of(program), place)
-        self.program = program
+        self._program = program
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
         sdk = self._open_library(library_name(program), stand_ins or {})
@@ -96,6 +96,10 @@ class CExecutable(Runnable):
         kinds = {view.image.kind.value for view in views_of(parts(program))}
         self.image_views = dict.fromkeys(sorted(kinds), _IMAGE_VIEWS[self._model.image_views])
         self._turn = Turn(memory.root for memory in memories)
+
+    @property
+    def program(self) -> ProgramOp:
+        return self._program
 
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         return [self._model.profile() for _ in range(runs)]

@@ -150,7 +150,7 @@ def target_for(device: Device, family: Target | None = None) -> Target:
     images = bool(handle.image_support)
     pitch = pitch_alignment(device, _TEXEL_BYTES)
     if family is None:
-        family = load_target(_family(device))
+        family = load_target(family_of(device))
         if family.device_type == "cpu" and has_avx512():
             family = replace(family, vector_registers=AVX512_REGISTERS)
     target = replace(
@@ -214,7 +214,7 @@ def pitch_alignment(device: Device, texel_bytes: int) -> int:
     """
     if "cl_khr_image2d_from_buffer" not in device.handle.extensions.split():
         return 0
-    family = _family(device)
+    family = family_of(device)
     in_bytes = any(family.startswith(name) for name in _PITCH_IN_BYTES)
     return image_pitch_alignment(device.handle) * (1 if in_bytes else texel_bytes)
 
@@ -272,7 +272,8 @@ def _kind(handle: cl.Device) -> str:
     return "cpu" if handle.type & cl.device_type.CPU else "accelerator"
 
 
-def _family(device: Device) -> str:
+def family_of(device: Device) -> str:
+    """Return the name of the target that describes devices like this one."""
     handle = device.handle
     text = f"{device.platform} {handle.platform.vendor} {device.name} {handle.version}".lower()
     return next(
@@ -284,7 +285,7 @@ def _family(device: Device) -> str:
 
 def _rank(handle: cl.Device) -> tuple[int, int]:
     device = _describe(_NOT_LISTED, handle)
-    return _place(_KINDS, device.kind), _place(_CPU_FAMILIES, _family(device))
+    return _place(_KINDS, device.kind), _place(_CPU_FAMILIES, family_of(device))
 
 
 def _place(order: tuple[str, ...], name: str) -> int:

@@ -9,6 +9,7 @@ import pyopencl as cl
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.cl.kernels import Kernel, kernels_of
+from ...dialects.cl.program import ProgramOp
 from ...errors import CloptError
 from ...weights import Weights
 from ..offload import needs_library, source_of, with_launches
@@ -63,7 +64,7 @@ class Executable(LaunchedProgram):
                 "executable runs kernels; make one with clopt.compile or clopt.load."
             )
         super().__init__(interface_of(program), choose_place(device, context, queue))
-        self.program = program
+        self._program = program
         self.source = source_of(module) if source is None else source
         check_requirements(self.device, self.source)
         module = with_launches(module, weights)
@@ -84,6 +85,10 @@ class Executable(LaunchedProgram):
             launched, kernels, storage, Site(self._images, built.programs, binaries)
         )
         self._turn = Turn(memory.root for memory in storage.arenas)
+
+    @property
+    def program(self) -> ProgramOp:
+        return self._program
 
     def _load(self, weights: Weights, key: str) -> cl.Program:
         what = f"the program {weights.hint(key)}"

@@ -64,8 +64,6 @@ class Runnable(ABC):
     device_bytes: int
     """The bytes of arenas, of images and buffers outside of them, and of weights, without inputs
     and outputs."""
-    program: ProgramOp
-    """The program as it runs, with planned memory or without."""
     offload: Offload | None = None
     """The operations that a library computes; None if there are none."""
     _turn: Turn
@@ -166,6 +164,11 @@ class Runnable(ABC):
             else:
                 is_output = index >= len(self.inputs)
                 self._images_bound[index] = check_image(port, image, is_output, self.context)
+
+    @property
+    @abstractmethod
+    def program(self) -> ProgramOp:
+        """The program as it runs, with planned memory or without."""
 
     @abstractmethod
     def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:

@@ -28,7 +28,7 @@ from ...dialects.cl.memory import texel_bytes
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
-from .bindings import DeviceMemory, buffer_of
+from .bindings import DeviceMemory, arena_memories
 from .cache import BinaryCache
 from .image_views import ImageViews, View, choose_image_views
 from .images import Images
@@ -191,43 +191,6 @@ class _Maker:
         copied = flags | cl.mem_flags.COPY_HOST_PTR
         buffer = cl.Buffer(self.images.context, copied, hostbuf=array)
         return Slot(Memory(buffer, self.images, size), 0)
-
-
-def arena_memories(
-    sizes: Sequence[int],
-    images: Images,
-    given: Sequence[DeviceMemory] | None,
-    on_host: bool = False,
-) -> list[Memory]:
-    """The arenas of these sizes: the caller's, which may be more and larger, or new ones.
-
-    Raises CloptError if the caller's do not fit.
-    """
-    if given is None:
-        return [make_memory(images, size, on_host) for size in sizes]
-    given = [buffer_of(memory, "an arena") for memory in given]
-    _check_arenas(sizes, images, given)
-    return [Memory(buffer, images, buffer.size) for buffer in given[: len(sizes)]]
-
-
-def _check_arenas(sizes: Sequence[int], images: Images, given: Sequence[cl.Buffer]) -> None:
-    if len(given) < len(sizes):
-        needed = " and ".join(f"{size:,}" for size in sizes)
-        raise CloptError(
-            f"The model needs {len(sizes)} arenas, of {needed} bytes, but {len(given)} were given."
-        )
-    if len({buffer.int_ptr for buffer in given[: len(sizes)]}) < len(sizes):
-        raise CloptError(f"The model needs {len(sizes)} arenas, but one buffer was given twice.")
-    for buffer, size in zip(given, sizes, strict=False):
-        if buffer.size < size:
-            raise CloptError(
-                f"The given arena has {buffer.size:,} bytes, but the model needs {size:,}."
-            )
-        if buffer.context != images.context:
-            raise CloptError(
-                "The given arena belongs to another context than the program; pass its context, "
-                "or a queue of it."
-            )
 
 
 def views_of(values: Mapping[SSAValue, Part]) -> Iterator[View]:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
-from ...context import collected_rarely
 from ...dialects import cl
 from ...errors import CloptError
 from ...files.reading import read_file
+from ...garbage import collected_rarely
 from ...messages.printable import printable
 from .revision import compiler_revision
 from .rules import rules

@@ -227,7 +227,9 @@ def test_compiled_folder_runs_without_the_model(model: Path, tmp_path: Path, dev
 
 
 def test_difference_above_the_tolerance_fails(model: Path, capsys, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(run, "run_onnxruntime", lambda *_: [np.ones((2, 3), np.float32)])
+    monkeypatch.setattr(
+        "clopt.tools.reference.run_onnxruntime", lambda *_: [np.ones((2, 3), np.float32)]
+    )
     args = [model, "--compare", "onnxruntime", "--tolerance", "0.25"]
     said = refusal(capsys, run.main, *args)
     differs = r"differs from onnxruntime: y by \S+, more than 0.25 of the largest value"

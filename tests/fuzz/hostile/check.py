@@ -11,6 +11,7 @@ from pathlib import Path
 import clopt
 from clopt.backends.pyopencl_runtime import Runnable
 from clopt.backends.saved_model import load_model
+from clopt.compiled_model import ModuleContents
 from clopt.context import CloptContext
 from clopt.errors import CloptError
 from clopt.messages.source import Source, SourceModule
@@ -84,7 +85,9 @@ def check_folder(seed: int) -> Outcome:
         for plan in plans:
             plan.module.verify()
         if seed % 4 == 0:
-            model = clopt.CompiledModel(plans[0].module, weights, _no_device, plans[0].source)
+            model = clopt.CompiledModel(
+                ModuleContents(plans[0].module, weights, plans[0].source), _no_device
+            )
             model.save_c(folder.parent / "c")
             _ = str(model.memory)
 

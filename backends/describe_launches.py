@@ -1,0 +1,104 @@
+"""From a compiled module to its launches as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from ..dialects import cl
+from ..dialects.cl.images import image_of
+from ..dialects.cl.ops import byte_count
+from ..tensor_info import TensorInfo
+from .launches import Buffer, BufferCopy, Integer, KernelLaunch, LaunchedCommand, Launches, Part
+from .programs import program_of
+
+
+def describe_launches(module: ModuleOp) -> Launches | None:
+    """Return the launches of `module`; None if it has images or commands of accelerators.
+
+    Those need a device to choose among the ways to run them.
+    """
+    program = program_of(module)
+    kernels = cl.kernels_of(module)
+    values = cl.parts(program)
+    launched = (op for op in cl.commands(program) if isinstance(op, cl.EnqueueKernelOp))
+    if (
+        cl.is_offloaded(program)
+        or any(image_of(value.type) is not None for value in values)
+        or any(kernels[op.kernel_name].program for op in launched)
+        or any(kernel.global_size is None for kernel in kernels.values())
+    ):
+        return None
+    return _Describer(program, kernels, values).run()
+
+
+class _Describer:
+    def __init__(
+        self,
+        program: cl.ProgramOp,
+        kernels: Mapping[str, cl.Kernel],
+        values: Mapping[SSAValue, cl.Part],
+    ) -> None:
+        self.program = program
+        self.kernels = kernels
+        self.values = values
+        ops = list(program.body.block.ops)
+        self.arenas: list[SSAValue] = [op.result for op in ops if isinstance(op, cl.ArenaOp)]
+        self.buffers = [op.result for op in ops if isinstance(op, cl.AllocOp)]
+        self.constants = [op for op in ops if isinstance(op, cl.ConstantOp)]
+        memories: list[SSAValue] = [
+            *program.body.block.args,
+            *self.arenas,
+            *self.buffers,
+            *(op.result for op in self.constants),
+        ]
+        self.numbers = {value: number for number, value in enumerate(memories)}
+
+    def run(self) -> Launches:
+        ports = self.program.ports
+        return Launches(
+            tuple(map(TensorInfo.of, self.program.input_ports)),
+            tuple(map(TensorInfo.of, self.program.output_ports)),
+            tuple(byte_count(port.storage_type) for port in ports),
+            self._arena_sizes(),
+            tuple(byte_count(value.type) for value in self.buffers),
+            tuple((op.key.data, byte_count(op.result.type)) for op in self.constants),
+            tuple(map(self._command, cl.enqueued(self.program))),
+        )
+
+    def _arena_sizes(self) -> tuple[int, ...]:
+        """Return the bytes of each arena up to the end of its last value."""
+        sizes = dict.fromkeys(self.arenas, 0)
+        for value, part in self.values.items():
+            if isinstance(value.owner, cl.BufferViewOp):
+                found = cl.extent(value, part)
+                sizes[found.memory] = max(sizes[found.memory], found.end)
+        return tuple(sizes.values())
+
+    def _command(self, op: cl.Command) -> LaunchedCommand:
+        if isinstance(op, cl.EnqueueCopyOp):
+            return BufferCopy(self._part(op.source), self._part(op.destination))
+        assert isinstance(op, cl.EnqueueKernelOp)
+        kernel = self.kernels[op.kernel_name]
+        assert kernel.global_size is not None
+        bounds = enumerate(kernel.bounds, len(op.args))
+        numbers = [Integer(position, "int32", bound) for position, bound in bounds]
+        for scalar in kernel.scalars:
+            type_ = "uint32" if scalar.bytes == 4 else "uint64"
+            numbers.append(Integer(scalar.position, type_, scalar.value))
+        return KernelLaunch(
+            kernel.function_name,
+            kernel.global_size,
+            kernel.local_size,
+            tuple(Buffer(kernel.position(i), self._part(arg)) for i, arg in enumerate(op.args)),
+            tuple(numbers),
+        )
+
+    def _part(self, value: SSAValue) -> Part:
+        part, size = self.values[value], byte_count(value.type)
+        root, offset = part.root, part.offset
+        if isinstance(root.owner, cl.BufferViewOp):
+            root, offset = root.owner.arena, offset + root.owner.offset
+        return Part(self.numbers[root], offset, size)

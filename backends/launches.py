@@ -1,0 +1,122 @@
+"""The launches of a compiled program as plain data, which a runtime executes without the IR.
+
+Memories have numbers: inputs and outputs come first, then arenas, other buffers, and constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..tensor_info import TensorInfo
+
+
+class Part(NamedTuple):
+    """Bytes of a memory."""
+
+    memory: int
+    offset: int
+    bytes: int
+
+
+class Buffer(NamedTuple):
+    """An argument of a kernel that is a buffer."""
+
+    position: int
+    part: Part
+
+
+class Integer(NamedTuple):
+    """An argument of a kernel that is an integer."""
+
+    position: int
+    type: str
+    """The name of its numpy type."""
+    value: int
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """A launch of a function of the source."""
+
+    function: str
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...] | None
+    buffers: tuple[Buffer, ...]
+    integers: tuple[Integer, ...]
+
+
+@dataclass(frozen=True)
+class BufferCopy:
+    """A copy between parts of equal length."""
+
+    source: Part
+    destination: Part
+
+
+LaunchedCommand: TypeAlias = KernelLaunch | BufferCopy
+
+
+@dataclass(frozen=True)
+class Launches:
+    """A program of kernels and buffers."""
+
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    sizes: tuple[int, ...]
+    """The bytes of each input, then of each output."""
+    arenas: tuple[int, ...]
+    """The bytes of each arena."""
+    buffers: tuple[int, ...]
+    """The bytes of each buffer outside of arenas."""
+    constants: tuple[tuple[str, int], ...]
+    """The key and the bytes of each constant."""
+    commands: tuple[LaunchedCommand, ...]
+
+    @property
+    def functions(self) -> list[str]:
+        """The functions of the source that are launched, each once."""
+        launches = (each for each in self.commands if isinstance(each, KernelLaunch))
+        return list(dict.fromkeys(launch.function for launch in launches))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the launches as values of JSON, which `from_json` reads."""
+        table = asdict(self)
+        for port in (*table["inputs"], *table["outputs"]):
+            port["dtype"] = port["dtype"].name
+        return table
+
+    @classmethod
+    def from_json(cls, table: dict[str, Any]) -> Launches:
+        """Read what `as_json` wrote."""
+        return cls(
+            _ports(table["inputs"]),
+            _ports(table["outputs"]),
+            tuple(table["sizes"]),
+            tuple(table["arenas"]),
+            tuple(table["buffers"]),
+            tuple((key, size) for key, size in table["constants"]),
+            tuple(map(_command, table["commands"])),
+        )
+
+
+def _ports(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
+    return tuple(
+        TensorInfo(row["name"], tuple(row["shape"]), np.dtype(row["dtype"])) for row in rows
+    )
+
+
+def _command(row: dict[str, Any]) -> LaunchedCommand:
+    if "source" in row:
+        return BufferCopy(Part(*row["source"]), Part(*row["destination"]))
+    local = row["local_size"]
+    return KernelLaunch(
+        row["function"],
+        tuple(row["global_size"]),
+        None if local is None else tuple(local),
+        tuple(Buffer(position, Part(*part)) for position, part in row["buffers"]),
+        tuple(Integer(*integer) for integer in row["integers"]),
+    )

@@ -1,0 +1,1 @@
+"""Compiled models on disk, so that the second start of a model compiles nothing."""

@@ -1,0 +1,209 @@
+"""Models that were compiled before, so that their second start compiles nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .backends.model_cache.file_digests import Content, FileDigests, content_of_bytes
+from .backends.model_cache.revision import is_revision_settled, revision
+from .backends.model_cache.store import CachedModel, ModelStore
+from .backends.pyopencl_runtime.cache import BinaryCache
+from .backends.pyopencl_runtime.devices import Device
+from .backends.pyopencl_runtime.identity import identity_of
+from .backends.pyopencl_runtime.replay import Replay
+from .compiled_model import CompiledModel, Contents
+from .errors import CloptError
+from .files.caches import user_cache
+from .tuning.places import CHOICE as TUNING
+from .tuning.places import databases_for
+from .weights import Weights
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from .dialects.cl import ProgramOp
+
+CHOICE = "CLOPT_MODEL_CACHE"
+"""The environment variable that says whether compiled models are kept: auto or off."""
+
+_CHOICES = ("auto", "off")
+_ENVIRONMENT = (TUNING, "CLOPT_CALIBRATION")
+
+# CLML's library may answer differently in another process.
+_ASKED_LIBRARY = "cl_qcom_ml_ops"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A compilation whose result may be in the cache, or is to be kept there."""
+
+    model: str | Path | bytes
+    device: Device
+    options: str
+    """The arguments that change the result, as JSON."""
+    files: tuple[Path, ...]
+    """The files that the compilation reads besides the model's, if they exist."""
+    store: ModelStore
+    digests: FileDigests
+    read: list[list[str]] = field(default_factory=list[list[str]])
+    """The digests of the files before the compilation."""
+
+    @classmethod
+    def of(cls, model: object, device: Device, options: Mapping[str, Any]) -> Request | None:
+        """Return the request for a model and options; None if its result cannot be kept."""
+        choice = os.environ.get(CHOICE) or _CHOICES[0]
+        if choice not in _CHOICES:
+            raise CloptError(f'{CHOICE} is {" or ".join(_CHOICES)}, not "{choice}".')
+        folder = user_cache("models")
+        if choice == "off" or folder is None or not _is_keepable(model, device, options):
+            return None
+        assert isinstance(model, str | Path | bytes)
+        tuning, plans = options["tuning"], options["plans"]
+        with suppress(TypeError, ValueError, CloptError):
+            files = [*databases_for(model, tuning), *([plans] if plans is not None else [])]
+            text = json.dumps({**options, "tuning": str(tuning), "plans": str(plans)}, default=dict)
+            digests = FileDigests(BinaryCache(folder / "digests"))
+            return cls(model, device, text, tuple(map(Path, files)), ModelStore(folder), digests)
+        return None
+
+    def find(self, compile_now: Callable[[], CompiledModel], **setup: Any) -> CompiledModel | None:
+        """Return the model if it is in the cache, ready to run."""
+        files = self._files()
+        if files is None:
+            return None
+        self.read.append(files)
+        facts = self._facts(files)
+        if (found := self.store.get(facts)) is None:
+            return None
+
+        def compile_again() -> ModuleOp | None:
+            return compile_now().module if self._files() == files else None
+
+        contents = CachedContents(*found, compile_again)
+        make = partial(_replay, *found, contents, setup)
+        compiled = CompiledModel(contents, make)
+        compiled.prepare()
+        return compiled
+
+    def keep(self, compiled: CompiledModel, **setup: Any) -> None:
+        """Keep a model that was compiled for this request, and run it from what is kept."""
+        from .backends.describe_launches import describe_launches
+        from .backends.saved_model import program_text
+
+        files = self._files()
+        is_unchanged = files is not None and files in self.read and is_revision_settled()
+        if files is None or not is_unchanged or compiled.fallback is not None:
+            return
+        launches = describe_launches(compiled.module)
+        if launches is None:
+            return
+        text, target = program_text(compiled.module), compiled.target_name
+        kept = CachedModel(launches, compiled.source, text, target, compiled.remarks)
+        facts = self._facts(files)
+        self.store.put(facts, kept, compiled.weights)
+        if found := self.store.get(facts):
+            compiled.run_by(partial(_replay, *found, compiled, setup))
+
+    def _facts(self, files: list[str]) -> tuple[str, ...]:
+        """Return all that the result depends on."""
+        environment = (f"{name}={os.environ.get(name)}" for name in _ENVIRONMENT)
+        return (*revision(), self.options, *files, *environment, *identity_of(self.device))
+
+    def _files(self) -> list[str] | None:
+        """Return the digests of all files that are read; None if one cannot be."""
+        try:
+            return [*self._model_files(), *map(self._digest, self.files)]
+        except (OSError, _UnreadableError):
+            return None
+
+    def _model_files(self) -> list[str]:
+        """Return the digests of the model and of the files with its data."""
+        if isinstance(self.model, bytes):
+            return [_known(content_of_bytes(self.model)).digest]
+        path = Path(self.model)
+        content = _known(self.digests.content_of(path))
+        folder = path.parent
+        data = (f"{name} {self._digest(folder / name)}" for name in content.locations)
+        return [content.digest, *data]
+
+    def _digest(self, path: Path) -> str:
+        if not path.exists():
+            return ""
+        return _known(self.digests.content_of(path)).digest
+
+
+class CachedContents:
+    """A model from the cache: everything that needs the IR is read when it is asked for."""
+
+    def __init__(
+        self, cached: CachedModel, weights: Weights, compile_again: Callable[[], ModuleOp | None]
+    ) -> None:
+        self._cached = cached
+        self._compile_again = compile_again
+        self.weights = weights
+        self.source = cached.source
+        self.inputs = list(cached.launches.inputs)
+        self.outputs = list(cached.launches.outputs)
+        self.remarks = cached.remarks
+        self.target_name = cached.target
+        self.accelerators = ()
+
+    @property
+    def module(self) -> ModuleOp:
+        """The module, compiled again; if the model's files have changed, its declarations."""
+        return self._compiled or self._declared
+
+    @cached_property
+    def _compiled(self) -> ModuleOp | None:
+        return self._compile_again()
+
+    @property
+    def program(self) -> ProgramOp:
+        from .backends.programs import program_of
+
+        return program_of(self._declared)
+
+    @cached_property
+    def _declared(self) -> ModuleOp:
+        from .context import CloptContext
+        from .messages.source import Source, SourceModule
+
+        return SourceModule.parse(CloptContext(), Source("cache", self._cached.program)).module
+
+
+def _replay(
+    cached: CachedModel,
+    weights: Weights,
+    contents: Contents | CompiledModel,
+    setup: Mapping[str, Any],
+) -> Replay:
+    arrays = {key: weights.get(key) for key in weights.keys()}
+    return Replay(cached.launches, cached.source, arrays, contents, **setup)
+
+
+class _UnreadableError(Exception):
+    """A file is no regular one, or names others in a way that is not understood."""
+
+
+def _known(content: Content | None) -> Content:
+    if content is None:
+        raise _UnreadableError
+    return content
+
+
+def _is_keepable(model: object, device: Device, options: Mapping[str, Any]) -> bool:
+    """Return whether the key covers all that a compilation with these arguments reads."""
+    target = options["target"]
+    is_model = isinstance(model, bytes) or (
+        isinstance(model, str | Path) and Path(model).suffix != ".mlir"
+    )
+    # A target's file may name others.
+    is_named = target is None or (isinstance(target, str) and ".toml" not in target)
+    return is_model and is_named and _ASKED_LIBRARY not in device.handle.extensions
