@@ -8,7 +8,7 @@ Measured with 24 register-tiled kernels on two cores:
 - PoCL compiles a kernel at its first launch, for that local size, and keeps the result in a cache
   of its own; asking it for binaries compiles everything once more, and slower code. So its kernels
   are one program, which we do not cache: a program for each takes six times as long, as PoCL links
-  its library with every one. Helpers launch the kernels of large models.
+  its library with every one. We launch each kernel once, helpers some of a large model.
 """
 
 from __future__ import annotations

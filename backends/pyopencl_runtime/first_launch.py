@@ -1,15 +1,16 @@
 """Has PoCL compile a program's kernels side by side, and before their first launch.
 
 PoCL compiles a kernel when it is first launched with a local size, one kernel at a time, and keeps
-the result on disk for all processes. So this process and helpers share the kernels and launch one
-work-group of each, over zeros. Left for the first inference are kernels of integers, for which
-zeros might be divisors, those with images, and those with a grid of which PoCL makes another
-variant.
+the result on disk for all processes. So this process, with helpers for a large program, launches a
+work-group of each kernel, or a row of them, over zeros. Left for the first inference are kernels
+with images, and those of integers that divide by a value: in models that an older clopt has saved,
+a division by zero ends the process.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from math import prod
@@ -28,7 +29,10 @@ from .compiler import from_source
 from .devices import Device, find_device
 from .workers import answer_jobs, share_work
 
-_LARGE_GRID = 0xFFFF  # PoCL's grid_width_specialization_limit
+# PoCL's grid_width_specialization_limit: of grids with a side from here on it makes a variant.
+_LARGE_GRID = 0xFFFF
+
+_DIVIDES_BY_A_VALUE = re.compile(r"(?<!/)[/%](?!/) *[^/\d ]")
 
 # A page, and more than any vector: kernels may expect aligned buffers.
 _ALIGNMENT = 4096
@@ -36,9 +40,10 @@ _ALIGNMENT = 4096
 
 @dataclass(frozen=True)
 class _Group:
-    """The launch of one work-group."""
+    """The launch of a work-group, or of a row of them that makes the grid a large one."""
 
     kernel: str
+    global_size: tuple[int, ...]
     local_size: tuple[int, ...]
     buffers: tuple[int, ...]
     """The bytes of each argument that is a buffer; they come first."""
@@ -48,28 +53,34 @@ class _Group:
 def compile_by_launching(
     device: Device, program: cl.Program, source: str, options: str, kernels: Iterable[Kernel]
 ) -> bool:
-    """Whether it saves time to compile the `kernels` of a program of `source` now; if so, do it."""
-    if device.index < 0:  # a helper would not find it
-        return False
+    """Compile those `kernels` of a program of `source` that run on zeros; return if there are any.
+
+    Helpers compile a part of the kernels where that saves time, and this process the others.
+    """
     texts = split_kernels(source)
     # A kernel of another author may not run on zeros.
     known = [k for k in kernels if k.name in texts and not k.function]
-    groups = {k.name: _group(k) for k in known if _runs_on_zeros(k)}
+    groups = {k.name: _group(k) for k in known if _runs_on_zeros(k, texts[k.name])}
     queue = cl.CommandQueue(program.context, device.handle)
-    ours: list[str] = []
+    left = dict.fromkeys(groups)
 
     def launch(name: str) -> None:
-        ours.append(name)
+        del left[name]
         _launch(queue, program, groups[name])
 
-    share_work(
-        {name: texts[name] for name in groups},
-        f"from {__name__} import help_launching; help_launching({device.index}, {options!r})",
-        launch,
-        lambda name: json.dumps(asdict(groups[name])).encode(),
-        source.encode(),
-    )
-    return bool(ours)
+    if device.index >= 0:  # else a helper would not find it
+        compiled = share_work(
+            {name: texts[name] for name in groups},
+            f"from {__name__} import help_launching; help_launching({device.index}, {options!r})",
+            launch,
+            lambda name: json.dumps(asdict(groups[name])).encode(),
+            source.encode(),
+        )
+        for name in compiled:
+            left.pop(name, None)
+    for name in list(left):
+        launch(name)
+    return bool(groups)
 
 
 def help_launching(index: int, options: str) -> None:
@@ -91,22 +102,27 @@ def help_launching(index: int, options: str) -> None:
 
 def _group(kernel: Kernel) -> _Group:
     assert kernel.local_size is not None
+    assert kernel.global_size is not None
     sizes = tuple(map(byte_count, kernel.arg_types))
-    return _Group(kernel.name, kernel.local_size, sizes, kernel.bounds)
+    grid = tuple(
+        size if size >= _LARGE_GRID else group
+        for size, group in zip(kernel.global_size, kernel.local_size, strict=True)
+    )
+    return _Group(kernel.name, grid, kernel.local_size, sizes, kernel.bounds)
 
 
-def _runs_on_zeros(kernel: Kernel) -> bool:
+def _runs_on_zeros(kernel: Kernel, text: str) -> bool:
     return (
         kernel.local_size is not None
         and kernel.global_size is not None
         and prod(kernel.global_size) > 0
-        and max(kernel.global_size) < _LARGE_GRID
-        and all(map(_has_floats, kernel.arg_types))
+        and all(image_of(type_) is None for type_ in kernel.arg_types)
+        and (all(map(_has_floats, kernel.arg_types)) or not _DIVIDES_BY_A_VALUE.search(text))
     )
 
 
 def _has_floats(type_: Attribute) -> bool:
-    if image_of(type_) is not None or not isinstance(type_, MemRefType):
+    if not isinstance(type_, MemRefType):
         return False
     return isinstance(cast("MemRefType[Attribute]", type_).element_type, AnyFloat)
 
@@ -119,7 +135,7 @@ def _launch(queue: cl.CommandQueue, program: cl.Program, group: _Group) -> None:
     buffers = [cl.Buffer(queue.context, flags, hostbuf=memory) for memory in memories]
     for number, argument in enumerate((*buffers, *map(np.int32, group.bounds))):
         kernel.set_arg(number, argument)
-    cl.enqueue_nd_range_kernel(queue, kernel, group.local_size, group.local_size)
+    cl.enqueue_nd_range_kernel(queue, kernel, group.global_size, group.local_size)
     queue.finish()
 
 

@@ -8,7 +8,7 @@ from threading import Event
 import numpy as np
 import pyopencl as cl
 import pytest
-from xdsl.dialects.builtin import MemRefType, f32
+from xdsl.dialects.builtin import MemRefType, f32, i32
 
 from clopt.backends.kernel_source import ROUNDING_OPTION, split_kernels
 from clopt.backends.pyopencl_runtime import build, find_device, workers
@@ -94,11 +94,23 @@ def test_small_sources_need_no_helpers() -> None:
     assert workers.share_work(split_kernels(SOURCE), "", pytest.fail, pytest.fail) == {}
 
 
-def test_small_programs_are_compiled_at_their_first_launch(device: str) -> None:
+def test_a_kernel_without_a_local_size_is_left_for_its_first_launch(device: str) -> None:
     chosen = find_device(device)
     program = from_source(cl.Context([chosen.handle]), chosen, SOURCE, OPTIONS)
-    kernel = Kernel("two", (MemRefType(f32, [64]),), frozenset({0}), (64,), (1,))
+    kernel = Kernel("two", (MemRefType(f32, [64]),), frozenset({0}), (64,), None)
     assert not compile_by_launching(chosen, program, SOURCE, OPTIONS, [kernel])
+
+
+@pytest.mark.parametrize("operation", ["%", "/ "])
+def test_integers_that_may_divide_by_zero_are_left_for_the_first_launch(
+    device: str, operation: str
+) -> None:
+    """The zeros of the launch would end the process where a model of an older clopt divides."""
+    source = f"__kernel void quotient(__global int *y) {{\n    y[0] = 7 {operation}y[1];\n}}\n"
+    chosen = find_device(device)
+    program = from_source(cl.Context([chosen.handle]), chosen, source, OPTIONS)
+    kernel = Kernel("quotient", (MemRefType(i32, [64]),), frozenset({0}), (64,), (1,))
+    assert not compile_by_launching(chosen, program, source, OPTIONS, [kernel])
 
 
 @pytest.mark.usefixtures("helpers")
