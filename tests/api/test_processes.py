@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import clopt
-from clopt.context import collected_rarely
 from clopt.errors import CloptWarning, warn
+from clopt.garbage import collected_rarely
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 COPIES: dict[str, Callable[[object], object]] = {
