@@ -18,6 +18,7 @@ from typing import cast
 from ..errors import CloptError
 from ..messages.printable import printable
 from .reading import check_regular, read_file
+from .writing import write_atomically
 
 FILES = "files"
 """The key of a manifest under which it lists the files, by path with their digests."""
@@ -45,6 +46,19 @@ def replace_folder(
             fresh.rename(place)
     except OSError as error:
         raise CloptError(f"Cannot write the folder {folder}: {error.strerror}.") from error
+
+
+def add_written(folder: Path, manifest: str, file: Path) -> None:
+    """List a file that clopt wrote below `folder` later, such as a report, in its manifest.
+
+    Nothing happens for a file that lies elsewhere. Raises OSError where clopt cannot write.
+    """
+    place, path = folder.resolve(), file.resolve()
+    if not path.is_relative_to(place) or not path.is_file():
+        return
+    description = json.loads(read_file(place / manifest))
+    description[FILES][path.relative_to(place).as_posix()] = _digest_of_file(path)
+    write_atomically(place / manifest, f"{json.dumps(description, indent=2)}\n".encode())
 
 
 def digest(content: bytes) -> str:

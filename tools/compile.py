@@ -7,9 +7,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..backends.host_c import check_model_name, model_name
+from ..backends import graph_files, saved_model
+from ..backends.host_c import check_model_name, model_name, package_text
 from ..dialects.cl import target_of
 from ..errors import CloptError
+from ..files.folders import add_written
 from ..messages.printable import printable
 from .console import (
     Options,
@@ -20,6 +22,7 @@ from .console import (
     terminal,
     user_errors,
     write_whole,
+    writing,
 )
 from .memory_report.files import check_path, write_report
 from .memory_report.summary import memory_table
@@ -35,6 +38,12 @@ clopt-compile model.onnx --quantize int8 --calibrate data.npz -o folder
 clopt-compile model.onnx --quantize int8 --target vta=prefer --emit=graphs -o folder
 clopt-compile model.onnx --memory-report memory.html -o folder
 """
+
+_MANIFESTS = {
+    "saved": saved_model.DESCRIPTION,
+    "c": package_text.DESCRIPTION,
+    "graphs": graph_files.DESCRIPTION,
+}
 
 OPTIONS: Options = [
     (("model",), {"help": "an .onnx or .mlir file, or - for one of them on stdin"}),
@@ -157,10 +166,18 @@ def run(options: argparse.Namespace) -> None:
     if model.quantization is not None:
         terminal().print(quantization_table(model.quantization))
         write_whole(options.quantize_report, model.quantization.to_json())
+        _note_report(options, Path(options.quantize_report))
     if options.memory_report:
         terminal().print(memory_table(model.memory))
         title = f"{source.stem} for {target_of(model.module).name}"
         write_report(model.memory, title, options.memory_report)
+        _note_report(options, options.memory_report)
+
+
+def _note_report(options: argparse.Namespace, report: Path) -> None:
+    """List a report in the folder of the model there, so that compiling again replaces both."""
+    with writing(report):
+        add_written(Path(options.output), _MANIFESTS[options.emit], report)
 
 
 def _library_name(options: argparse.Namespace, source: ModelSource) -> str | None:

@@ -25,6 +25,10 @@ def check_output(path: Path, names: Sequence[str]) -> None:
             f"{path}: the model has {len(names)} outputs and an .npy file holds one; name an .npz "
             "file or a folder."
         )
+    if path.suffix not in ("", ".npy", ".npz") and not path.is_dir():
+        raise CloptError(
+            f"{path}: name an .npz file, an .npy file or a folder; for this name make the folder."
+        )
     if path.suffix not in (".npy", ".npz"):
         files = [_file_name(name) for name in names]
         double = next((file for file in files if files.count(file) > 1), None)

@@ -7,8 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import CloptError
-from ..files.caches import cache_place
+from ..errors import CloptError, warn
+from ..files.caches import cache_place, is_private
 from ..messages.printable import printable
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def databases_for(model: object, named: str | PathLike[str] | None) -> list[Path
     if choice == OFF:
         return []
     beside = [database_beside(model)] if isinstance(model, str | Path) else []
-    cached = database_in_cache()
-    return [*beside, *([] if cached is None else [cached])]
+    return [*beside, *_private_in_cache()]
 
 
 def tuning_for(
@@ -82,3 +81,17 @@ def tuning_for(
     if os.environ.get(CHOICE) == OFF:
         return Tuning()
     return Tuning(places=(*files, SHIPPED), **place)
+
+
+def _private_in_cache() -> list[Path]:
+    """Return the database in the user's cache, unless other users could have written it."""
+    cached = database_in_cache()
+    if cached is None or not cached.exists():
+        return []
+    if is_private(cached.resolve()):
+        return [cached]
+    warn(
+        f"{cached} is left out, since other users could have written it or its folder; "
+        f"make both yours alone: chmod go-w {cached} {cached.parent}."
+    )
+    return []

@@ -11,6 +11,7 @@ import pytest
 
 from clopt import CloptError
 from clopt.files.folders import FILES, digests, replace_folder
+from clopt.tools import compile
 
 
 def write(folder: Path, **contents: str) -> None:
@@ -102,3 +103,21 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     with pytest.raises(CloptError, match="out exists and is a file; name another folder"):
         write(tmp_path / "out", a="1")
     assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_a_report_in_the_folder_belongs_to_the_model(tmp_path: Path) -> None:
+    folder, model = tmp_path / "out", tmp_path / "net.mlir"
+    model.write_text(
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %y = nn.unary exp %x : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  func.return %y : tensor<4xf32>\n}"
+    )
+    for emit in ("saved", "c"):
+        words = ["--emit", emit, "-o", str(folder / emit), "--target", "pocl"]
+        words += ["--memory-report", str(folder / emit / "memory.svg")]
+        for _ in range(2):
+            compile.main([str(model), *words])
+        (folder / emit / "memory.svg").write_text("mine")
+        with pytest.raises(SystemExit):
+            compile.main([str(model), *words])
+        assert (folder / emit / "memory.svg").read_text() == "mine"

@@ -99,6 +99,16 @@ def two_outputs(path: Path, names: tuple[str, str]) -> Path:
     return path
 
 
+def test_outputs_with_a_strange_suffix(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    said = refusal(capsys, run.main, model, "-o", tmp_path / "out.txt")
+    assert "out.txt: name an .npz file, an .npy file or a folder" in said
+    (tmp_path / "out.txt").mkdir()
+    run.main([str(model), "-o", str(tmp_path / "out.txt")])
+    assert [path.name for path in (tmp_path / "out.txt").iterdir()] == ["y.npy"]
+
+
 def test_npy_takes_one_output(model: Path, tmp_path: Path):
     given, result = tmp_path / "x.npy", tmp_path / "y.npy"
     np.save(given, X)

@@ -12,6 +12,7 @@ import pytest
 import clopt
 from clopt.dialects import cl, tir
 from clopt.dialects.cl import target_of
+from clopt.errors import CloptWarning
 from clopt.passes.tir import tuning_database
 from clopt.passes.tir.tuning_database import Device, TuningDatabase
 from clopt.passes.tir.tuning_record import Record, facts_that_count
@@ -90,6 +91,17 @@ def test_databases_are_found(
         is_tuned(model)
 
 
+def test_one_in_the_cache_that_others_could_have_written_is_left_out(model: Path) -> None:
+    in_cache(model, tuned(model))
+    cached = database_in_cache()
+    assert cached is not None
+    cached.chmod(0o666)
+    with pytest.warns(CloptWarning, match=r"tuning\.jsonl is left out, since other users could"):
+        assert not is_tuned(model)
+    cached.chmod(0o644)
+    assert is_tuned(model)
+
+
 def test_the_one_that_clopt_brings(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(f"{each.line}\n" for each in tuned(model))
     monkeypatch.setattr(tuning_database, "_shipped", lambda _: TuningDatabase.of_text(text, "x"))
@@ -112,7 +124,8 @@ def test_records_of_the_device_come_without_a_remark(model: Path) -> None:
     target = target_of(clopt.compile(model, device=device).module)
     assert isinstance(target, cl.Target)
     facts = facts_that_count(target)
-    spelled = [f"{name}={target.fact(name)}".replace("False", "false") for name, _ in facts]
+    spelled = [f"{name}={target.fact(name)}" for name, _ in facts]
+    spelled = [word.replace("=False", "=false").replace("=True", "=true") for word in spelled]
     here = Device(device_name(device), device.driver)
     own = {"target": target.name, "facts": facts}
     words = " ".join([target.name, *spelled])
