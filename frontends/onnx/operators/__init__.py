@@ -19,6 +19,7 @@ from . import (
     linear,
     normalization,
     pooling,
+    qlinear,
     quantization,
     recurrent,
     reduction,
@@ -48,7 +49,7 @@ TABLES: Mapping[str, Table] = {
         **signal.TABLE,
         **vision.TABLE,
     },
-    "com.microsoft": contrib.TABLE,
+    "com.microsoft": {**contrib.TABLE, **qlinear.TABLE},
 }
 """Ours, by domain: operator name to the opsets at which its meaning changed."""
 

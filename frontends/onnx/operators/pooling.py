@@ -46,23 +46,24 @@ def import_max_pool(node: NodeContext) -> Results:
 
 def average_pool(dilated: bool) -> Handler:
     """AveragePool; dilations came with opset 19."""
+    return lambda node: average(node, node.input(0), dilated)
 
-    def handler(node: NodeContext) -> SSAValue:
-        window = read_window(node, dilated=dilated)
-        return node.add(
-            nn.PoolOp(
-                node.input(0),
-                "average",
-                window.kernel,
-                strides=window.strides,
-                dilations=window.dilations,
-                pads=window.pads,
-                ceil_mode=node.flag("ceil_mode"),
-                count_include_pad=node.flag("count_include_pad"),
-            )
+
+def average(node: NodeContext, x: SSAValue, dilated: bool) -> SSAValue:
+    """The means of x, which has the shape of the first input, over the node's windows."""
+    window = read_window(node, dilated=dilated)
+    return node.add(
+        nn.PoolOp(
+            x,
+            "average",
+            window.kernel,
+            strides=window.strides,
+            dilations=window.dilations,
+            pads=window.pads,
+            ceil_mode=node.flag("ceil_mode"),
+            count_include_pad=node.flag("count_include_pad"),
         )
-
-    return handler
+    )
 
 
 def lp_pool(dilated: bool) -> Handler:

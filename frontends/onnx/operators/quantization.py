@@ -92,12 +92,12 @@ def import_qlinear_matmul(node: NodeContext) -> SSAValue:
     """QLinearMatMul: the product of dequantised matrices, quantised."""
     builder = node.builder
     a_scale, a_zero = (_per_row(builder, node.input(index)) for index in (1, 2))
-    a = _dequantised(builder, node.input(0), a_scale, a_zero)
-    b = _dequantised(builder, node.input(3), node.input(4), node.input(5))
-    return _quantised(builder, matmul(builder, a, b), node.input(6), node.input(7))
+    a = dequantised(builder, node.input(0), a_scale, a_zero)
+    b = dequantised(builder, node.input(3), node.input(4), node.input(5))
+    return quantised(builder, matmul(builder, a, b), node.input(6), node.input(7))
 
 
-def _dequantised(
+def dequantised(
     builder: Builder, q: SSAValue, scale: SSAValue | None, zero_point: SSAValue | None
 ) -> SSAValue:
     """Integers as floats; scale and zero point broadcast with them."""
@@ -105,7 +105,7 @@ def _dequantised(
     return builder.add(nn.DequantizeOp(q, factor, _scalar_or_self(builder, zero_point)))
 
 
-def _quantised(builder: Builder, x: SSAValue, scale: SSAValue, zero_point: SSAValue) -> SSAValue:
+def quantised(builder: Builder, x: SSAValue, scale: SSAValue, zero_point: SSAValue) -> SSAValue:
     step = builder.cast(_scalar_or_self(builder, scale), f32)
     return builder.add(nn.QuantizeOp(x, step, _scalar_or_self(builder, zero_point)))
 
@@ -161,14 +161,14 @@ def import_qlinear_conv(node: NodeContext) -> SSAValue:
     builder, bias = node.builder, node.optional(8)
     x_zero, w_zero = _zero_points(node, 2, 5)
     x_scale, w_scale = node.input(1), node.input(4)
-    x = _dequantised(builder, node.input(0), x_scale, x_zero)
+    x = dequantised(builder, node.input(0), x_scale, x_zero)
     scale, zero = (_per_channel(node, each) for each in (w_scale, w_zero))
-    w = _dequantised(builder, node.input(3), scale, zero)
+    w = dequantised(builder, node.input(3), scale, zero)
     if bias is not None:
         step = builder.binary("mul", *(_scalar_or_self(builder, s) for s in (x_scale, w_scale)))
         none = builder.constant(np.zeros((), np.int32))
-        bias = _dequantised(builder, bias, step, none)
-    return _quantised(builder, _conv(node, 3, x, w, bias), node.input(6), node.input(7))
+        bias = dequantised(builder, bias, step, none)
+    return quantised(builder, _conv(node, 3, x, w, bias), node.input(6), node.input(7))
 
 
 TABLE: Table = {

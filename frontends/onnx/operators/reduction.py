@@ -148,14 +148,19 @@ def flattened(function: AlongAxis) -> Handler:
     """An operator over all dimensions from an axis on, taken as one (before opset 13)."""
 
     def handler(node: NodeContext) -> SSAValue:
-        shape, builder = node.shape(), node.builder
         axis = node.axis(node.integer("axis", 1), node.rank())
-        if math.prod(shape[axis + 1 :]) == 1:
-            return function(builder, node.input(0), axis)
-        matrix = (math.prod(shape[:axis]), math.prod(shape[axis:]))
-        return builder.reshape(function(builder, builder.reshape(node.input(0), matrix), 1), shape)
+        return over_rows(function, node.builder, node.input(0), axis)
 
     return handler
+
+
+def over_rows(function: AlongAxis, builder: Builder, x: SSAValue, axis: int) -> SSAValue:
+    """A function over all dimensions of x from an axis on, taken as one."""
+    shape = shape_of(x)
+    if math.prod(shape[axis + 1 :]) == 1:
+        return function(builder, x, axis)
+    matrix = (math.prod(shape[:axis]), math.prod(shape[axis:]))
+    return builder.reshape(function(builder, builder.reshape(x, matrix), 1), shape)
 
 
 TABLE: Table = {
