@@ -13,21 +13,12 @@ from ..dialects.cl import target_of
 from ..errors import CloptError
 from ..files.folders import add_written
 from ..messages.printable import printable
-from .console import (
-    Options,
-    about,
-    gather_target,
-    make_parser,
-    table,
-    terminal,
-    user_errors,
-    write_whole,
-    writing,
-)
+from .console import Options, about, gather_target, make_parser, user_errors, write_whole, writing
 from .memory_report.files import check_path, write_report
 from .memory_report.summary import memory_table
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .quantization_table import quantization_table
+from .tables import table, terminal
 
 EXAMPLES = """\
 clopt-compile model.onnx --dim batch=1 -o folder
@@ -162,13 +153,14 @@ def run(options: argparse.Namespace) -> None:
     for kind, tensors in (("input", model.inputs), ("output", model.outputs)):
         for tensor in tensors:
             rows.add_row(kind, printable(tensor.name), tensor.form)
-    terminal().print(rows)
+    console = terminal()
+    console.print(rows)
     if model.quantization is not None:
-        terminal().print(quantization_table(model.quantization))
+        console.print(quantization_table(model.quantization))
         write_whole(options.quantize_report, model.quantization.to_json())
         _note_report(options, Path(options.quantize_report))
     if options.memory_report:
-        terminal().print(memory_table(model.memory))
+        console.print(memory_table(model.memory))
         title = f"{source.stem} for {target_of(model.module).name}"
         write_report(model.memory, title, options.memory_report)
         _note_report(options, options.memory_report)

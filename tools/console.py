@@ -9,21 +9,17 @@ import warnings
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from textwrap import indent
 from types import TracebackType
 from typing import Any, TypeAlias
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
 from ..errors import CloptError, CloptWarning
 from ..messages.open_dimensions import for_options
 from ..version import VERSION
 from .mistakes import suggest_options
+from .tables import terminal
 
 EXIT_USER_ERROR = 1
 
@@ -172,14 +168,6 @@ def print_remarks(remarks: Sequence[str]) -> None:
         print(f"remark: {remark}", file=sys.stderr)
 
 
-def terminal(stderr: bool = False) -> Console:
-    """A console for tables, wide enough for all columns where the output is no terminal."""
-    # Names of tensors and files may look like markup.
-    plain = partial(Console, stderr=stderr, markup=False, emoji=False)
-    console = plain()
-    return console if console.is_terminal else plain(width=200)
-
-
 @contextmanager
 def progress(message: str) -> Generator[None]:
     """Show `message` with a spinner while the body runs; nothing when stderr is not a terminal."""
@@ -200,11 +188,6 @@ def about(name: str) -> Generator[None]:
         if Path(name).name in str(error):
             raise
         raise CloptError(f"{name}: {for_options(error)}") from error
-
-
-def table(*columns: str, title: str | None = None) -> Table:
-    """An empty table in the style of all our tools."""
-    return Table(*columns, title=title, title_justify="left", box=box.SIMPLE)
 
 
 STDIN = "-"

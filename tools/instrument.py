@@ -16,8 +16,9 @@ from xdsl.passes import ModulePass
 
 from ..dialects.cl.target_attr import abbreviated_target
 from ..messages.source import ELIDED
-from .console import table, terminal, writing
+from .console import writing
 from .foreign import is_ours
+from .tables import table, terminal
 
 # A constant with several values, in hexadecimal or as a list, and the shape in its type.
 _CONSTANT = re.compile(r'dense<(?:\[[^>]*\]|"0x[0-9A-F]*")>( : \w+<((?:\d+x)*))')

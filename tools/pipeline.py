@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..errors import CloptError
 from ..messages.sentences import did_you_mean
-from .console import table, terminal
+from .tables import table, terminal
 
 PassFactories = Mapping[str, Callable[[], type[ModulePass]]]
 

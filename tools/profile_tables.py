@@ -9,7 +9,7 @@ from rich.table import Table
 
 from ..messages.printable import printable
 from ..reports.profile import Group, Profile
-from .console import table
+from .tables import table
 
 TOP = 25
 """Rows of a table; the last stands for all others."""

@@ -6,7 +6,7 @@ from rich.table import Table
 
 from ..messages.printable import printable
 from ..reports.quantization import QuantizationReport
-from .console import table
+from .tables import table
 
 
 def quantization_table(report: QuantizationReport) -> Table:

@@ -16,19 +16,11 @@ from .. import api
 from ..errors import CloptError
 from ..messages.printable import printable
 from ..tensor_info import describe
-from .console import (
-    Options,
-    gather_target,
-    make_parser,
-    print_remarks,
-    table,
-    terminal,
-    user_errors,
-    write_whole,
-)
+from .console import Options, gather_target, make_parser, print_remarks, user_errors, write_whole
 from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .outputs import check_output, write_outputs
+from .tables import table, terminal
 
 EXAMPLES = """\
 clopt-run model.onnx --dim batch=1                 random inputs, a summary of the outputs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -58,6 +59,7 @@ def test_the_page_shows_what_the_command_prints(tmp_path: Path) -> None:
     done = processes.run(
         [sys.executable, "-c", main, *words[1:]],
         cwd=tmp_path,
+        env=dict(os.environ),  # readline, which pytest loads, gives other children COLUMNS=80
         capture_output=True,
         text=True,
         check=True,

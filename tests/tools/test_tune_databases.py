@@ -40,11 +40,14 @@ def sentence(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 
 
 def test_show(capsys: pytest.CaptureFixture[str], database: Path) -> None:
-    row = shown(capsys, "show", database).splitlines()[3].split()
-    assert row[:3] == ["0123456789abcdef", "conv", "pocl"]
+    device, heading, _, line = shown(capsys, "show", database).splitlines()
+    assert device.startswith("target pocl, ")
+    assert heading.split()[:2] == ["kernel", "nodes"]
+    row = line.split()
+    assert row[:2] == ["0123456789abcdef", "conv"]
     assert row[-6:] == ["3", "1", "9", "3", "3.00", "rows"]
     text = shown(capsys, "show", database, "--kernel", "0123")
-    times = [line.split()[4] for line in text.splitlines()[3:] if line.strip()]
+    times = [line.split()[0] for line in text.splitlines()[3:]]
     assert times == ["3", "9", "crashed"]
     assert "the default" in text
     assert "SIGSEGV" in text
@@ -66,7 +69,7 @@ def test_diff(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path
     assert shown(capsys, "diff", database, database) == "no difference beyond the noise\n"
     other = tmp_path / "other.jsonl"
     records.append(other, [DEFAULT])
-    row = shown(capsys, "diff", database, other).splitlines()[3].split()
+    row = shown(capsys, "diff", database, other).splitlines()[2].split()
     assert row[-4:] == ["3", "9", "3.00", "another"]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from ...reports.memory import MemoryReport
-from ..console import table
+from ..tables import table
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ...errors import CloptError
-from ..console import Options, make_parser, read_bytes, terminal, user_errors, write_whole
+from ..console import Options, make_parser, read_bytes, user_errors, write_whole
+from ..tables import terminal
 from .mlir_module import describe_mlir, reduce_mlir
 from .onnx_model import describe_onnx, reduce_onnx
 from .search import PLACE, Judge

@@ -8,7 +8,8 @@ from pathlib import Path
 from ...messages.printable import printable
 from ...tuning import records
 from ...tuning.records import Difference
-from ..console import Options, make_parser, print_remarks, table, terminal
+from ..console import Options, make_parser, print_remarks
+from ..tables import cut_text, table, terminal
 from .cells import microseconds
 
 EXAMPLES = """\
@@ -31,11 +32,12 @@ def main(args: Sequence[str]) -> None:
         terminal().print("no difference beyond the noise")
         return
     columns = ("kernel", "nodes", "target", "device", "before, us", "after, us", "ratio", "plan")
-    rows = table(*columns)
+    rows = table(*columns, cut=("nodes", "target", "device"))
     for difference in found:
         one = difference.any
         rows.add_row(
-            *map(printable, (one.kernel, one.nodes, one.target, one.device)),
+            printable(one.kernel),
+            *map(cut_text, (one.nodes, one.target, one.device)),
             microseconds(difference.before),
             microseconds(difference.after),
             *_change(difference),

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...tuning import records
-from ..console import Options, make_parser, print_remarks, terminal
+from ..console import Options, make_parser, print_remarks
+from ..tables import terminal
 
 EXAMPLES = """\
 clopt-tune merge phone.jsonl server.jsonl -o all.jsonl

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ...errors import CloptError
 from ...tuning import records
-from ..console import Options, make_parser, print_remarks, terminal
+from ..console import Options, make_parser, print_remarks
+from ..tables import terminal
 
 EXAMPLES = """\
 clopt-tune prune model.tuning.jsonl

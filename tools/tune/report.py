@@ -9,7 +9,8 @@ from ...errors import CloptError
 from ...tuning import records
 from ...tuning.history import histories
 from ...tuning.places import SUFFIX
-from ..console import Options, make_parser, print_remarks, terminal, write_whole
+from ..console import Options, make_parser, print_remarks, write_whole
+from ..tables import terminal
 from ..tune_report.page import page
 
 EXAMPLES = """\

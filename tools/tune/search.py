@@ -28,15 +28,9 @@ from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import Model
 from ...tuning.places import database_beside
 from ...tuning.session import Budget, Outcome, Session
-from ..console import (
-    Options,
-    gather_target,
-    make_parser,
-    print_remarks,
-    table,
-    terminal,
-)
+from ..console import Options, gather_target, make_parser, print_remarks
 from ..option_values import parse_dims, parse_seconds
+from ..tables import cut_text, table, terminal
 from .choice_stages import ChoiceStages
 from .machines import MACHINES, check, is_here, machines_of
 
@@ -298,29 +292,42 @@ def _tell_rest(search: Session) -> None:
     )
 
 
+_NO_GAIN = {
+    "untried": "only the default has been timed.",
+    "noise": "no plan is faster than the default by more than the noise of the measurements.",
+    "network": "a plan is faster alone, but the network as a whole is not, so the default stays.",
+}
+"""The words of the column `gain`, and their meanings."""
+
+
 def _print(outcomes: Sequence[Outcome], confirmation: Confirmation | None) -> None:
     refuted = {result.kernel for result in confirmation.refuted} if confirmation else set[str]()
-    rows = table("kernel", "launches", "plans", "default, us", "best, us", "gain", "rule", "nodes")
+    heading = ("kernel", "launches", "plans", "default, us", "best, us", "gain", "rule", "nodes")
+    rows = table(*heading, cut=("kernel", "rule", "nodes"))
     present = [each for each in outcomes if each.task.launches]
     for each in sorted(present, key=lambda outcome: -outcome.saved):
         before, after = each.default.microseconds, each.best.microseconds
         gain = "" if before is None or after is None else f"{before / after:.2f}"
         if each.task.kernel in refuted:
-            gain = "none in the network"
+            gain = "network"
         elif each.plans == 1:
-            gain = "not searched"
+            gain = "untried"
         elif not each.gains:
-            gain = "within the noise"
+            gain = "noise"
         rows.add_row(
-            f"@{each.task.name}",
+            cut_text(f"@{each.task.name}"),
             str(each.task.launches),
             str(each.plans),
             *("" if time is None else f"{time:.4g}" for time in (before, after)),
             gain,
-            each.best.plan.rule,
-            each.task.nodes[:40],
+            cut_text(each.best.plan.rule),
+            cut_text(each.task.nodes[:40]),
         )
     terminal().print(rows)
+    gains = set(rows.columns[heading.index("gain")].cells)
+    for word, meaning in _NO_GAIN.items():
+        if word in gains:
+            print(f"{word}: {meaning}")
     if confirmation is not None:
         before, after = confirmation.before.median, confirmation.after.median
         print(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 from rich.table import Table
@@ -10,7 +11,8 @@ from rich.table import Table
 from ...messages.printable import printable
 from ...tuning import records
 from ...tuning.records import Summary
-from ..console import Options, make_parser, print_remarks, table, terminal
+from ..console import Options, make_parser, print_remarks
+from ..tables import cut_text, table, terminal
 from .cells import microseconds
 
 EXAMPLES = """\
@@ -36,23 +38,26 @@ def main(args: Sequence[str]) -> None:
     found = records.read(options.databases)
     print_remarks(found.remarks)
     known = records.summaries(found.records)
-    if options.kernel is None:
-        terminal().print(_kernels(known))
-    else:
-        terminal().print(_plans([k for k in known if k.any.kernel.startswith(options.kernel)]))
+    if options.kernel is not None:
+        known = [each for each in known if each.any.kernel.startswith(options.kernel)]
+    console = terminal()
+    for device, summaries in groupby(sorted(known, key=_device), _device):
+        rows = _kernels if options.kernel is None else _plans
+        # A line of its own: in each row, the names of devices would take most of a terminal.
+        target, name, driver = map(printable, device)
+        console.print(f"target {target}, {name}, driver {driver}", highlight=False, soft_wrap=True)
+        console.print(rows([*summaries]))
+
+
+def _device(summary: Summary) -> tuple[str, str, str]:
+    record = summary.any
+    return record.target, record.device, record.driver
 
 
 def _kernels(known: Sequence[Summary]) -> Table:
     rows = table(
-        *("kernel", "nodes", "target", "device", "driver"),
-        *(
-            "plans",
-            "faults",
-            "default, us",
-            "best, us",
-            "gain",
-            "rule or choice of the best",
-        ),
+        *("kernel", "nodes", "plans", "faults", "default, us", "best, us", "gain", "best rule"),
+        cut=("nodes", "best rule"),
     )
     for each in known:
         one, best, default = each.any, each.best, each.default
@@ -60,22 +65,22 @@ def _kernels(known: Sequence[Summary]) -> Table:
         if best and default and best.microseconds and default.microseconds:
             gain = f"{default.microseconds / best.microseconds:.2f}"
         rows.add_row(
-            *map(printable, (one.kernel, one.nodes, one.target, one.device, one.driver)),
+            printable(one.kernel),
+            cut_text(one.nodes),
             *map(str, (len(each.records), each.faults)),
             *(microseconds(default), microseconds(best), gain),
-            "" if best is None else best.rule[0] if best.plan else best.tried,
+            cut_text("" if best is None else best.rule[0] if best.plan else best.tried),
         )
     return rows
 
 
 def _plans(known: Sequence[Summary]) -> Table:
-    rows = table("device", "driver", "us", "noise", "runs", "when", "plan, and why it has no time")
+    rows = table("us", "noise", "runs", "when", "plan, and why it has no time")
     for each in known:
         ranked = sorted(each.records, key=lambda record: (record.least, record.tried))
         for record in ranked:
             default = ", the default" if record.default else ""
             rows.add_row(
-                *map(printable, (record.device, record.driver)),
                 microseconds(record),
                 f"{record.noise:.1%}" if record.microseconds else "",
                 *(str(record.runs), printable(record.when)),
