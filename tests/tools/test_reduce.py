@@ -111,3 +111,30 @@ def test_least() -> None:
     assert least(range(100), is_enough) == [3, 47, 90]
     assert len(calls) < 80
     assert least([1, 2], lambda items: True) == []
+
+
+def test_an_interrupted_search_keeps_the_best_so_far(
+    model: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each success is told at once and written at once."""
+    result = tmp_path / "small.onnx"
+
+    def ask(judge: Judge, content: bytes) -> bool:
+        judge.trials += 1
+        if judge.trials == 4:
+            raise KeyboardInterrupt
+        return b"HardSwish" in content
+
+    monkeypatch.setattr(Judge, "_ask", ask)
+    with pytest.raises(SystemExit) as left:
+        _reduce(model, result, "")
+    assert left.value.code == 130
+    nodes = len(onnx.load(result).graph.node)
+    assert nodes < 7
+    *successes, last = capsys.readouterr().err.splitlines()
+    assert successes[0].startswith("after 1 runs of the command: 7 nodes, ")
+    assert successes[-1].partition(": ")[2].startswith(f"{nodes} node")
+    assert last.startswith(f"clopt-reduce: interrupted; {result} has the best so far: {nodes} node")

@@ -50,6 +50,22 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
+class _Keeper:
+    """Writes each smaller file at once, so that whatever ends the search loses nothing."""
+
+    def __init__(self, output: Path, describe: Callable[[bytes], str]) -> None:
+        self._output = output
+        self._describe = describe
+        self._told = ""
+
+    def __call__(self, judge: Judge) -> None:
+        write_whole(self._output, judge.best)
+        told = self._describe(judge.best)
+        if told != self._told:
+            print(f"after {judge.trials} runs of the command: {told}", file=sys.stderr)
+            self._told = told
+
+
 def run(options: argparse.Namespace, command: Sequence[str]) -> None:
     """Reduce a file; only a file that was found interesting is written."""
     path: Path = options.model
@@ -60,14 +76,19 @@ def run(options: argparse.Namespace, command: Sequence[str]) -> None:
             f"Give a command behind --, with {PLACE} where the path of a candidate goes."
         )
     content = read_bytes(str(path))
-    judge = Judge(command, path.suffix, options.timeout, options.while_fails)
+    reduce, describe = FORMATS[path.suffix]
+    before = describe(content)
+    keep = _Keeper(options.output, describe)
+    judge = Judge(command, path.suffix, options.timeout, options.while_fails, found=keep)
     if not judge(content):
         rule = "fail" if options.while_fails else "exit with code 0"
         raise CloptError(f"The command does not {rule} on {path} itself: nothing to reduce.")
-    reduce, describe = FORMATS[path.suffix]
-    before = describe(content)
-    reduce(content, judge)
-    write_whole(options.output, judge.best)
+    try:
+        reduce(content, judge)
+    except KeyboardInterrupt:
+        kept = f"{options.output} has the best so far: {describe(judge.best)}"
+        print(f"clopt-reduce: interrupted; {kept}.", file=sys.stderr)
+        raise
     terminal().print(f"{options.output}: {describe(judge.best)}")
     terminal().print(f"before: {before}; the command ran {judge.trials} times")
 

@@ -28,6 +28,8 @@ class Judge:
     timeout: float
     while_fails: bool = False
     trials: int = 0
+    found: Callable[[Judge], None] | None = None
+    """Hears of each new `best`."""
     best: bytes = b""
     """The last candidate that was interesting."""
     _answers: dict[bytes, bool] = field(default_factory=dict[bytes, bool])
@@ -43,8 +45,10 @@ class Judge:
         key = hashlib.sha256(content).digest()
         if key not in self._answers:
             self._answers[key] = self._ask(content)
-        if self._answers[key]:
+        if self._answers[key] and content != self.best:
             self.best = content
+            if self.found is not None:
+                self.found(self)
         return self._answers[key]
 
     def _ask(self, content: bytes) -> bool:
