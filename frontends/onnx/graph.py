@@ -57,6 +57,14 @@ class Scope:
 _MOST_SHOWN = 100
 """The most nodes that a refusal lists."""
 
+_DATA_SIZED = ": the size of its result depends on values of the run; "
+_HINTS = {
+    "NonMaxSuppression": f"{_DATA_SIZED}cut the model before it (onnx.utils.extract_model) "
+    "and suppress boxes on the host",
+    "Unique": f"{_DATA_SIZED}cut the model before it and go on on the host",
+}
+"""What to do about operators that many networks have."""
+
 _SINGLE_PRECISION = ("Attention",)
 """Operators whose definition is a chain of operations that each would round a half result again."""
 
@@ -206,7 +214,8 @@ class GraphImporter:
                 f"{label}: {node.op_type} of opset {opset} is too old, opset {oldest} is the "
                 "oldest; convert the model with onnx.version_converter."
             )
-        raise CloptError(f"{label}: the operator {node.op_type} is not supported.")
+        hint = _HINTS.get(node.op_type, "")
+        raise CloptError(f"{label}: the operator {node.op_type} is not supported{hint}.")
 
     def _call(
         self,

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ....dialects import nn
-from ....dialects.nn.types import shape_of
+from ....dialects.nn.types import Array, shape_of
 from ..builder import array_size
 from ..node import NodeContext, Table
 
@@ -88,10 +88,22 @@ def import_reverse_sequence(node: NodeContext) -> SSAValue:
     return node.add(nn.GatherElementsOp(node.input(0), builder.expand(index, shape), time))
 
 
+def _known_choice(node: NodeContext, index: int) -> Array:
+    """The constant input that says which elements the result has."""
+    array = node.builder.known(node.input(index))
+    if array is None:
+        node.refuse(
+            "the size of its result depends on values of the run, but sizes must be known: keep "
+            "all elements and mask them with Where or a product, or cut the model before it "
+            "(onnx.utils.extract_model)."
+        )
+    return array
+
+
 def import_compress(node: NodeContext) -> SSAValue:
     """Compress by a constant condition is a gather."""
     builder, x = node.builder, node.input(0)
-    (chosen,) = np.nonzero(node.constant(1, "condition").reshape(-1))
+    (chosen,) = np.nonzero(_known_choice(node, 1).reshape(-1))
     axis = 0
     if node.has("axis"):
         axis = node.axis(node.integer("axis"), node.rank())
@@ -104,7 +116,7 @@ def import_compress(node: NodeContext) -> SSAValue:
 
 def import_non_zero(node: NodeContext) -> SSAValue:
     """NonZero of a constant; otherwise the shape of the result depends on the data."""
-    array = node.constant(0, "input")
+    array = _known_choice(node, 0)
     if array.ndim == 0:
         node.refuse("does not take scalars.")
     return node.builder.constant(np.stack(array.nonzero()).astype(np.int64))

@@ -83,8 +83,11 @@ def import_dft(node: NodeContext) -> SSAValue:
 def import_stft(node: NodeContext) -> SSAValue:
     """STFT: overlapping frames, gathered, windowed and transformed."""
     builder, x, window = node.builder, node.input(0), node.optional(2)
-    node.check_rank(0, 3, 3)
-    batch, total, parts = node.shape()
+    node.check_rank(0, 2, 3)
+    if node.rank() == 2:
+        # Real signals, as torch.onnx.export writes them and onnxruntime takes them.
+        x = builder.reshape(x, (*node.shape(), 1))
+    batch, total, parts = shape_of(x)
     step = node.constant_int(1, "frame step")
     length = total if window is None else array_size(window)
     length = node.constant_int(3, "frame length", length)

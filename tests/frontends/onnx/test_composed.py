@@ -17,6 +17,7 @@ SIGNALS = {
     "onesided": ("float[2,6,1] x", "y = DFT<onesided=1>(x)", 17),
     "padded": ("float[2,3,5,2] x", "y = DFT<axis=2>(x, n)", 17),
     "frames": ("float[2,20,1] x", "y = STFT(x, s, w)", 17),
+    "frames without complex parts": ("float[2,20] x", "y = STFT(x, s, w)", 17),
     "complex frames": ("float[1,16,2] x", "y = STFT<onesided=0>(x, s, , n)", 17),
 }
 

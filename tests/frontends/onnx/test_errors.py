@@ -90,7 +90,15 @@ SENTENCES = {
     ),
     "result that depends on data": (
         model(X, "y = NonZero(x)"),
-        "its input (input 0) is computed at run time",
+        "the size of its result depends on values of the run",
+    ),
+    "elements chosen by data": (
+        model("float[4] x, bool[4] c", "y = Compress(x, c)"),
+        "the size of its result depends on values of the run",
+    ),
+    "boxes chosen by data": (
+        model("float[1,9,4] x, float[1,2,9] c", "y = NonMaxSuppression(x, c)"),
+        "cut the model before it (onnx.utils.extract_model) and suppress boxes on the host",
     ),
     "runtime condition": (
         onnx.parser.parse_model("""
