@@ -16,6 +16,7 @@ from .arguments import A_DEVICE, check_place
 from .backends.clml.names import CLML_LIBRARIES
 from .backends.pyopencl_runtime.devices import Device, find_device, list_devices
 from .backends.pyopencl_runtime.place import choose_place
+from .clone import warn_of_hidden_installation
 from .compiled_cache import Request
 from .compiled_model import CompiledModel, make_model
 from .garbage import collected_rarely
@@ -132,6 +133,7 @@ def compile(
     `use_cache` keeps the built kernels on disk for the next process. Raises CloptError for a
     mistake in the model or the arguments.
     """
+    warn_of_hidden_installation()
     options: dict[str, Any] = {
         "fallback": fallback,
         "precision": precision,
@@ -196,6 +198,7 @@ def load(
 
     The arguments are those of `compile`.
     """
+    warn_of_hidden_installation()
     check_type("folder", folder, (str, PathLike), "the path that CompiledModel.save wrote to")
     check_place(device, context, queue, arena)
     from .backends.saved_model import load_model

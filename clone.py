@@ -1,0 +1,45 @@
+"""Clones of the repository that hide an installed clopt.
+
+The repository root is the package, so Python finds a clone named `clopt` in the folder of a script,
+or in the current folder of `python -c`, before what pip installed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+from .errors import warn
+from .version import VERSION
+
+
+@cache
+def warn_of_hidden_installation() -> None:
+    """Warn once if this is a clone that hides an installation of clopt elsewhere."""
+    ours = Path(__file__).parent
+    if not (ours / "pyproject.toml").is_file() or not _is_found_by_path(ours):
+        return
+    hidden = _installed_elsewhere(ours)
+    if hidden is not None:
+        warn(
+            f"this is clopt {VERSION} of the clone {ours}, which hides the one that is installed "
+            f"in {hidden}; to use that, start Python elsewhere or rename the clone."
+        )
+
+
+def _is_found_by_path(ours: Path) -> bool:
+    """Return whether the path of modules has the folder around a clone; installing adds none."""
+    return os.path.realpath(ours.parent) in map(os.path.realpath, sys.path)
+
+
+def _installed_elsewhere(ours: Path) -> Path | None:
+    """Return the folder of another installed package; an editable installation has none."""
+    from importlib.metadata import distributions
+
+    for distribution in distributions(name="clopt"):
+        folder = Path(str(distribution.locate_file("clopt")))
+        if (folder / "__init__.py").is_file() and not folder.samefile(ours):
+            return folder
+    return None
