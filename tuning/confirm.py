@@ -15,6 +15,7 @@ from .deadline import NEVER, Deadline
 from .session import Outcome
 from .times import Times
 from .trial import Result
+from .turns import CPU, Turns
 
 _ROUNDS = 9
 """Turns of each program."""
@@ -66,13 +67,17 @@ def _ratio(before: Times, after: Times) -> float:
 
 
 def take_turns(models: Iterable[CompiledModel], deadline: Deadline = NEVER) -> list[Runs]:
-    """Let programs of one network take turns, fewer where time is up."""
-    found = list(map(Runs, models))
+    """Let programs of one network take turns, fewer where time is up.
+
+    Like trials, they have the device alone: no other tuner of the user works meanwhile.
+    """
+    found, turns = list(map(Runs, models)), Turns()
     for number in range(_ROUNDS):
         if number >= _LEAST_ROUNDS and deadline.is_over:
             break
-        for runs in found if number % 2 else reversed(found):
-            runs.take()
+        with turns.beside_others(), turns.alone(found[0].resource):
+            for runs in found if number % 2 else reversed(found):
+                runs.take()
     return found
 
 
@@ -85,6 +90,12 @@ class Runs:
         self._names = _kernels(model)
         self._kernels: defaultdict[str, list[float]] = defaultdict(list)
         self._wholes: list[float] = []
+
+    @property
+    def resource(self) -> str:
+        """What it takes alone: see `Turns.alone`."""
+        is_cpu = cl.target_of(self._model.module).device_type == "cpu"
+        return CPU if is_cpu else self._model.device_name
 
     def take(self) -> None:
         """Run some inferences."""

@@ -8,18 +8,20 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
 from clopt.backends.targets import load_target
 from clopt.tuning import confirm as confirm_file
 from clopt.tuning import deadline as deadline_file
+from clopt.tuning import turns as turns_file
 from clopt.tuning.choices import ChoiceSession, Kind, Measured
 from clopt.tuning.confirm import take_turns
 from clopt.tuning.deadline import NEVER, Deadline, TimeIsUpError
 from clopt.tuning.session import Budget, Session
 from clopt.tuning.trial import Result, Task, Trial
+from clopt.tuning.turns import CPU, TurnMissedError, Turns
 from support.tuning.fake import FakeMachines, Notes
 from support.tuning.networks import residual_tasks
 
@@ -99,23 +101,42 @@ def test_trials_that_hang_do_not_hold_up_the_choice_of_layouts():
     assert [each.task for each in machines.tried] == [first, second]
 
 
-@pytest.mark.parametrize(("deadline", "turns"), [(NEVER, 9), (Deadline(0.0), 3)])
-def test_programs_take_fewer_turns_where_time_is_up(
-    monkeypatch: pytest.MonkeyPatch, deadline: Deadline, turns: int
-):
-    taken: list[object] = []
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The models that take turns, in their order; they run nothing."""
+    found: list[object] = []
 
     class Turn:
+        resource = CPU
+
         def __init__(self, model: object) -> None:
             self._model = model
 
         def take(self) -> None:
-            taken.append(self._model)
+            found.append(self._model)
 
     monkeypatch.setattr(confirm_file, "Runs", Turn)
-    models: Sequence[object] = ["a", "b"]
-    take_turns(models, deadline)  # pyright: ignore[reportArgumentType]
-    assert [taken.count(model) for model in models] == [turns] * 2
+    return found
+
+
+MODELS: Sequence[Any] = ["a", "b"]
+
+
+@pytest.mark.parametrize(("deadline", "turns"), [(NEVER, 9), (Deadline(0.0), 3)])
+def test_programs_take_fewer_turns_where_time_is_up(
+    taken: list[object], deadline: Deadline, turns: int
+):
+    take_turns(MODELS, deadline)
+    assert [taken.count(model) for model in MODELS] == [turns] * 2
+
+
+def test_a_network_is_measured_alone(taken: list[object], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(turns_file, "MOST_WAIT", 0.1)
+    with Turns().beside_others(), pytest.raises(TurnMissedError):
+        take_turns(MODELS)
+    assert not taken
+    take_turns(MODELS)
+    assert len(taken) == 18
 
 
 def never_end() -> None:
