@@ -179,6 +179,21 @@ PIPELINES: dict[str, tuple[ModulePass, ...]] = {
 }
 
 
+def _unverified(passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
+    return tuple(each for each in passes if not isinstance(each, VerifyPass))
+
+
+# Verifiers took a tenth of compiling when they ran at the end of every stage: here they run once
+# over the operations of the network and once over the finished program with its kernels.
+_COMPILE = (
+    *_unverified(SIMPLIFY + INTEGERS + PRECISION),
+    *FUSE,
+    *_unverified(LOWER + SCHEDULE + MEMORY),
+    VerifyPass(),
+)
+"""The passes of `opencl` as `clopt.compile` and the tools beside `clopt` run them."""
+
+
 @dataclass(frozen=True)
 class Tuning:
     """The tuning databases, and the device that runs: for passes that choose."""
@@ -204,6 +219,8 @@ def run_pipeline(
 ) -> None:
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
 
+    Of `opencl`, the passes before `nn-choose` and those behind `fuse` are verified together, at the
+    end; `clopt -p opencl` verifies each stage.
     `precision` is passed to `nn-mixed-precision`, if the pipeline has it. With
     `explain` passes add the choices of graphs and of layouts to the context's `explanations`.
     `plans` is the file of plans for `tir-choose-plan`, `tuning` the databases for that, for
@@ -229,7 +246,8 @@ def run_pipeline(
     def is_wanted(pass_: ModulePass) -> bool:
         return until is None or not isinstance(pass_, until)
 
-    passes = tuple(map(configured, takewhile(is_wanted, PIPELINES[name])))
+    passes = _COMPILE if name == "opencl" else PIPELINES[name]
+    passes = tuple(map(configured, takewhile(is_wanted, passes)))
     apply_within(ctx, module, passes, memory_limit, callback)
 
 
