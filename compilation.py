@@ -180,6 +180,12 @@ def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
     return parsed.module
 
 
+_NO_SAMPLES = (
+    "without calibration data every value is quantised for the range -8 to 8, which may cost "
+    "accuracy; give samples of the inputs (--calibrate, calibration=)"
+)
+
+
 def _quantize(
     module: ModuleOp,
     ctx: CloptContext,
@@ -194,9 +200,12 @@ def _quantize(
         if data is None and method is None and not report:
             return None
         raise CloptError('calibration is for quantised networks; pass quantize="int8", too.')
+    from .passes.remarks import add_remarks
     from .quantization import Quantization, quantize
 
     asked = Quantization.of(form, data, method, report)
+    if data is None and method is None:
+        add_remarks(module, [_NO_SAMPLES])
     return quantize(module, ctx, asked, lambda observed: prepare(observed).run)
 
 

@@ -13,9 +13,13 @@ def program_of(module: ModuleOp) -> ProgramOp:
     """The one program of `module`; raises CloptError if it has none or several."""
     programs = [op for op in module.body.block.ops if isinstance(op, ProgramOp)]
     if len(programs) != 1:
+        remedy = (
+            "keep one of its networks, each of which is a func.func of nn operations"
+            if programs
+            else "lower it with the pipeline opencl first"
+        )
         raise CloptError(
-            f"A compiled module has one cl.program, this one has {len(programs)}; lower it with "
-            "the pipeline opencl first."
+            f"A compiled module has one cl.program, this one has {len(programs)}; {remedy}."
         )
     return programs[0]
 

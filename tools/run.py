@@ -272,6 +272,14 @@ def _compare(
         if relative > allowed:
             wrong.append(f"{output.name} by {relative:.3g}, more than {allowed:g}")
     console.print(rows)
+    nans = [(port.name, np.count_nonzero(y != y)) for port, y in zip(model.outputs, outputs)]
+    print_remarks(
+        [
+            f"{count} of the values of {name} are NaN; NaNs count as equal."
+            for name, count in nans
+            if count
+        ]
+    )
     if wrong:
         raise CloptError(
             f"{source.name} differs from {options.compare}: {'; '.join(wrong)} of the largest "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import onnx
 from google.protobuf.message import DecodeError
@@ -32,11 +31,7 @@ class Model:
 
 def read_model(source: str | Path | bytes | ModelProto) -> Model:
     """Read a model from a file, its bytes or a parsed ModelProto."""
-    if not isinstance(cast("object", source), str | Path | bytes | ModelProto):
-        raise CloptError(
-            "A model is the path of a file, the bytes of an ONNX file, an onnx.ModelProto or a "
-            f"ModuleOp, not {type_name(source)}; export it to ONNX first."
-        )
+    source = _exported(source)
     folder: Path | None = None
     name = "the model"
     if isinstance(source, str | Path):
@@ -51,6 +46,22 @@ def read_model(source: str | Path | bytes | ModelProto) -> Model:
         raise CloptError(f"{name} is damaged: a name in it is not UTF-8.")
     functions = {(domain_of(f.domain), f.name, f.overload): f for f in source.functions}
     return Model(name, source.graph, _opsets(source, name), functions, folder)
+
+
+def _exported(source: object) -> str | Path | bytes | ModelProto:
+    """`source`, or the model in what `torch.onnx.export` returns; CloptError for anything else."""
+    if isinstance(source, str | Path | bytes | ModelProto):
+        return source
+    proto: object = getattr(source, "model_proto", None)  # of torch.onnx.ONNXProgram
+    if isinstance(proto, ModelProto):
+        return proto
+    remedy = "export it to ONNX first"
+    if hasattr(source, "forward") and hasattr(source, "state_dict"):  # a torch.nn.Module
+        remedy = "pass torch.onnx.export(model, inputs, dynamo=True)"
+    raise CloptError(
+        "A model is the path of a file, the bytes of an ONNX file, an onnx.ModelProto or a "
+        f"ModuleOp, not {type_name(source)}; {remedy}."
+    )
 
 
 def _texts(graph: GraphProto | FunctionProto) -> Iterator[object]:

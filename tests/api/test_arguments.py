@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 import clopt
@@ -19,9 +20,19 @@ def digits(**arguments: Any) -> clopt.CompiledModel:
     return clopt.compile(DIGITS, **{"dims": {"batch": 1}, "target": "pocl"} | arguments)
 
 
+class TorchModule:
+    """What tells a `torch.nn.Module`."""
+
+    forward = state_dict = None
+
+
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "number": (lambda: clopt.compile(3), "onnx.ModelProto or a ModuleOp, not int"),  # pyright: ignore
     "array": (lambda: clopt.compile(X), "not numpy.ndarray; export it to ONNX first"),  # pyright: ignore
+    "module of torch": (
+        lambda: clopt.compile(TorchModule()),  # pyright: ignore
+        r"not .*TorchModule; pass torch.onnx.export\(model, inputs, dynamo=True\).",
+    ),
     "dims list": (lambda: digits(dims=["batch", 1]), 'for example {"batch": 1}, not list'),
     "dims text": (lambda: digits(dims={"batch": "1"}), "'batch': '1' is no name with a whole"),
     "dims float": (lambda: digits(dims={"batch": 1.0}), "'batch': 1.0 is no name with a whole"),
@@ -56,3 +67,21 @@ def test_wrong_argument(case: str) -> None:
 
 def test_sizes_of_numpy_are_whole_numbers() -> None:
     assert digits(dims={"batch": np.int64(2)}).inputs[0].shape == (2, 1, 8, 8)
+
+
+def test_an_exported_program_of_torch_is_a_model() -> None:
+    class ONNXProgram:
+        model_proto = onnx.load(DIGITS)
+
+    model = clopt.compile(ONNXProgram(), target="pocl", dims={"batch": 1})  # pyright: ignore
+    assert model.source == digits().source
+
+
+def test_two_networks_in_a_module(tmp_path: Path) -> None:
+    network = "func.func @{}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n"
+    network += "  %y = nn.unary relu %x : (tensor<4xf32>) -> tensor<4xf32>\n"
+    network += "  func.return %y : tensor<4xf32>\n}}\n"
+    path = tmp_path / "two.mlir"
+    path.write_text(network.format("a") + network.format("b"))
+    with pytest.raises(clopt.CloptError, match="this one has 2; keep one of its networks"):
+        clopt.compile(path, target="pocl")

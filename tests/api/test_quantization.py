@@ -111,3 +111,11 @@ def test_mistakes_get_a_sentence(arguments: dict[str, Any], sentence: str) -> No
 def test_one_range_for_all_needs_no_data() -> None:
     model = clopt.compile(FOLDER / "digits.onnx", "pocl", {"batch": 1}, quantize="int8")
     assert "floor(" in model.source
+
+
+def test_int8_without_samples_is_remarked() -> None:
+    arguments: dict[str, Any] = {"target": "pocl", "dims": {"batch": 1}, "quantize": "int8"}
+    model = clopt.compile(FOLDER / "digits.onnx", **arguments)
+    assert any("without calibration data" in remark for remark in model.remarks)
+    model = clopt.compile(FOLDER / "digits.onnx", **arguments, calibration_method="global-scale")
+    assert not any("without calibration data" in remark for remark in model.remarks)

@@ -246,6 +246,12 @@ def test_difference_above_the_tolerance_fails(model: Path, capsys, monkeypatch: 
     assert re.search(differs, said)
 
 
+def test_comparison_notes_nans(model: Path, tmp_path: Path, capsys):
+    np.save(tmp_path / "x.npy", np.full((2, 3), np.nan, np.float32))
+    run.main([str(model), "--input", str(tmp_path / "x.npy"), "--compare", "onnxruntime"])
+    assert "remark: 6 of the values of y are NaN; NaNs count as equal." in capsys.readouterr().err
+
+
 WRONG_INPUTS = {
     "shape": (X[:1], "input x takes 2x3 float32, not 1x3 float32"),
     "dtype": (X.astype(np.float64), "input x takes 2x3 float32, not 2x3 float64"),
