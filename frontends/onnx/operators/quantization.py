@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from ....dialects import nn
 from ....dialects.nn.types import element_type, shape_of, tensor_type
 from ..builder import Builder, dtype_of_value
-from ..node import NodeContext, Table
+from ..node import NodeContext, Results, Table
 from .linear import matmul
 from .window import read_window
 
@@ -60,6 +60,22 @@ def import_dequantize_linear(node: NodeContext) -> SSAValue:
     factor = builder.cast(_along(node, scale, axis, block), f32)
     zero_point = _along(node, zero_point, axis, block)
     return builder.cast(builder.add(nn.DequantizeOp(x, factor, zero_point)), result)
+
+
+def import_dynamic_quantize_linear(node: NodeContext) -> Results:
+    """DynamicQuantizeLinear: the range of x and 0 in 255 steps. Zeros have the scale 1, as
+    onnxruntime gives; ONNX's definition divides by 0.
+    """
+    builder, x = node.builder, node.input(0)
+    axes = range(node.rank())
+    low = builder.binary("min", builder.reshape(builder.reduce("min", x, axes), ()), 0.0)
+    high = builder.binary("max", builder.reshape(builder.reduce("max", x, axes), ()), 0.0)
+    step = builder.binary("div", builder.binary("sub", high, low), 255.0)
+    step = builder.where(builder.compare("eq", step, 0.0), builder.scalar(1.0, step), step)
+    zero = builder.unary("neg", builder.binary("div", low, step))
+    zero = builder.unary("round", builder.add(nn.ClipOp(zero, 0, 255)))
+    zero = builder.cast(zero, element_type(np.dtype(np.uint8)))
+    return [builder.add(nn.QuantizeOp(x, step, zero)), step, zero]
 
 
 def _centered(builder: Builder, x: SSAValue, zero_point: SSAValue | None) -> SSAValue:
@@ -174,6 +190,7 @@ def import_qlinear_conv(node: NodeContext) -> SSAValue:
 TABLE: Table = {
     "ConvInteger": {10: import_conv_integer},
     "DequantizeLinear": {10: import_dequantize_linear},
+    "DynamicQuantizeLinear": {11: import_dynamic_quantize_linear},
     "MatMulInteger": {10: import_matmul_integer},
     "QLinearConv": {10: import_qlinear_conv},
     "QLinearMatMul": {10: import_qlinear_matmul},

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
-from onnx import helper
+from onnx import TensorProto, helper
+from onnxruntime import InferenceSession
 
 import clopt
 from support.onnx.single_node import check, examples, generators, graph, shapes, values
@@ -66,3 +67,33 @@ def test_half_up_below_half(device: str, tmp_path: Path) -> None:
     path.write_text(MODULE.format(n=x.size, scale=1.0))
     (y,) = clopt.compile(path, device=device).run([x])
     np.testing.assert_array_equal(y, [1, 0, 0, -1])
+
+
+def test_dynamic_scale_of_zeros_is_one(device: str) -> None:
+    """As by onnxruntime; a range of another sign than 0 includes 0."""
+    nodes, names = [], ("zeros", "positive", "negative", "both")
+    arrays = [[0, 0, 0, 0], [1, 2, 3, 4], [-1, -2, -3, -4.5], [-1, 0.3, 2, 7]]
+    inputs = {n: np.array(a, np.float32) for n, a in zip(names, arrays, strict=True)}
+    outputs = [f"{kind}_{name}" for name in names for kind in "ysz"]
+    for i, name in enumerate(names):
+        results = outputs[3 * i : 3 * i + 3]
+        nodes.append(helper.make_node("DynamicQuantizeLinear", [name], results))
+    model = helper.make_model(
+        helper.make_graph(
+            nodes,
+            "dynamic",
+            [helper.make_tensor_value_info(n, TensorProto.FLOAT, [4]) for n in names],
+            [
+                helper.make_tensor_value_info(
+                    n, TensorProto.FLOAT if n[0] == "s" else TensorProto.UINT8, None
+                )
+                for n in outputs
+            ],
+        ),
+        opset_imports=[helper.make_opsetid("", 13)],
+        ir_version=8,
+    )
+    expected = InferenceSession(model.SerializeToString()).run(None, inputs)
+    found = clopt.compile(model, device=device).run(inputs)
+    for name, y, reference in zip(outputs, found, expected, strict=True):
+        np.testing.assert_array_equal(y, reference, err_msg=name)
