@@ -51,7 +51,7 @@ def environment_of_runtimes() -> Generator[None]:
     global _process
     _process = os.getpid()
     _keep_no_invokers()
-    added = _variables()
+    added = {name: text for name, text in _variables().items() if name not in os.environ}
     os.environ.update(added)
     try:
         yield

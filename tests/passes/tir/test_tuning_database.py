@@ -19,6 +19,7 @@ from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.remarks import remarks_of
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.plan_file import kernel_key
+from clopt.passes.tir.revision import compiler_revision
 from clopt.passes.tir.rules.plans import default_plan
 from clopt.passes.tir.tuning_database import Device, TuningDatabase
 from clopt.passes.tir.tuning_record import Record, facts_that_count, read_record
@@ -268,8 +269,11 @@ def test_records_survive_the_text() -> None:
 
 
 def test_what_is_known_here_tells_the_tuner_what_not_to_try() -> None:
-    late = of(3, 7.0, when="2026-03-01T12:00:00Z")
-    records = (of(2), of(3, 8.0), late, of(5, 1.0, device=ANOTHER), of(6, 1.0, kernel="0"))
+    """Times are those of this compiler; faults may be another one's."""
+    here = {"revision": compiler_revision()}
+    late = of(3, 7.0, when="2026-03-01T12:00:00Z", **here)
+    others = of(4, 1.0), of(5, 1.0, device=ANOTHER, **here), of(6, 1.0, kernel="0", **here)
+    records = (of(2), of(3, 8.0, **here), late, *others)
     found = TuningDatabase(records).known(KEY, POCL, HERE)
     assert found == {of(2).plan: of(2), late.plan: late}
     assert TuningDatabase(records).known(KEY, MANY, HERE) == {}
