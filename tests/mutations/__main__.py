@@ -1,11 +1,10 @@
-"""Make one mistake after the other in a copy of clopt, and see whether its tests fail.
+"""Make one mistake after the other in a copy of clopt, and see which tests catch it.
 
-    cd tests && python -m mutations                 # what `pytest` runs
-    cd tests && python -m mutations --thorough      # what `pytest --thorough` runs
-    cd tests && python -m mutations --only texels   # some mistakes, by their names
+    cd tests && python -m mutations -o mutations/results.md
+    cd tests && python -m mutations --only texels         # some mistakes, by their names
 
-The copy has its own caches. A mistake is caught if a test fails or takes longer than --seconds. The
-tests pass without any mistake: --check tries that first.
+The default tests come first, then those of the thorough form. A mistake is caught if a test fails
+or takes longer than --seconds. --check runs the tests without any mistake before.
 """
 
 from __future__ import annotations
@@ -18,21 +17,24 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
+
+import pytest
 
 from mutations.table import ROOT, Mutation, mutations
 
-MISSED = "missed"
+TIERS = {"default": (), "thorough": ("--thorough",)}
 
 
 class Copy:
     """A copy of the sources, in which tests run."""
 
-    def __init__(self, folder: Path, options: Sequence[str], seconds: float) -> None:
+    def __init__(self, folder: Path, seconds: float) -> None:
         self.root = folder / "clopt"
-        self.options = options
         self.seconds = seconds
         self.cache = folder / "cache"
         self.environment = os.environ | {
@@ -51,22 +53,25 @@ class Copy:
                 (self.root / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, self.root / name)
 
-    def attempt(self, mutation: Mutation) -> str:
-        """Return the first test that fails with a mistake, or that none does."""
+    def attempt(self, mutation: Mutation) -> tuple[str, str]:
+        """Return the tier that catches a mistake, and its first test that fails; else ""."""
         path, wrong = self.root / mutation.file, mutation.text(self.root)
         right = path.read_text()
         try:
             self._write(path, wrong)
-            return self.run(mutation.tests)
+            for tier, options in TIERS.items():
+                if failed := self.run(mutation.tests, options):
+                    return tier, failed
+            return "", ""
         finally:
             self._write(path, right)
 
-    def run(self, tests: Sequence[str]) -> str:
-        """Return the first of some tests that fails, or that none does."""
+    def run(self, tests: Sequence[str], options: Sequence[str]) -> str:
+        """Return the first of some tests that fails, or ""."""
         shutil.rmtree(self.cache / "clopt", ignore_errors=True)
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         with subprocess.Popen(
-            [*command, *self.options, *tests],
+            [*command, *options, *tests],
             cwd=self.root,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -81,10 +86,12 @@ class Copy:
             finally:
                 with suppress(ProcessLookupError):  # with all that the tests started
                     os.killpg(process.pid, signal.SIGKILL)
-        if process.returncode in (0, 5):  # 5: the tier has none of these tests
-            return MISSED
-        found = re.search(r"^(?:FAILED|ERROR) (\S+)", printed, re.MULTILINE)
-        return found[1] if found else printed[-300:]
+        if process.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            return ""
+        if process.returncode == pytest.ExitCode.USAGE_ERROR:
+            sys.exit(printed)
+        found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", printed, re.MULTILINE)
+        return found[1] if found else "no test, as pytest ended"
 
     def _write(self, path: Path, content: str) -> None:
         path.write_text(content)
@@ -97,9 +104,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         "python -m mutations", None, __doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--thorough", action="store_true", help="run the thorough tests, too")
+    parser.add_argument("-o", "--output", type=Path, help="write the table to this file, too")
     parser.add_argument("--only", nargs="+", metavar="TEXT", help="mistakes with such a name")
-    parser.add_argument("--seconds", type=float, default=1200, help="the limit of each mistake")
+    parser.add_argument("--seconds", type=float, default=1200, help="the limit of each tier")
     parser.add_argument("--check", action="store_true", help="run the tests without a mistake")
     options = parser.parse_args()
     chosen = [
@@ -108,19 +115,47 @@ def main() -> None:
         if not options.only or any(text in each.name for text in options.only)
     ]
     with tempfile.TemporaryDirectory(prefix="clopt-mutations-") as folder:
-        tier = ["--thorough"] if options.thorough else []
-        copy = Copy(Path(folder), tier, options.seconds)
+        copy = Copy(Path(folder), options.seconds)
         if options.check:
-            tests = dict.fromkeys(test for each in chosen for test in each.tests)
-            failed = copy.run(list(tests))
-            if failed != MISSED:
-                sys.exit(f"Without a mistake there is a failure: {failed}")
-        missed = 0
-        for number, mutation in enumerate(chosen, 1):
-            result = copy.attempt(mutation)
-            missed += result == MISSED
-            print(f"| {number} | {mutation.name} | {result} |", flush=True)
-        print(f"\n{len(chosen) - missed} of {len(chosen)} caught.")
+            _check(copy, chosen)
+        rows: list[tuple[str, str, str]] = []
+        for mutation in chosen:
+            rows.append((mutation.name, *copy.attempt(mutation)))
+            print(_row(*rows[-1]), flush=True)
+    table = _table(rows)
+    print(table.splitlines()[0])
+    if options.output:
+        options.output.write_text(table)
+
+
+def _check(copy: Copy, chosen: Sequence[Mutation]) -> None:
+    tests = list(dict.fromkeys(test for each in chosen for test in each.tests))
+    for tier in TIERS.values():
+        if failed := copy.run(tests, tier):
+            sys.exit(f"Without a mistake there is a failure: {failed}")
+
+
+def _table(rows: Sequence[tuple[str, str, str]]) -> str:
+    """Return the results as a page."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    found = Counter(tier for _, tier, _ in rows)
+    caught = ", ".join(f"the {tier} tests catch {found[tier]}" for tier in TIERS)
+    return "\n".join(
+        (
+            f"Of {len(rows)} mistakes {caught}, and {found['']} are missed "
+            f"(commit {commit.stdout.strip()}, {date.today()}).",
+            "",
+            "| mistake | tier | first test that fails |",
+            "| --- | --- | --- |",
+            *(_row(*row) for row in rows),
+            "",
+        )
+    )
+
+
+def _row(name: str, tier: str, test: str) -> str:
+    return f"| {name} | {tier or 'missed'} | {test.replace('|', ' ')} |"
 
 
 if __name__ == "__main__":
