@@ -130,8 +130,8 @@ def compile(
     one runs, and why.
 
     `dims` binds symbolic dimensions by name; `weights` belong to a module that is not from ONNX.
-    `use_cache` keeps the built kernels on disk for the next process. Raises CloptError for a
-    mistake in the model or the arguments.
+    `use_cache` keeps built kernels and compiled models on disk for the next process. Raises
+    CloptError for a mistake in the model or the arguments.
     """
     warn_of_hidden_installation()
     options: dict[str, Any] = {
