@@ -223,9 +223,10 @@ def _time(console: Console, model: api.CompiledModel, inputs: dict[str, Array], 
         start = time.perf_counter()
         model.run(inputs)
         seconds.append(time.perf_counter() - start)
-    rows = table("runs", "median", "min")
-    figures = (statistics.median(seconds), min(seconds))
-    rows.add_row(str(runs), *(f"{1000 * figure:.3f} ms" for figure in figures))
+    rows = table("runs", "median", "min", "p90", "p99", "throughput")
+    figures = (statistics.median(seconds), min(seconds), *np.percentile(seconds, (90, 99)))
+    times = (f"{1000 * figure:.3f} ms" for figure in figures)
+    rows.add_row(str(runs), *times, f"{runs / sum(seconds):.4g}/s")
     console.print(rows)
 
 

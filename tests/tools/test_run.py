@@ -211,7 +211,12 @@ def test_summary_times_and_comparison(model: Path, capsys, device: str):
     run.main(args)
     out = capsys.readouterr().out
     assert "2x3 float32" in out
-    assert "median" in out
+    heading, _, row = (line.split() for line in out.splitlines()[-8:-5])
+    assert heading == ["runs", "median", "min", "p90", "p99", "throughput"]
+    runs, median, _, least, _, p90, _, p99, _, throughput = row
+    assert runs == "2"
+    assert float(least) <= float(median) <= float(p90) <= float(p99)
+    assert float(throughput.removesuffix("/s")) > 0
     assert "against onnxruntime" in out
 
 
