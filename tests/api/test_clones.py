@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from clopt import clone
 from clopt.errors import CloptWarning
+from support import processes
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,8 +45,8 @@ def test_an_installation_and_an_editable_one_say_nothing(
 def test_the_clone_in_the_current_folder_is_what_python_imports(tmp_path: Path) -> None:
     """What docs/python.md says."""
     (tmp_path / "clopt").symlink_to(ROOT)
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", "import clopt; print(clopt.__file__)"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True,
+        cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == str(tmp_path / "clopt" / "__init__.py")

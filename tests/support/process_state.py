@@ -26,8 +26,6 @@ State = Mapping[str, object]
 
 UNCHECKED = {
     "environment PYTEST_CURRENT_TEST",
-    # For the loader of OpenCL drivers, which reads it at the process's first call.
-    "environment OCL_ICD_VENDORS",
     # scikit-learn sets these two when it is first imported.
     "environment KMP_DUPLICATE_LIB_OK",
     "environment KMP_INIT_AT_FORK",

@@ -148,7 +148,7 @@ before = dict(os.environ)
 from clopt.backends.pyopencl_runtime import list_devices
 assert list_devices()
 assert dict(os.environ) == before, before.keys() ^ os.environ.keys()
-inherited = processes.run(["env", "-0"], capture_output=True, text=True).stdout
+inherited = subprocess.run(["env", "-0"], capture_output=True, text=True, timeout=60).stdout
 assert "OCL_ICD" not in inherited and "PYOPENCL" not in inherited
 print(*(device.platform for device in list_devices()), sep=";", end="")
 """
