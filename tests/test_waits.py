@@ -45,7 +45,7 @@ def test_each_wait_has_a_limit():
 @pytest.mark.parametrize(
     "line",
     [
-        "processes.run(['true'])",
+        "subprocess.run(['true'], check=True)",
         "subprocess.check_output(['true'], timeout=1)",
         "with subprocess.Popen(['true']) as process: pass",
         "process.wait()",
