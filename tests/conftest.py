@@ -8,13 +8,13 @@ import random
 import secrets
 from functools import cache
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 
 from clopt.backends.pyopencl_runtime import build, list_devices, target_for, workers
 from clopt.backends.pyopencl_runtime.environment import environment_of_helpers
-from support import effort, process_state
+from support import costs, effort, process_state
+from support.tiers import Tier, tiers
 
 # The same facts in every run and on every machine, also in the processes that tests start.
 os.environ["CLOPT_CALIBRATION"] = "off"
@@ -29,6 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that say how much the tests try (see `effort`), and in which order."""
     group = parser.getgroup("clopt")
     group.addoption("--long", action="store_true", help="many random examples; tests marked long")
+    group.addoption(
+        "--thorough", action="store_true", help="the tests that are left out by default"
+    )
+    group.addoption("--record-costs", action="store_true", help="write tests/costs.json")
     group.addoption("--seed", type=int, help="draw the random examples of this seed")
     group.addoption("--file-order", type=int, metavar="SEED", help="shuffle the files of tests")
 
@@ -50,6 +54,13 @@ def pytest_configure(config: pytest.Config) -> None:
     workers._cores = lambda: max(1, cores // tests)
     if not config.pluginmanager.has_plugin("process-state"):
         config.pluginmanager.register(process_state, "process-state")
+    config.pluginmanager.register(costs)
+    if not hasattr(config, "workerinput"):
+        default = not (long or config.getoption("--thorough"))
+        summary = costs.Summary(costs.BUDGET if default else None)
+        config.pluginmanager.register(summary)
+        if config.getoption("--record-costs"):
+            config.add_cleanup(summary.record)
     _require_runtimes()
 
 
@@ -72,42 +83,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only the long form runs: tests marked `long`, other turns of `in_turns`."""
+    """Leave out what another form runs; a test that the command line names runs in any form."""
     if (seed := config.getoption("--file-order")) is not None:
         files = sorted({item.path for item in items})
         random.Random(seed).shuffle(files)
         items.sort(key=lambda item: files.index(item.path))
-    if config.getoption("--long"):
+    if config.getoption("--long") or any("::" in word for word in config.args):
         return
-    left_out = [item for item in items if _is_long(item)]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not _is_long(item)]
-
-
-def _is_long(item: pytest.Item) -> bool:
-    return item.get_closest_marker("long") is not None or (
-        item.get_closest_marker("in_turns") is not None and not _is_in_turn(item)
-    )
-
-
-TURNS = {"pocl": 1}
-"""Of tests `in_turns`, PoCL runs one for three of each other runtime: it compiles a kernel that
-reads images about five times as long."""
-
-
-def _is_in_turn(item: pytest.Item) -> bool:
-    """Whether the test runs on this device: its name without the device's decides, so that a new
-    test moves no other one."""
-    assert isinstance(item, pytest.Function)
-    if "device" not in item.fixturenames:  # of a file whose others take turns
-        return True
-    turns = [name for name in _devices() for _ in range(TURNS.get(name, 3))]
-    if not turns:
-        return True  # and fails
-    names = {device: name for name, device in _devices().items()}
-    name = names[item.callspec.params["device"]]
-    return turns[crc32(item.name.replace(name, "", 1).encode()) % len(turns)] == name
+    wanted = Tier.THOROUGH if config.getoption("--thorough") else Tier.DEFAULT
+    found = dict(zip(items, tiers(items, _devices()), strict=True))
+    config.hook.pytest_deselected(items=[item for item in items if found[item] is not wanted])
+    items[:] = [item for item in items if found[item] is wanted]
 
 
 def pytest_collection_finish() -> None:

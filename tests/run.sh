@@ -1,24 +1,29 @@
 #!/bin/bash
-# Installs everything the tests need (into .venv; as root also Debian's PoCL and Oclgrind) and runs
-# them: ruff, pyright, some lit tests under the real lit, then pytest, which runs all of them in its
-# own process, 17 times as fast, and whose summary comes last.
+# Installs what the tests need (into .venv; as root also Debian's PoCL and Oclgrind) and runs them.
+# The summary of pytest comes last.
 #
-#   ./tests/run.sh                      the same random examples in every run
-#   ./tests/run.sh --long [--seed N]    many random examples, from a seed that it prints; the tests
-#                                       marked `long`; all lit tests under the real lit, too
+#   ./tests/run.sh                      every feature once, and ruff: 5 minutes on 2 cores
+#   ./tests/run.sh --thorough           what that leaves out; pyright, and lit tests by the real lit
+#   ./tests/run.sh --long [--seed N]    all, with many random examples from a seed that it prints;
+#                                       the tests marked `long`; all lit tests by the real lit
+#
+# docs/testing.md says more.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 unset PYTHONPATH  # the installed package is tested, no other one
+unset PYTHONDONTWRITEBYTECODE  # each of many processes would compile all modules again
 
 usage() {
-    echo "usage: $0 [--long] [--seed N]"
+    echo "usage: $0 [--thorough | --long] [--seed N]"
     exit "$1"
 }
-arguments=("$@") effort=() lit_tests=(lit_tests/tools) limit=30m
+arguments=("$@") effort=() lit_tests=() packages=cpu,test limit=30m
 while [ $# -gt 0 ]; do
     case "$1" in
+        --thorough) effort+=(--thorough)
+                lit_tests=(lit_tests/tools) packages=cpu,dev limit=60m ;;
         --long) effort+=(--long -o faulthandler_timeout=3600)
-                lit_tests=(lit_tests) limit=12h ;;
+                lit_tests=(lit_tests) packages=cpu,dev limit=12h ;;
         --seed) [[ "${2-}" =~ ^[0-9]+$ ]] || usage 2 >&2
                 effort+=(--seed "$2"); shift ;;
         --help) usage 0 ;;
@@ -80,7 +85,8 @@ install_debian() {
 install_python() {
     .venv/bin/python -m pip --version > /dev/null 2>&1 || python3 -m venv --clear .venv || return 1
     rm -rf build  # or modules that are gone would be installed again
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check '.[cpu,dev]'
+    # Python compiles the modules that the tests import, a small part of all.
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile ".[$packages]"
 }
 
 # Runs a command in the background: `start NAME COMMAND...`, then `finish NAME`, which prints what
@@ -128,12 +134,14 @@ step() {
     say "$*"
     "$@" || failed+=("$1")
 }
-start pyright pyright
+if [ ${#lit_tests[@]} -gt 0 ]; then
+    start pyright pyright
+    step lit --quiet "${lit_tests[@]}"
+    say pyright
+    finish pyright || failed+=(pyright)
+fi
 step ruff check .
 step ruff format --check .
-step lit --quiet "${lit_tests[@]}"
-say pyright
-finish pyright || failed+=(pyright)
 
 # Where this script could install both runtimes, the tests must have found both.
 if [ "$(id -u)" = 0 ] && [ "$(uname -sm)" = "Linux x86_64" ]; then

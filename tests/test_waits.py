@@ -9,7 +9,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 FILES = [*TESTS.rglob("*.py"), *(TESTS.parent / "lit_tests").rglob("*.py")]
-EXEMPT = TESTS / "support" / "processes.py"
+EXEMPT = {TESTS / "support" / "processes.py", TESTS / "mutations" / "__main__.py"}
 RUNS = {"run", "call", "check_call", "check_output"}
 WAITS = {"communicate", "join", "result", "wait"}
 
@@ -37,7 +37,7 @@ def test_each_wait_has_a_limit():
     found = {
         str(file.relative_to(TESTS.parent)): faults(file.read_text())
         for file in FILES
-        if file != EXEMPT
+        if file not in EXEMPT
     }
     assert {file: lines for file, lines in found.items() if lines} == {}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from clopt.backends.model_cache import revision, store
 from clopt.backends.model_cache.file_digests import FileDigests
 from clopt.backends.pyopencl_runtime import find_device, identity, target_for
 from clopt.backends.pyopencl_runtime.cache import BinaryCache
+from support import processes
 
 WIDTH = 300  # of the weights: large enough to lie in a file of their own
 
@@ -398,7 +398,7 @@ def test_a_second_start_loads_neither_xdsl_nor_onnx(
     )
     command = [sys.executable, "-c", run_it, str(model), "--dim", "n=2", "--device", "0"]
     outputs = [
-        subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+        processes.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
         for _ in range(2)
     ]
     shown = [output.partition("loaded ")[0] for output in outputs]

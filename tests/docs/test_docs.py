@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
+@pytest.mark.by_default(cases=1)
 def test_generated_parts_are_up_to_date():
     stale = [p.name for p, text in pages().items() if p.read_text(encoding="utf-8") != text]
     assert not stale, f"run python docs/generate.py: {stale}"

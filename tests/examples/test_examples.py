@@ -40,6 +40,7 @@ net (float[1,4] x) => (float[1,2] y) <float[4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}> {
 """
 
 
+@pytest.mark.by_default(cases=1)
 def test_digits_are_read(device: str):
     command = [sys.executable, ROOT / "examples" / "digits" / "run.py", "--device", device]
     done = processes.run(command, capture_output=True, text=True, check=True)

@@ -2,7 +2,7 @@
 
 By default a test tries few examples, the same ones in every run. `pytest --long`, or
 `./tests/run.sh --long`, tries many, drawn from a new seed that it prints; `--seed N` draws the
-examples of seed N, with `--long` or without. See tests/README.md.
+examples of seed N, with `--long` or without. See docs/testing.md.
 """
 
 from __future__ import annotations

@@ -44,6 +44,7 @@ def programs(folder: Path, changed: Outcome) -> tuple[CompiledModel, CompiledMod
     return default, clopt.compile(DIGITS, dims={"batch": 1}, device="pocl", plans=file)
 
 
+@pytest.mark.by_default(cases=1)
 def test_what_is_slower_in_the_network_is_refuted(tmp_path: Path):
     tasks = [task for task in MODEL.tasks() if "conv2d" in task.nodes]
     first, second = tasks

@@ -42,6 +42,7 @@ def first_plans(task: Task) -> list[Trial]:
 
 
 @pytest.mark.parametrize("name", ["pocl", "intel-cpu"])
+@pytest.mark.by_default(cases=1)
 def test_plans_of_each_rule_compute_what_the_naive_kernel_does(name: str):
     instrument = OpenCLInstrument(name.removesuffix("-cpu"))
     task = next(task for task in residual_tasks(load_target(name)) if "conv" in task.nodes)

@@ -101,6 +101,7 @@ def test_the_default_is_a_plan_even_where_all_better_rules_object():
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.by_default(cases=1)
 def test_a_planted_optimum_is_found(seed: int):
     task, rng = one_task(), Random(seed)
     space = space_of_task(task)
@@ -222,6 +223,7 @@ def test_the_task_with_most_to_gain_gets_most_trials():
     assert counts[heavy] == max(counts.values())
 
 
+@pytest.mark.by_default(cases=1)
 def test_a_session_goes_on_where_another_one_was_stopped():
     task, notes = one_task(), Notes()
     best = space_of_task(task).random(Random(5)).plan

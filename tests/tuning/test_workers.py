@@ -71,6 +71,7 @@ def ends(pid: int) -> bool:
 
 @settings(max_examples=effort.examples(2))
 @given(st.lists(st.sampled_from(sorted(FAULTS)), min_size=3, max_size=6), st.integers(1, 3))
+@pytest.mark.by_default(cases=1)
 def test_every_trial_gets_its_own_result(tmp_path_factory, whats: list[str], slots: int):
     journal = tmp_path_factory.mktemp("trials") / "journal"
     tasks = [task(f"{number:016x}") for number in range(2)]

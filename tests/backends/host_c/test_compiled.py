@@ -47,6 +47,7 @@ def has_image_views(device: str) -> bool:
 
 
 @pytest.mark.parametrize("target", ["", "adreno-740 texture=prefer float_coordinates=false"])
+@pytest.mark.by_default(cases=1)
 def test_digits(target: str, device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
     model = clopt.compile(DIGITS, target or None, {"batch": 2}, device)
     x = np.random.default_rng(0).standard_normal((2, 1, 8, 8)).astype(np.float32)
@@ -104,6 +105,7 @@ def compiled(text: str, device: str, weights: Weights | None = None) -> clopt.Co
 
 
 @pytest.mark.parametrize("kind", ["image2d", "image1d_buffer", "image2d_array"])
+@pytest.mark.by_default(cases=1)
 def test_images(kind: str, device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
     """A filter whose first image leaves its bytes to a buffer."""
     weights = Weights()
@@ -166,6 +168,7 @@ def test_recorded_launches(device: str, runtime: Sequence[Path], tmp_path: Path)
 
 
 @pytest.mark.parametrize("compiler", compilers())
+@pytest.mark.by_default(cases=1)
 def test_compilers_find_nothing_to_warn_of(compiler: str, tmp_path: Path) -> None:
     model = clopt.compile(DIGITS, "adreno-740", {"batch": 1}, texture="prefer")
     model.save_c(tmp_path / "net", "net")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from clopt import list_devices
+from support import processes
 
 POCL = "Portable Computing Language"
 
@@ -64,5 +64,5 @@ assert compiled() == before
 def test_the_first_inference_of_a_small_model_compiles_no_kernel(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, str(tmp_path), POCL]
     environment = {**os.environ, "POCL_CACHE_DIR": str(tmp_path), "CLOPT_CALIBRATION": "off"}
-    ran = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    ran = processes.run(command, capture_output=True, text=True, env=environment, timeout=120)
     assert ran.returncode == 0, ran.stderr

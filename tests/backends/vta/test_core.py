@@ -19,6 +19,7 @@ FORMS = ((BLOCK_16, VECTORS), (BLOCK_32, VECTORS), (BATCH_2, LANES))
 
 
 @pytest.mark.parametrize(("config", "form"), FORMS, ids=lambda value: getattr(value, "name", ""))
+@pytest.mark.by_default(cases=1)
 def test_core_computes_what_numpy_does(config: Config, form: CoreForm, device: str):
     vta = machine(device, config, form)
     for name, build in CASES.items():

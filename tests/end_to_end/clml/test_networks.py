@@ -122,6 +122,7 @@ def every_other(function: FuncOp, target: Target, weights: Weights) -> Matches:
     ("name", "precision"),
     [("resnet18", "f32"), ("squeezenet1_1", "f32"), ("mobilenet_v2", "f16-storage")],
 )
+@pytest.mark.by_default(cases=1)
 def test_kernels_from_images_between_graphs(
     name: str, precision: str, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,6 +121,7 @@ def infer(programs: Mapping[str, Path], package: Path, device: str, tmp_path: Pa
     return start
 
 
+@pytest.mark.by_default(cases=1)
 def test_first_plan(infer: Infer, expected: np.ndarray) -> None:
     y, printed = infer("with")
     np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-4)

@@ -51,6 +51,7 @@ def test_for_aarch64(tmp_path: Path) -> None:
 
 
 @needs_cmake
+@pytest.mark.by_default(cases=1)
 def test_package_alone(devices: Mapping[str, str], tmp_path: Path) -> None:
     device = next(iter(devices.values()))
     folder, build = package(tmp_path, "digits"), tmp_path / "build"

@@ -18,6 +18,7 @@ def _check(name: str, device: str, precision: str) -> None:
 
 @pytest.mark.in_turns
 @pytest.mark.parametrize("name", builders.by_effort())
+@pytest.mark.by_default(cases=1)
 def test_float(name: str, device: str) -> None:
     _check(name, device, "f32")
 

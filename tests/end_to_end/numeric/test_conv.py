@@ -47,6 +47,7 @@ def test_conv_1d(device: str, case: Case) -> None:
 
 @examples(14)
 @given(case=convolutions(2))
+@pytest.mark.by_default(cases=1)
 def test_conv_2d(device: str, case: Case) -> None:
     check(case, device)
 
@@ -161,6 +162,7 @@ def test_conv_transpose_1d(device: str, case: Case) -> None:
 
 @examples(8)
 @given(case=transposed(2))
+@pytest.mark.by_default(cases=1)
 def test_conv_transpose_2d(device: str, case: Case) -> None:
     check(case, device)
 

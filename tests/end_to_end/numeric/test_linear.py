@@ -16,6 +16,7 @@ extents = st.sampled_from([1, 2, 3, 7, 8, 9, 16, 17, 33])
 
 @examples(8)
 @given(rng=generators, m=extents, k=extents, n=extents, constant=st.booleans())
+@pytest.mark.by_default(cases=1)
 def test_matmul(
     device: str, rng: np.random.Generator, m: int, k: int, n: int, constant: bool
 ) -> None:

@@ -15,6 +15,7 @@ FOLDER = Path(__file__).parent
 
 
 @pytest.mark.parametrize("target", ["pocl", "nvidia", "adreno-7xx"])
+@pytest.mark.by_default(cases=1)
 def test_kernels_are_clean(target: str, tmp_path: Path):
     run_clean(tmp_path, "kernels.py", target)
 

@@ -6,6 +6,7 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp
@@ -81,6 +82,7 @@ def allow_in_place(module: ModuleOp) -> None:
 
 @settings(max_examples=effort.examples(25))
 @given(st.randoms(use_true_random=False))
+@pytest.mark.by_default(cases=1)
 def test_networks_compute_the_same_in_every_order_and_at_every_place(random: Random):
     module = apply(random_network(random), *LOWER)
     allow_in_place(module)

@@ -297,6 +297,7 @@ _STEPS: list[Step] = [
 
 @settings(max_examples=effort.examples(150))
 @given(st.data(), st.integers(1, 14))
+@pytest.mark.by_default(cases=1)
 def test_random_programs_keep_their_meaning(data: st.DataObject, length: int) -> None:
     program = _Program(data)
     for _ in range(length):

@@ -104,6 +104,7 @@ tir.func @window(%x: {x}, %y: {y}) attributes {{outputs = array<i64: 1>}} {{
 
 @settings(max_examples=effort.examples(80))
 @given(st.data())
+@pytest.mark.by_default(cases=1)
 def test_windows_with_borders(data: st.DataObject):
     shape = data.draw(st.tuples(*[st.integers(1, 2)] * 2, *[st.integers(1, 4)] * 2))
     kernel = data.draw(st.tuples(st.integers(1, 2), st.integers(1, 3), st.integers(1, 3)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import memref
@@ -36,6 +37,7 @@ TILE = st.integers(1, 4)
     shape=st.tuples(st.integers(1, 20), st.integers(1, 20), st.integers(1, 9)),
     tile=st.tuples(TILE, TILE, TILE, TILE, TILE),
 )
+@pytest.mark.by_default(cases=1)
 def test_matmul_in_local_memory(
     shape: tuple[int, int, int], tile: tuple[int, int, int, int, int]
 ) -> None:
@@ -88,6 +90,7 @@ def test_matmul_in_local_memory(
     lanes=st.sampled_from([2, 3, 4, 8]),
     rows=st.integers(1, 5),
 )
+@pytest.mark.by_default(cases=1)
 def test_register_tile(c: int, o: int, size: int, lanes: int, rows: int) -> None:
     """A tile of accumulators; full tiles keep their vectors, and no code is written too often."""
     assume(lanes <= o)
