@@ -126,6 +126,15 @@ def winograd_errors_table() -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
+def winograd_errors() -> dict[str, str]:
+    """The largest error of the default form of a 3x3 convolution, and of the direct form."""
+    rows = read("winograd_errors").values()
+    return {
+        "default": power(max(row["F(4,3)"] for row in rows)),
+        "direct": power(max(row["direct"] for row in rows)),
+    }
+
+
 def memory() -> dict[str, str]:
     """Memory of intermediates; only the report has those of other compilers."""
     rows = read("memory")
@@ -187,6 +196,7 @@ def instances(name: str) -> dict[str, str]:
 SOURCES: Mapping[str, Callable[[], dict[str, str]]] = {
     "conformance": conformance,
     "compare": compare,
+    "winograd_errors": winograd_errors,
     "memory": memory,
     "texture_forms": texture_forms,
     "clml_networks": clml_networks,
