@@ -48,6 +48,7 @@ assert clopt_prints(twice, "-p", "shiny-drop-repeated-relus").count("nn.unary re
 """
 
 
+@pytest.mark.by_default(cases=1)
 def test_a_package_out_of_tree(tmp_path: Path):
     package = packages.install(DOCS / "from-outside.md", tmp_path)
     script = package / "use.py"

@@ -46,6 +46,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.by_default
 def test_nothing_global_is_left_changed(
     command: str,
     model: Path,
