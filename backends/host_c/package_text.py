@@ -114,6 +114,7 @@ class Package:
             "indices": _indices(tables, name),
             "tensors": _tensor_rows(tables),
             "arenas": _arena_text(self.arenas),
+            "plans": " and ".join(plan.name for plan in self.plans),
             "weights": f"{self.constants.file_bytes:,}",
             "offload_cmake": "",
             "offload_declarations": "",

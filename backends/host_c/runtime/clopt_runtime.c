@@ -238,6 +238,18 @@ static int cannot_run(const clopt_model *model, clopt_status status) {
     return status == CLOPT_DEVICE || model->is_refused;
 }
 
+/* Says that the package lacks the plan `wanted`, and which ones it has. */
+static void refuse_plan(const clopt_program *package, const char *wanted, char *message,
+                        size_t bytes) {
+    size_t used = (size_t)snprintf(message, bytes, "%s has no plan called %s; it has",
+                                   package->info->name, wanted ? wanted : "");
+    for (const clopt_program *plan = package; plan && used < bytes; plan = plan->otherwise) {
+        const char *before = plan == package ? " " : " and ";
+        used += (size_t)snprintf(message + used, bytes - used, "%s%s%s", before,
+                                 clopt_plan_name(plan), plan->otherwise ? "" : ".");
+    }
+}
+
 /* Fills `model` by the first plan that the device can run, or by the one that the options name.
  * After a failure it holds a message, and maybe more. */
 static clopt_status create_plan(const clopt_program *package, const clopt_options *options,
@@ -246,8 +258,7 @@ static clopt_status create_plan(const clopt_program *package, const clopt_option
     clopt_status status = CLOPT_ARGUMENT;
     clopt_model empty;
     memset(&empty, 0, sizeof empty);
-    snprintf(empty.message, sizeof empty.message, "%s has no plan called %s.", package->info->name,
-             wanted ? wanted : "");
+    refuse_plan(package, wanted, empty.message, sizeof empty.message);
     *model = empty;
     model->program = model->package = package;
     for (const clopt_program *plan = package; plan; plan = plan->otherwise) {

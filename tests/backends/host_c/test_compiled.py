@@ -16,7 +16,7 @@ from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.targets import load_target
 from clopt.weights import Weights
 from support import processes
-from support.c.compilers import RUNTIME, STRICT, compilers, infer, link, link_objects, objects
+from support.c.compilers import RUNTIME, STRICT, compilers, infer, link, link_objects, objects, run
 from support.cl.image_programs import aliases, blur, lowered, memory
 from support.cl.programs import parse, twice
 from support.onnx import builders, models
@@ -165,6 +165,27 @@ def test_recorded_launches(device: str, runtime: Sequence[Path], tmp_path: Path)
     np.testing.assert_array_equal(outputs[0], 2 * np.concatenate([x[64:], x[1:65]]))
     extensions = find_device(device).handle.extensions.split()
     assert ("recorded and replayed" in printed) == ("cl_khr_command_buffer" in extensions)
+
+
+def test_command_line_of_the_example(runtime: Sequence[Path], tmp_path: Path) -> None:
+    """A mistake is one sentence and the exit code 1; --help names the plans."""
+    clopt.compile(DIGITS, "generic", {"batch": 1}).save_c(tmp_path, "net")
+    program = link(tmp_path, runtime)
+    assert "--plan NAME           take this plan alone; this package has kernels\n" in run(
+        program, "--help"
+    )
+    device = ["--weights", str(tmp_path / "weights.bin")]
+    for words, said in {
+        ("--repeat", "foo"): '--repeat takes a whole number from 0, not "foo".',
+        ("--repeat", "2x"): '--repeat takes a whole number from 0, not "2x".',
+        ("--offload-version", "-1"): '--offload-version takes a whole number from 0, not "-1".',
+        ("--repeat",): "--repeat needs a value; --help shows the options.",
+        ("--colour",): "There is no option --colour; --help shows the options.",
+        ("a", "b"): "b is one file too many: the inputs are 1.",
+        (*device, "--plan", "CLML"): "net has no plan called CLML; it has kernels.",
+    }.items():
+        done = processes.run([program, *words], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (1, f"{said}\n")
 
 
 @pytest.mark.parametrize("compiler", compilers())

@@ -166,7 +166,7 @@ def test_plan_that_is_asked_for(infer: Infer, expected: np.ndarray) -> None:
     [
         ("alone", "CLML", REASON["absent"]),
         ("left out", "CLML", "net was built without CLML."),
-        ("with", "cuda", "net has no plan called cuda."),
+        ("with", "cuda", r"net has no plan called cuda; it has CLML and kernels\."),
     ],
 )
 def test_plan_that_is_asked_for_in_vain(
