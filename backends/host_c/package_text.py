@@ -120,6 +120,7 @@ class Package:
             "offload_declarations": "",
             "offload_definitions": "",
             "offload_need": "",
+            "offload_build_need": "",
             "offload_readme": "",
             "programs_cmake": "".join(map(_COPY_PROGRAM.format, self.programs)),
             "programs_readme": _about_programs(list(self.programs)),
@@ -137,7 +138,9 @@ class Package:
         return {
             "offload_cmake": fill_text(offload.template("CMakeLists.txt"), facts),
             "offload_declarations": self.declarations(offload),
-            "offload_need": f", a device with {offload.library}",
+            "offload_need": f", a device with {offload.library} or the reference library below,",
+            "offload_build_need": f";\nfor {offload.library} on a device, its build needs "
+            f"the header of the vendor's SDK ([{offload.library}](#{offload.library.lower()}))",
             "offload_readme": fill_text(offload.template("README.md"), facts),
             "sources": f"{name}.c {name}_kernels.c {name}_{self.suffix}.c",
             "library": folder,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -211,11 +212,30 @@ def test_package_says_what_is_in_it(package: Mapping[str, bytes]) -> None:
         assert path in cmake
     assert "CLML_INCLUDE_DIR" in cmake
     assert "23 of its operations are CLML's (`cl_qcom_ml_ops`, version 3 or newer)" in readme
-    needs = "needs an OpenCL library, a device with CLML and nothing else."
+    needs = (
+        "To run, it needs an OpenCL library, a device with CLML or the reference library below, "
+        "and nothing else; for CLML on a device, its build needs the header of the vendor's SDK "
+        "([CLML](#clml))."
+    )
     assert needs in re.sub(r"\s+", " ", readme)
     assert max(map(len, readme.splitlines())) <= 120
     for path in ("net.c", "net_clml.c", *names):
         assert max(map(len, package[path].decode().splitlines())) <= 100, path
+
+
+def test_package_finds_the_reference_library(package: Mapping[str, bytes], tmp_path: Path) -> None:
+    """The command of the README names the folder of its sources, from any folder."""
+    (commands,) = re.findall(r"```sh\n(reference=.*?)```", package["README.md"].decode(), re.S)
+    find, build, _ = commands.splitlines()
+    listing = build.replace("cc -std=c99", "printf '%s\\n'")
+    python = f'PATH="{Path(sys.executable).parent}:$PATH"'
+    done = processes.run(
+        ["sh", "-c", f"{python}\n{find}\n{listing}"], cwd=tmp_path, capture_output=True, text=True
+    )
+    words = done.stdout.splitlines()
+    (include,) = (Path(word[2:]) for word in words if word.startswith("-I"))
+    assert (include / "CL" / "cl_qcom_ml_ops.h").is_file()
+    assert {Path(word) for word in words if word.endswith(".c")} == {*include.parent.glob("*.c")}
 
 
 def test_packages_without_clml_have_no_trace_of_it() -> None:
