@@ -26,6 +26,7 @@ from xdsl.passes import PassOptionInfo, get_pass_option_infos
 from clopt.accelerators import ACCELERATORS
 from clopt.backends.targets import load_target, target_names
 from clopt.dialects.cl import Target
+from clopt.dialects.cl.soc_names import SOC_NAMES
 from clopt.passes.pipelines import PIPELINES
 from clopt.tools.opt import main as clopt_main
 from clopt.universe import CLOPT_UNIVERSE
@@ -123,7 +124,14 @@ def targets_page() -> str:
     for name in target_names():
         facts = (_toml(getattr(load_target(name), column)) for column in columns)
         parts += [f"| `{name}` | {' | '.join(facts)} |"]
-    parts += ["", "`uses_textures` is what `texture=auto` comes to.\n", "## Facts\n"]
+    parts += ["", "`uses_textures` is what `texture=auto` comes to.\n", "## Phones and boards\n"]
+    parts += ["The name of an SoC means the target of its GPU: `--target snapdragon-8-gen-2`.\n"]
+    parts += ["| target | SoCs |", "|---|---|"]
+    parts += [
+        f"| `{name}` | {', '.join(f'`{soc}`' for soc in socs)} |"
+        for name, socs in SOC_NAMES.items()
+    ]
+    parts += ["", "## Facts\n"]
     parts += ["| fact | unless given | meaning |", "|---|---|---|"]
     classes = (Target, *(row.load("facts") for row in ACCELERATORS.values()))
     parts += [

@@ -17,6 +17,7 @@ from ...errors import CloptError
 from ...files.reading import read_file
 from ...messages.printable import printable
 from ...messages.sentences import as_sentence, did_you_mean
+from .soc_names import TARGET_OF_SOC
 from .target import Target
 
 _BASE = "base"
@@ -43,21 +44,24 @@ def target_names() -> list[str]:
 def load_target(name: str) -> Target:
     """The facts of the device or family `name`, without looking at any device.
 
-    A name that ends in `.toml` is the path of a file like those of `targets`, and its stem the name
-    of the target. Raises CloptError where there is none, and for a mistake in it.
+    The name of an SoC, in any case, means the target of its GPU. A name that ends in `.toml` is the
+    path of a file like those of `targets`, and its stem the name of the target. Raises CloptError
+    where there is none, and for a mistake in it.
     """
     if name.endswith(SUFFIX):
         return _load_file(Path(name))
-    if name not in target_names():
+    known = TARGET_OF_SOC.get(name.lower(), name)
+    if known not in target_names():
         raise CloptError(
             f'There is no target "{printable(name)}"; '
             + did_you_mean(
-                name,
-                target_names(),
-                f"use one of {', '.join(target_names())}, or the path of a {SUFFIX} file.",
+                name.lower(),
+                [*target_names(), *TARGET_OF_SOC],
+                f"use one of {', '.join(target_names())}, the name of an SoC such as "
+                f"snapdragon-8-gen-2 or sm8550, or the path of a {SUFFIX} file.",
             )
         )
-    return Target.from_facts(name, _read_facts(name))
+    return Target.from_facts(known, _read_facts(known))
 
 
 @cache

@@ -57,6 +57,10 @@ def test_facts_alone_change_the_target_at_hand() -> None:
     ("text", "sentence"),
     [
         ("pokl", 'There is no target "pokl"; did you mean pocl?'),
+        (
+            "Snapdragon-8-gen2",
+            'There is no target "Snapdragon-8-gen2"; did you mean snapdragon-8-gen-2?',
+        ),
         ("phone", 'There is no target "phone"; use one of '),
         ("", 'There is no target ""; use one of '),
         ("pocl intel-cpu", '"pocl intel-cpu" is no target: write one name, '),

@@ -11,9 +11,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from clopt import CloptError
-from clopt.backends.targets import load_target, target_names
+from clopt.backends.targets import TargetChoice, load_target, target_names
 from clopt.context import CloptContext
 from clopt.dialects.cl import Target, set_target, target_of
+from clopt.dialects.cl.soc_names import SOC_NAMES, TARGET_OF_SOC
 
 
 @pytest.mark.parametrize("name", target_names())
@@ -29,6 +30,21 @@ def test_a_module_carries_its_target(name: str) -> None:
 def test_without_a_target_the_generic_cpu() -> None:
     assert target_of(ModuleOp([])) == Target()
     assert Target() == load_target("generic")
+
+
+def test_the_name_of_an_soc_means_its_gpu() -> None:
+    gpu = load_target("adreno-740")
+    assert all(load_target(name) == gpu for name in ("snapdragon-8-gen-2", "sm8550", "SM8550"))
+    assert TargetChoice.parse("sm8650 texture=off").load() == replace(
+        load_target("adreno-750"), texture="off"
+    )
+
+
+def test_socs_belong_to_targets() -> None:
+    """Each name belongs to one target, which exists; none hides a target."""
+    assert SOC_NAMES.keys() <= {*target_names()}
+    assert len(TARGET_OF_SOC) == sum(map(len, SOC_NAMES.values()))
+    assert TARGET_OF_SOC.keys().isdisjoint(target_names())
 
 
 def test_unknown_target() -> None:
