@@ -1,8 +1,9 @@
-"""A profile as tables for the terminal."""
+"""A profile as tables for the terminal, or as facts for JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from rich.console import Console
 from rich.table import Table
@@ -41,6 +42,29 @@ def print_profile(console: Console, profile: Profile) -> None:
         f"{roof.bytes_per_nanosecond:g} GB/s, facts of the target.",
         highlight=False,
     )
+
+
+def profile_facts(profile: Profile) -> dict[str, object]:
+    """Return what the tables tell, with all rows and without rounding."""
+    return {
+        "runs": profile.runs,
+        "nanoseconds": profile.nanoseconds,
+        "roofline": asdict(profile.roof),
+        "kernels": [_facts(group, "nodes") for group in profile.by_kernel],
+        "nodes": [_facts(group, "kernels") for group in profile.by_node],
+    }
+
+
+def _facts(group: Group, others: str) -> dict[str, object]:
+    return {
+        "name": group.name,
+        others: group.others,
+        "commands": group.commands,
+        "nanoseconds": group.nanoseconds,
+        "multiply_adds": group.work.multiply_adds,
+        "bytes": group.work.bytes,
+        "roofline_share": group.roofline,
+    }
 
 
 def _table(heading: str, other: str) -> Table:

@@ -16,8 +16,17 @@ from .. import api
 from ..errors import CloptError
 from ..messages.printable import printable
 from ..tensor_info import describe
-from .console import Options, gather_target, make_parser, print_remarks, user_errors, write_whole
+from .console import (
+    Options,
+    full_text,
+    gather_target,
+    make_parser,
+    print_remarks,
+    user_errors,
+    write_whole,
+)
 from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
+from .json_output import json_option, print_json
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .outputs import check_output, write_outputs
 from .tables import table, terminal
@@ -116,6 +125,7 @@ OPTIONS: Options = [
             "cannot; needs no device (exit code 0 or 1)",
         },
     ),
+    json_option("what --profile, --list-devices or --check tells"),
     (("--list-devices",), {"action": "store_true", "help": "list the OpenCL devices and leave"}),
     (
         ("--calibrate",),
@@ -139,6 +149,10 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(gather_target(args))
     if options.model is None and not (options.list_devices or options.calibrate):
         parser.error("name a model")
+    if options.json and not (options.profile or options.list_devices or options.check):
+        parser.error("--json goes with --profile, --list-devices or --check")
+    if options.json and options.print:
+        parser.error("--json and --print both write to stdout; choose one")
     if options.time is not None and options.time < 1:
         parser.error("--time takes a number of runs from 1")
     if options.tolerance is not None and not options.tolerance >= 0:
@@ -146,10 +160,14 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _list_devices(console: Console) -> None:
-    rows = table("", "name", "kind", "platform", "driver")
-    for device in api.list_devices():
-        rows.add_row(str(device.index), device.name, device.kind, device.platform, device.driver)
+def _list_devices(console: Console, is_json: bool) -> None:
+    facts = ("index", "name", "kind", "platform", "driver")
+    devices = [{fact: getattr(device, fact) for fact in facts} for device in api.list_devices()]
+    if is_json:
+        return print_json(devices)
+    rows = table("", *facts[1:])
+    for device in devices:
+        rows.add_row(*map(str, device.values()))
     console.print(rows)
 
 
@@ -188,8 +206,16 @@ def _check(options: argparse.Namespace, source: ModelSource) -> None:
         raise CloptError(f"{source.name}: --check is for models that are not compiled yet.")
     if options.device is None and options.device_target is None:
         options.device_target = "generic"
-    model = load_model(options, source)
+    result: dict[str, object] = {"model": source.name, "supported": False}
+    try:
+        model = load_model(options, source)
+    except CloptError as error:
+        if options.json:
+            print_json(result | {"reason": full_text(error)})
+        raise
     kernels = model.source.count("kernel void ")
+    if options.json:
+        return print_json(result | {"supported": True, "kernels": kernels})
     print(f"{source.name} is supported: {kernels} kernel{'' if kernels == 1 else 's'}.")
 
 
@@ -238,10 +264,12 @@ def _profile(
     inputs: dict[str, Array],
 ) -> None:
     from ..reports.profile import trace_text
-    from .profile_tables import print_profile
+    from .profile_tables import print_profile, profile_facts
 
     profile = model.profile(inputs, options.time or PROFILE_RUNS)
-    if options.profile:
+    if options.json:
+        print_json({"device": model.device_name, **profile_facts(profile)})
+    elif options.profile:
         print_profile(console, profile)
     if options.trace:
         write_whole(options.trace, trace_text(profile, f"{source.stem}, {model.device_name}"))
@@ -290,9 +318,9 @@ def _compare(
 
 def run(options: argparse.Namespace) -> None:
     """Run the model, then save, print, time and compare as the command line asks."""
-    console = terminal()
+    console = terminal(stderr=options.json)
     if options.list_devices:
-        return _list_devices(console)
+        return _list_devices(console, options.json)
     if options.calibrate:
         return _calibrate(console, options.device)
     scaling = ImageScaling(parse_numbers(options.mean), parse_numbers(options.std))

@@ -72,6 +72,18 @@ def test_tables_and_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str], de
     assert {e["name"] for e in events if e.get("cat") == "node"} > NODES
 
 
+def test_json(capsys: pytest.CaptureFixture[str], device: str) -> None:
+    """Alone on stdout, whatever else is printed."""
+    run.main([*WORDS, "--device", device, "--profile", "--json", "--time", "2"])
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert (found["runs"], "throughput" in printed.err) == (2, True)
+    total = sum(kernel["nanoseconds"] for kernel in found["kernels"])
+    assert total == pytest.approx(sum(node["nanoseconds"] for node in found["nodes"]))
+    assert {node["name"] for node in found["nodes"]} > {"node_max_pool2d"}
+    assert all(kernel["bytes"] > 0 and kernel["nodes"] for kernel in found["kernels"])
+
+
 def test_a_folder_has_times_but_no_roofline(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], device: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
@@ -230,6 +231,10 @@ def test_print_shows_all_values(model: Path, tmp_path: Path, capsys):
 def test_list_devices(capsys):
     run.main(["--list-devices"])
     assert list_devices()[0].driver[:8] in capsys.readouterr().out
+    run.main(["--list-devices", "--json"])
+    listed = json.loads(capsys.readouterr().out)
+    assert [device["driver"] for device in listed] == [each.driver for each in list_devices()]
+    assert listed[0].keys() == {"index", "name", "kind", "platform", "driver"}
 
 
 def test_compiled_folder_runs_without_the_model(model: Path, tmp_path: Path, device: str):
@@ -365,6 +370,9 @@ def test_check_lists_every_node_that_is_not_supported(
     monkeypatch.setattr("clopt.api.choose_place", lambda *_: pytest.fail("asked for a device"))
     run.main(["--check", str(model)])
     assert capsys.readouterr().out == f"{model} is supported: 1 kernel.\n"
+    run.main(["--check", "--json", str(model)])
+    told = {"model": str(model), "supported": True, "kernels": 1}
+    assert json.loads(capsys.readouterr().out) == told
     proto = onnx.load(model)
     for name in "ab":
         proto.graph.node.append(helper.make_node("Det", ["x"], [name], name=f"det_{name}"))
@@ -378,3 +386,20 @@ def test_check_lists_every_node_that_is_not_supported(
         "  node 'det_a' (Det): the operator Det is not supported.",
         "  node 'det_b' (Det): the operator Det is not supported.",
     ]
+    with pytest.raises(SystemExit) as leaving:
+        run.main(["--check", "--json", str(path)])
+    assert leaving.value.code == 1
+    told = json.loads(capsys.readouterr().out)
+    assert not told["supported"]
+    assert "node 'det_b' (Det): the operator Det is not supported." in told["reason"]
+
+
+def test_json_needs_a_result_to_print(model: Path, capsys):
+    for words, said in {
+        ("--json",): "--json goes with --profile, --list-devices or --check",
+        ("--json", "--profile", "--print"): "--json and --print both write to stdout",
+    }.items():
+        with pytest.raises(SystemExit) as leaving:
+            run.main([str(model), *words])
+        assert leaving.value.code == 2
+        assert said in capsys.readouterr().err

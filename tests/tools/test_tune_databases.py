@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -51,6 +52,12 @@ def test_show(capsys: pytest.CaptureFixture[str], database: Path) -> None:
     assert times == ["3", "9", "crashed"]
     assert "the default" in text
     assert "SIGSEGV" in text
+    (kernel,) = json.loads(shown(capsys, "show", database, "--json"))
+    assert (kernel["kernel"], kernel["nodes"]) == ("0123456789abcdef", "conv")
+    assert (kernel["default_microseconds"], kernel["best_microseconds"]) == (9.0, 3.0)
+    assert {plan["microseconds"] for plan in kernel["plans"]} == {9.0, 3.0, None}
+    assert "It ended by SIGSEGV." in {plan["reason"] for plan in kernel["plans"]}
+    assert json.loads(shown(capsys, "show", database, "--json", "--kernel", "ff")) == []
 
 
 def test_merge(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from ...messages.printable import printable
 from ...tuning import records
 from ...tuning.records import Summary
 from ..console import Options, make_parser, print_remarks
+from ..json_output import json_option, print_json
 from ..tables import cut_text, table, terminal
 from .cells import microseconds
 
@@ -29,6 +30,7 @@ OPTIONS: Options = [
             "help": "list all plans of this kernel; the beginning of its key will do",
         },
     ),
+    json_option("all kernels with all plans"),
 ]
 
 
@@ -40,6 +42,8 @@ def main(args: Sequence[str]) -> None:
     known = records.summaries(found.records)
     if options.kernel is not None:
         known = [each for each in known if each.any.kernel.startswith(options.kernel)]
+    if options.json:
+        return print_json([_facts(each) for each in sorted(known, key=_device)])
     console = terminal()
     for device, summaries in groupby(sorted(known, key=_device), _device):
         rows = _kernels if options.kernel is None else _plans
@@ -52,6 +56,21 @@ def main(args: Sequence[str]) -> None:
 def _device(summary: Summary) -> tuple[str, str, str]:
     record = summary.any
     return record.target, record.device, record.driver
+
+
+_OF_KERNEL = ("target", "device", "driver", "kernel", "nodes")
+_OF_PLAN = ("tried", "default", "microseconds", "noise", "runs", "when", "fault", "reason")
+
+
+def _facts(summary: Summary) -> dict[str, object]:
+    """Return a kernel's rows of both tables for JSON, without rounding."""
+    best, default = summary.best, summary.default
+    return {
+        **{name: getattr(summary.any, name) for name in _OF_KERNEL},
+        "default_microseconds": default and default.microseconds,
+        "best_microseconds": best and best.microseconds,
+        "plans": [{name: getattr(each, name) for name in _OF_PLAN} for each in summary.records],
+    }
 
 
 def _kernels(known: Sequence[Summary]) -> Table:
