@@ -91,7 +91,15 @@ OPTIONS: Options = [
     ),
     (
         ("--time",),
-        {"type": int, "metavar": "N", "help": f"time N runs after {WARM_UP} warm-up runs"},
+        {"type": int, "metavar": "N", "help": "time N runs, after those of --warmup"},
+    ),
+    (
+        ("--warmup",),
+        {
+            "type": int,
+            "metavar": "N",
+            "help": f"runs before those that --time times (default {WARM_UP})",
+        },
     ),
     (
         ("--profile",),
@@ -155,6 +163,8 @@ def _parse(args: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--json and --print both write to stdout; choose one")
     if options.time is not None and options.time < 1:
         parser.error("--time takes a number of runs from 1")
+    if options.warmup is not None and (options.time is None or options.warmup < 0):
+        parser.error("--warmup takes a number of runs from 0, and goes with --time")
     if options.tolerance is not None and not options.tolerance >= 0:
         parser.error("--tolerance takes a number from 0")
     return options
@@ -241,8 +251,14 @@ def _print_outputs(names: Sequence[str], outputs: Sequence[Array]) -> None:
             print(f"{printable(name)}: {describe(output.shape, output.dtype)}\n{output}")
 
 
-def _time(console: Console, model: api.CompiledModel, inputs: dict[str, Array], runs: int) -> None:
-    for _ in range(WARM_UP):
+def _time(
+    console: Console,
+    model: api.CompiledModel,
+    inputs: dict[str, Array],
+    runs: int,
+    warm_up: int,
+) -> None:
+    for _ in range(warm_up):
         model.run(inputs)
     seconds: list[float] = []
     for _ in range(runs):
@@ -352,7 +368,8 @@ def run(options: argparse.Namespace) -> None:
     else:
         _summarise(console, names, outputs)
     if options.time:
-        _time(console, model, inputs, options.time)
+        warm_up = WARM_UP if options.warmup is None else options.warmup
+        _time(console, model, inputs, options.time, warm_up)
     if options.profile or options.trace:
         _profile(console, options, source, model, inputs)
     if options.compare:

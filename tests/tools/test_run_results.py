@@ -1,0 +1,79 @@
+"""`clopt-run --time`, `--check` and `--json`."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import helper
+
+import clopt
+from clopt.tools import run
+
+
+@pytest.mark.parametrize(("words", "runs"), [((), 3), (("--warmup", "0"), 0), (("--warmup=5",), 5)])
+def test_warm_up_runs_are_not_timed(
+    words: tuple[str, ...], runs: int, model: Path, capsys, monkeypatch: pytest.MonkeyPatch
+):
+    """The first run gives the outputs, and two are timed."""
+    calls: list[object] = []
+    infer = clopt.CompiledModel.run
+    monkeypatch.setattr(
+        clopt.CompiledModel, "run", lambda self, given: calls.append(given) or infer(self, given)
+    )
+    run.main([str(model), "--time", "2", *words])
+    assert len(calls) == 1 + runs + 2
+    assert re.search(r"^ *2 .*/s$", capsys.readouterr().out.strip(), re.M)
+
+
+@pytest.mark.parametrize("words", [("--warmup", "3"), ("--time", "2", "--warmup", "-1")])
+def test_warm_up_without_timing(words: tuple[str, ...], model: Path, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        run.main([str(model), *words])
+    assert leaving.value.code == 2
+    assert "--warmup takes a number of runs from 0, and goes with --time" in capsys.readouterr().err
+
+
+def test_check_lists_every_node_that_is_not_supported(
+    model: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+):
+    """Without a device."""
+    monkeypatch.setattr("clopt.api.choose_place", lambda *_: pytest.fail("asked for a device"))
+    run.main(["--check", str(model)])
+    assert capsys.readouterr().out == f"{model} is supported: 1 kernel.\n"
+    run.main(["--check", "--json", str(model)])
+    told = {"model": str(model), "supported": True, "kernels": 1}
+    assert json.loads(capsys.readouterr().out) == told
+    proto = onnx.load(model)
+    for name in "ab":
+        proto.graph.node.append(helper.make_node("Det", ["x"], [name], name=f"det_{name}"))
+        proto.graph.output.append(onnx.ValueInfoProto(name=name))
+    onnx.save(proto, path := tmp_path / "det.onnx")
+    with pytest.raises(SystemExit) as leaving:
+        run.main(["--check", str(path)])
+    assert leaving.value.code == 1
+    assert capsys.readouterr().err.splitlines() == [
+        f"clopt-run: {path}: 2 nodes cannot be compiled:",
+        "  node 'det_a' (Det): the operator Det is not supported.",
+        "  node 'det_b' (Det): the operator Det is not supported.",
+    ]
+    with pytest.raises(SystemExit) as leaving:
+        run.main(["--check", "--json", str(path)])
+    assert leaving.value.code == 1
+    told = json.loads(capsys.readouterr().out)
+    assert not told["supported"]
+    assert "node 'det_b' (Det): the operator Det is not supported." in told["reason"]
+
+
+def test_json_needs_a_result_to_print(model: Path, capsys):
+    for words, said in {
+        ("--json",): "--json goes with --profile, --list-devices or --check",
+        ("--json", "--profile", "--print"): "--json and --print both write to stdout",
+    }.items():
+        with pytest.raises(SystemExit) as leaving:
+            run.main([str(model), *words])
+        assert leaving.value.code == 2
+        assert said in capsys.readouterr().err
