@@ -45,6 +45,8 @@ def pytest_configure(config: pytest.Config) -> None:
     elif long and seed is None:
         seed = secrets.randbits(32)
     effort.configure(long, seed)
+    # A parent process may have set it for its own terminal, as pytest does for those of xdist.
+    os.environ.pop("COLUMNS", None)
     # Failed asserts of helpers show their values, too.
     for folder in Path(effort.__file__).parent.iterdir():
         pytest.register_assert_rewrite(f"support.{folder.name}")

@@ -34,6 +34,8 @@ class _TableConsole(Console):
         if self.is_terminal:
             return super().print(*objects, **options)
         with self.capture() as captured:
+            # Sentences stay on one line in a pipe; COLUMNS is for tables.
+            options.setdefault("soft_wrap", not is_table)
             super().print(*objects, **options)
         self.file.write(_TRAILING_SPACES.sub("", captured.get()))
 

@@ -23,7 +23,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (site / "clopt" / "__init__.py").touch()
     (site / "clopt-0.0.1.dist-info").mkdir()
     (site / "clopt-0.0.1.dist-info" / "METADATA").write_text("Name: clopt\nVersion: 0.0.1\n")
-    monkeypatch.setattr(sys, "path", ["", *sys.path, str(site)])
+    monkeypatch.setattr(sys, "path", ["", str(site), *sys.path])
+    # The tests may run with an installed package.
+    monkeypatch.setattr(clone, "__file__", str(ROOT / "clone.py"))
     return site
 
 
@@ -36,7 +38,7 @@ def test_a_clone_that_hides_an_installation_says_so(site: Path) -> None:
 def test_an_installation_and_an_editable_one_say_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
-    assert clone._installed_elsewhere(ROOT) is None
+    assert clone._installed_elsewhere(Path(clone.__file__).parent) is None
     monkeypatch.setattr(clone, "__file__", str(tmp_path / "clone.py"))
     clone.warn_of_hidden_installation.__wrapped__()
     assert not recwarn.list

@@ -72,6 +72,13 @@ def test_merge(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Pat
     assert output.read_bytes() == first
 
 
+def test_a_sentence_is_one_line_in_a_pipe(
+    capsys: pytest.CaptureFixture[str], database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    assert shown(capsys, "prune", database) == f"{database}: 3 of 3 records\n"
+
+
 def test_diff(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
     assert shown(capsys, "diff", database, database) == "no difference beyond the noise\n"
     other = tmp_path / "other.jsonl"
