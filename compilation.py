@@ -111,7 +111,7 @@ def compile_model(
         set_target(kernels, change_facts(target_of(kernels), {library: "off"}))
         _lower(kernels, ctx, precision, False, kept, tuned, memory_limit)
         alternatives.append(Plan(kernels))
-    # Passes leave arrays behind that nothing reads: those they folded or arranged in other ways.
+    # Passes leave unused arrays behind, which they have folded or packed.
     keys = {key for each in alternatives for key in weights_read(each.module)}
     compiled = make_model(
         alternatives,

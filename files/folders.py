@@ -1,4 +1,4 @@
-"""Folders that clopt writes whole or not at all, and replaces only if it wrote all that is there.
+"""Write a folder completely or not at all, and replace only folders that clopt wrote.
 
 Each such folder has a manifest, a JSON file that lists the other files with their digests.
 """

@@ -45,7 +45,7 @@ def lock_beside(path: Path) -> Generator[None]:
     TimeoutError, one of those, where another process keeps it for a minute.
     """
     lock = path.with_name(f".{path.name}.lock")
-    # A link beside a model that somebody else packed would make a file elsewhere.
+    # Following a link in a downloaded archive would create a file elsewhere.
     file = os.open(lock, os.O_CREAT | os.O_RDWR | NO_LINKS, 0o666)
     try:
         end = time.monotonic() + _MOST_WAIT

@@ -2,4 +2,4 @@
 
 REFERENCE = "reference"
 CLML_LIBRARIES = (REFERENCE,)
-"""What stands in for a device's own CLML, by name."""
+"""The libraries that can replace a device's own CLML, by name."""

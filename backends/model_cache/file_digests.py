@@ -18,7 +18,7 @@ _FORMAT = "clopt-file-1"
 _CHUNK = 1 << 18
 _LONGEST = 1 << 13  # bytes of a location with the words around it
 
-# A smaller file is read as fast as what is remembered of it.
+# Hashing a smaller file takes no longer than looking up its remembered digest.
 _REMEMBERED = 1 << 20
 
 # A file that changed a moment ago may change again within the resolution of its times.

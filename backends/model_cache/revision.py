@@ -1,4 +1,4 @@
-"""What decides about the compiler's output beside the model: clopt itself, and other packages."""
+"""The inputs of the compiler's output other than the model: clopt itself and other packages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def is_revision_settled() -> bool:
 def tree_of(folder: Path) -> Tree:
     """Return the state of the files below `folder`, without reading them.
 
-    Times of change count beside those of modification: an installer may set the latter.
+    The digest includes ctime as well as mtime, because an installer may set mtime.
     """
     digest, newest = hashlib.sha256(), 0
     for line, changed in sorted(_files(str(folder))):

@@ -53,6 +53,6 @@ class Plan:
     commands: list[Command]
     bindings: list[Binding]
     counts: list[int]
-    """How many of the commands stand for each one of the program before its graphs were kernels."""
+    """The number of commands for each command of the program before its graphs became kernels."""
     memory: object
     """The program's own memory: a kernel does not keep its arguments alive."""

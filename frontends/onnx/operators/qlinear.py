@@ -28,7 +28,7 @@ def _input(node: NodeContext, index: int) -> SSAValue:
 
 
 def _output(node: NodeContext, y: SSAValue, index: int) -> SSAValue:
-    """`y` quantised by the scale at `index` and the optional zero point behind it."""
+    """Quantise `y` by the scale at input `index` and the optional zero point after it."""
     zero = node.optional(index + 1)
     if zero is None:
         zero = node.builder.constant(np.zeros((), dtype_of_value(node.input(0))))
