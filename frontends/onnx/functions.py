@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.nn.types import shape_of
-from .builder import dtype_of_value
+from ..builder import dtype_of_value
 from .tensors import onnx_type
 
 _LARGEST_OPSET = 2**31 - 1

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.nn import tensor_type
 from ...errors import LINE_BREAK, CloptError
 from ...messages.printable import printable
-from .builder import Builder, TooManySteps, name_location, name_value
+from ..builder import Builder, TooManySteps, name_location, name_value
 from .functions import bind_attributes, definition, is_defined, schema_of
 from .model import FunctionKey, domain_of
 from .node import NodeContext, Results

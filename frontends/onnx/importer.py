@@ -15,7 +15,7 @@ from ...errors import CloptError
 from ...messages.open_dimensions import OpenDimension, OpenDimensionsError
 from ...messages.printable import printable
 from ...weights import Weights
-from .builder import Builder, name_value
+from ..builder import Builder, name_value
 from .graph import GraphImporter, Scope
 from .model import Model, read_model
 from .tensors import open_dimensions, tensor_type_of

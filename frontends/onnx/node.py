@@ -13,7 +13,7 @@ from ...dialects.nn.base import NNOp
 from ...dialects.nn.types import Array, shape_of
 from ...errors import CloptError
 from ...messages.printable import printable
-from .builder import Builder
+from ..builder import Builder
 from .tensors import dtype_of, read_tensor
 
 Results: TypeAlias = SSAValue | Sequence[SSAValue | None]

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from ..builder import Builder
+from ...builder import Builder
 from ..node import NodeContext
 
 Activation: TypeAlias = Callable[[Builder, SSAValue], SSAValue]

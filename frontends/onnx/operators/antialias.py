@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import Array, shape_of
-from ..builder import Builder, dtype_of_value
+from ...builder import Builder, dtype_of_value
 
 
 class Filter(NamedTuple):

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import shape_of
 from ....messages.printable import printable
-from ..builder import Builder
+from ...builder import Builder
 from ..node import NodeContext, Table
 
 

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import element_type, is_float, is_unsigned, shape_of, tensor_type
-from ..builder import dtype_of_value
+from ...builder import dtype_of_value
 from ..node import Handler, NodeContext, Table
 from .legacy import aligned_binary, aligned_compare, import_dropout_6, import_prelu_6
 

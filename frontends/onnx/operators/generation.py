@@ -9,7 +9,7 @@ import numpy as np
 from onnx import TensorProto
 from xdsl.ir import SSAValue
 
-from ..builder import Builder, dtype_of_value
+from ...builder import Builder, dtype_of_value
 from ..node import NodeContext, Table
 
 

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import is_float, tensor_type
-from ..builder import Builder
+from ...builder import Builder
 from ..node import Handler, NodeContext, Table
 
 CUBIC_A = -0.75

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import Array, shape_of
-from ..builder import array_size
+from ...builder import array_size
 from ..node import NodeContext, Table
 
 REDUCTIONS = ("none", "add", "mul", "max", "min")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import shape_of
-from ..builder import Builder
+from ...builder import Builder
 from ..node import NodeContext, Table
 
 

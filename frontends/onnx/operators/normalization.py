@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import shape_of, tensor_type
-from ..builder import dtype_of_value
+from ...builder import dtype_of_value
 from ..node import NodeContext, Results, Table
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import shape_of
-from ..builder import dtype_of_value
+from ...builder import dtype_of_value
 from ..node import Handler, NodeContext, Table
 from .pooling import average
 from .quantization import dequantised, quantised

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import element_type, shape_of, tensor_type
-from ..builder import Builder, dtype_of_value
+from ...builder import Builder, dtype_of_value
 from ..node import NodeContext, Results, Table
 from .linear import matmul
 from .window import read_window

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import shape_of
-from ..builder import Builder
+from ...builder import Builder
 from ..node import NodeContext, Results, Table
 from .activations import Activation, read_activations
 from .generation import zeros

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import is_float, shape_of, tensor_type
-from ..builder import Builder, dtype_of_value
+from ...builder import Builder, dtype_of_value
 from ..node import Handler, NodeContext, Table
 
 AlongAxis = Callable[[Builder, SSAValue, int], SSAValue]

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import broadcast, shape_of
-from ..builder import dtype_of_value
+from ...builder import dtype_of_value
 from ..node import Handler, NodeContext, Table
 
 

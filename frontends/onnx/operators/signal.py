@@ -6,7 +6,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import Array, shape_of
-from ..builder import array_size, dtype_of_value
+from ...builder import array_size, dtype_of_value
 from ..node import NodeContext, Table
 
 MAX_LENGTH = 4096

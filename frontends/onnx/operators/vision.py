@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import Array, is_float, shape_of, tensor_type
-from ..builder import Builder, dtype_of_value
+from ...builder import Builder, dtype_of_value
 from ..node import Handler, NodeContext, Table
 from .grid_sample import Sampler, Tap, weighted_sum
 from .window import read_kernel, read_lengths

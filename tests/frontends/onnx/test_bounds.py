@@ -204,7 +204,7 @@ def doubling_functions(count: int) -> ModelProto:
     "proto", [looping(4, 1000), doubling_functions(30)], ids=["loops", "functions"]
 )
 def test_operations_without_end(proto: ModelProto, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("clopt.frontends.onnx.builder.MAX_STEPS", 2000)
+    monkeypatch.setattr("clopt.frontends.builder.MAX_STEPS", 2000)
     with bounded(), pytest.raises(CloptError, match="the model has more than 2000 operations"):
         load(proto)
 

@@ -1,4 +1,7 @@
-"""Appends nn operations to a block and folds values that are known at import."""
+"""Appends nn operations to a block and folds values that are known at import.
+
+All frontends build networks with it.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr, StringAttr, U
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects import nn
-from ...dialects.nn.base import NNOp
-from ...dialects.nn.evaluation.folding import fold
-from ...dialects.nn.limits import MAX_STEPS, check_computed, check_size
-from ...dialects.nn.types import Array, array_type, numpy_dtype, shape_of, tensor_type, with_shape
-from ...errors import CloptError
-from ...messages.printable import LONGEST
-from ...weights import Weights
+from ..dialects import nn
+from ..dialects.nn.base import NNOp
+from ..dialects.nn.evaluation.folding import fold
+from ..dialects.nn.limits import MAX_STEPS, check_computed, check_size
+from ..dialects.nn.types import Array, array_type, numpy_dtype, shape_of, tensor_type, with_shape
+from ..errors import CloptError
+from ..messages.printable import LONGEST
+from ..weights import Weights
 
 FOLDABLE_ELEMENTS = 1 << 16
 """The largest operand or result of an operation that is evaluated at import."""
