@@ -23,8 +23,7 @@ from ...errors import CloptError
 from ...weights import Weights
 from ..programs import program_of
 from .names import Names, identifier
-
-_TEXEL_BYTES = 16
+from .weights_file import TEXEL_BYTES
 
 
 class RootKind(Enum):
@@ -318,4 +317,4 @@ def _first_numbers(operations: Mapping[str, Sequence[Operation]]) -> dict[str, i
 def _object_bytes(type_: Attribute) -> int:
     """Bytes of a buffer's object: an empty one under an image has a texel."""
     size = byte_count(type_)
-    return max(size, _TEXEL_BYTES) if image_of(type_) is not None else size
+    return max(size, TEXEL_BYTES) if image_of(type_) is not None else size

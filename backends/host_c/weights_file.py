@@ -17,6 +17,8 @@ from ...weights import Weights
 
 ALIGNMENT = 64
 DIGEST_BYTES = 16
+TEXEL_BYTES = 16
+"""Of the largest texel. OpenCL has no empty images, so an empty one has a texel."""
 _VERSION = 1
 _HEADER = struct.Struct("<8sIIQII16s16x")
 
@@ -49,7 +51,10 @@ class Constants:
 
 
 def gather(weights: Weights, keys: Iterable[str]) -> Constants:
-    """The arrays `keys` of `weights`; those with the same bytes lie at the same place."""
+    """Return the arrays `keys` of `weights`; those with the same bytes lie at the same place.
+
+    An empty one has the bytes of a texel, which the image of an empty constant reads.
+    """
     payload = bytearray()
     offsets: dict[str, int] = {}
     places: dict[bytes, int] = {}
@@ -58,6 +63,7 @@ def gather(weights: Weights, keys: Iterable[str]) -> Constants:
             continue
         array = weights.get(key)
         content = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+        content = content or bytes(TEXEL_BYTES)
         digest = hashlib.sha256(content).digest()
         if digest not in places:
             payload += bytes(-len(payload) % ALIGNMENT)

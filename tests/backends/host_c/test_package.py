@@ -14,6 +14,9 @@ import pytest
 import clopt
 from clopt import CloptError
 from clopt.backends.host_c import model_name, package_files, write_package
+from clopt.backends.host_c.plans import make_plan
+from clopt.backends.host_c.tables import RootKind
+from clopt.backends.host_c.weights_file import gather
 from clopt.files.folders import digest
 from clopt.tools import compile
 from clopt.weights import Weights
@@ -62,6 +65,27 @@ def test_files() -> None:
     assert not re.search(r"@\w+@", "".join(files.values()))  # templates are filled
     for path in ("small.c", "small.h", "main.c", *runtime):
         assert max(map(len, files[path].splitlines())) <= 100, path
+
+
+@pytest.mark.parametrize("separators", ["[]", "[1]"])
+def test_an_empty_constant_image_has_a_texel_of_weights(separators: str) -> None:
+    """The runtime fills the root's bytes from the weights file."""
+    weights = Weights()
+    type_ = f"memref<0x3x4xf32, #tir.scope<texture, {separators}>>"
+    key = weights.add(np.zeros((0, 3, 4), np.float32), "w")
+    text = f"""
+cl.kernel @read({type_}, memref<4xf32>) outputs [1] global [4] local [2]
+cl.program @main(%y: memref<4xf32> {{cl.name = "y"}}) inputs 0 {{
+  %w = cl.constant "{key}" : {type_}
+  cl.enqueue_kernel @read(%w, %y) : {type_}, memref<4xf32>
+  cl.return
+}}
+"""
+    plan = make_plan(parse(text), KERNELS, weights)
+    constants = gather(weights, plan.keys)
+    (root,) = (root for root in plan.tables.roots if root.kind is RootKind.Constant)
+    assert root.bytes == 16
+    assert constants.offsets[key] + root.bytes <= constants.file_bytes
 
 
 def test_tables() -> None:
