@@ -6,11 +6,12 @@ clopt makes a file anew that does not belong to the user.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import stat
 import tempfile
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from platformdirs import user_cache_dir
@@ -43,8 +44,11 @@ def is_cache_kept() -> bool:
 
 
 def process_folder() -> Path:
-    """A folder that clopt removes when this process ends. Raises OSError without a place for it."""
-    return Path(_process_folder().name)
+    """Return a folder of this process alone, which clopt removes when the process ends.
+
+    Raises OSError if there is no place for it.
+    """
+    return _process_folder(os.getpid())
 
 
 def cache_folder(name: str) -> Path:
@@ -118,11 +122,18 @@ def _is_kept(root: Path) -> bool:
 
 
 @cache
-def _process_folder() -> tempfile.TemporaryDirectory[str]:
-    make = partial(tempfile.TemporaryDirectory, prefix="clopt-", ignore_cleanup_errors=True)
+def _process_folder(process: int) -> Path:
     try:
         usual = tempfile.gettempdir()
     except OSError:
         usual = _SHARED_MEMORY
     is_full = not has_space(Path(usual)) and has_space(Path(_SHARED_MEMORY))
-    return make(dir=_SHARED_MEMORY if is_full else usual)
+    folder = Path(tempfile.mkdtemp(prefix="clopt-", dir=_SHARED_MEMORY if is_full else usual))
+    atexit.register(_remove, folder, process)
+    return folder
+
+
+def _remove(folder: Path, process: int) -> None:
+    """Remove a folder, unless this is a fork of its process, which inherits the call of this."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)

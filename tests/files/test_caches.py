@@ -160,3 +160,21 @@ def test_a_full_disk_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     pocl = Path(environment._variables.__wrapped__()["POCL_CACHE_DIR"])
     assert pocl.parent == caches.process_folder()
     assert pocl.parent.parent == Path("/dev/shm")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="has no fork")
+def test_a_fork_that_ends_leaves_the_folder_of_its_parent(tmp_path: Path) -> None:
+    code = """
+import os
+from clopt.files.caches import process_folder
+own = process_folder()
+child = os.fork()
+if not child:
+    assert process_folder() != own
+    raise SystemExit
+os.waitpid(child, 0)
+print(own, own.is_dir(), len(list(own.parent.iterdir())))
+"""
+    done = run(code, tmp_path, {"TMPDIR": str(tmp_path)}, tmp_path)
+    assert done.stdout == f"{done.stdout.split()[0]} True 1\n", done.stderr
+    assert not list(tmp_path.iterdir())
