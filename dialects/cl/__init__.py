@@ -20,6 +20,7 @@ from .ops import (
 )
 from .placement import Extent, Part, extent, parts, roots
 from .program import Port, ProgramOp
+from .run import RunOp
 from .target import Target
 from .target_attr import TargetAttr, set_target, target_of
 
@@ -44,6 +45,7 @@ __all__ = [
     "Port",
     "ProgramOp",
     "ReturnOp",
+    "RunOp",
     "Scalar",
     "Target",
     "TargetAttr",
@@ -79,6 +81,7 @@ CL = Dialect(
         KernelOp,
         ProgramOp,
         ReturnOp,
+        RunOp,
         ViewOp,
     ],
     [TargetAttr],
