@@ -167,6 +167,12 @@ def _read_module(
         return import_onnx(model, ctx.weights, dims)
     if dims:
         raise CloptError("dims binds symbolic dimensions of ONNX models; a module's are fixed.")
+    from .passes.nn.embedding.contents import checked_contents
+
+    checked_contents(module).refuse_mixed(
+        "a compiled model is a network alone, so lower this module by the pipeline opencl, which "
+        "leaves its functions with runs of programs"
+    )
     return module
 
 

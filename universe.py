@@ -39,6 +39,7 @@ PASSES: dict[str, str] = {
     "nn-join-attention": "passes.nn.join_attention:NNJoinAttentionPass",
     "nn-mark-images": "passes.nn.mark_images:NNMarkImagesPass",
     "nn-mixed-precision": "passes.nn.mixed_precision:NNMixedPrecisionPass",
+    "nn-outline-islands": "passes.nn.outline_islands:NNOutlineIslandsPass",
     "nn-quantize": "passes.nn.quantize:NNQuantizePass",
     "nn-round-scales": "passes.nn.round_scales:NNRoundScalesPass",
     "nn-sink-reshapes": "passes.nn.sink_reshapes:NNSinkReshapesPass",

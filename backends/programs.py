@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.cl import ConstantOp, ProgramOp
+from ..dialects.cl import ConstantOp, EnqueueKernelOp, KernelOp, ProgramOp, graphs_in
 from ..dialects.offload import OffloadGraphOp
+from ..dialects.tir import FuncOp
 from ..errors import CloptError
 
 
@@ -22,6 +23,21 @@ def program_of(module: ModuleOp) -> ProgramOp:
             f"A compiled module has one cl.program, this one has {len(programs)}; {remedy}."
         )
     return programs[0]
+
+
+def program_alone(program: ProgramOp) -> ModuleOp:
+    """Return a module with a copy of `program` and of what it launches, as backends take it."""
+    module = program.parent_op()
+    assert isinstance(module, ModuleOp)
+    names = {op.kernel_name for op in program.body.block.ops if isinstance(op, EnqueueKernelOp)}
+    names |= graphs_in(program).keys()
+    kept = (
+        op
+        for op in module.body.block.ops
+        if op is program
+        or (isinstance(op, FuncOp | KernelOp | OffloadGraphOp) and op.sym_name.data in names)
+    )
+    return ModuleOp([op.clone() for op in kept], dict(module.attributes))
 
 
 def weights_read(module: ModuleOp) -> set[str]:

@@ -27,6 +27,7 @@ from .nn.fuse import NNFusePass
 from .nn.integer_products import NNIntegerProductsPass
 from .nn.join_attention import NNJoinAttentionPass
 from .nn.mixed_precision import NNMixedPrecisionPass
+from .nn.outline_islands import NNOutlineIslandsPass
 from .nn.sink_reshapes import NNSinkReshapesPass
 from .nn.split_padding import NNSplitPaddingPass
 from .nn.split_transposes import NNSplitTransposesPass
@@ -48,6 +49,8 @@ from .tir.widen_f16_accumulators import TIRWidenF16AccumulatorsPass
 from .verify import VerifyPass
 
 SIMPLIFY: tuple[ModulePass, ...] = (
+    # Before anything changes: passes below take a network for a function that is theirs alone.
+    NNOutlineIslandsPass(),
     # Operations on weights alone run here, once, and not at every inference.
     NNFoldConstantsPass(keep_quantized=True),
     # Before activations are recognised: a batch norm must still follow its convolution directly.

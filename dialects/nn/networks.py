@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Operation
 
 from ..offload import OffloadCallOp
 from ..properties import text
@@ -19,24 +20,54 @@ _NAME = "nn.name"
 _IMAGE = "nn.image"
 """Marks a parameter that the application gives as an image."""
 
+_NETWORK = "nn.network"
+"""Marks a function that has operations of a network alone."""
+
+_WRAPPER = "nn.wrapper"
+"""Asks for a function with the name and signature of a network, beside its program."""
+
 
 def is_network(function: func.FuncOp) -> bool:
-    """Whether a function has operations of a network, or parameters that the frontend named.
+    """Return whether passes take a function for a network: it is marked, or its parameters have
+    names from a frontend, or it has operations of a network.
 
-    The names identify networks that simplify to their inputs and have no operations left.
+    Marks and names identify networks that simplify to their inputs and have no operations left.
     """
+    if len(function.body.blocks) != 1:
+        return False
     attrs = [*(function.arg_attrs or ()), *(function.res_attrs or ())]
-    if any(_NAME in entries.data for entries in attrs):
-        return bool(function.body.blocks)
-    return has_operations(function)
+    is_named = any(_NAME in entries.data for entries in attrs)
+    return is_named or is_marked_network(function) or has_operations(function)
+
+
+def is_marked_network(function: func.FuncOp) -> bool:
+    """Return whether a function has the mark of networks."""
+    return _NETWORK in function.attributes
+
+
+def mark_network(function: func.FuncOp) -> None:
+    """Mark a function as a network."""
+    function.attributes[_NETWORK] = UnitAttr()
+
+
+def wants_wrapper(network: func.FuncOp) -> bool:
+    """Return whether a function with the network's name and signature is to run its program."""
+    return _WRAPPER in network.attributes
+
+
+def without_marks(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """Return the attributes of a network, or of a parameter, that mean nothing to our passes."""
+    return {name: each for name, each in attributes.items() if not name.startswith(_OURS)}
 
 
 def has_operations(function: func.FuncOp) -> bool:
     """Whether a function has operations of a network, of any dialect."""
-    return any(
-        isinstance(op, NNOp | OffloadCallOp) or op.name.startswith(_OURS)
-        for op in function.body.walk()
-    )
+    return any(map(is_operation, function.body.walk()))
+
+
+def is_operation(op: Operation) -> bool:
+    """Return whether an operation is one of a network, of any dialect."""
+    return isinstance(op, NNOp | OffloadCallOp) or op.name.startswith(_OURS)
 
 
 def networks_of(module: ModuleOp) -> list[func.FuncOp]:

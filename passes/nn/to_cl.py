@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
@@ -17,7 +17,10 @@ from ...dialects.cl.images import verify_image
 from ...dialects.cl.target_attr import ATTRIBUTE_NAME
 from ...dialects.properties import text
 from ...errors import CloptError
+from ..free_names import free_name
 from ..locations import node_name
+from .embedding.callers import replace_calls, wrapper
+from .embedding.contents import checked_contents
 from .layout.candidates import is_texture
 from .program.body import ProgramBody, Surroundings, returned_values
 from .program.kernels import KernelTable
@@ -30,32 +33,38 @@ class NNToCLPass(ModulePass):
     Equal regions share a kernel. Reshapes become views, and so do slices of whole rows; results are
     written where the caller wants them, and operands of concatenations into their results, where
     they lie one behind the other there. Constants are packed here, other relayouts become kernels.
-    Calls of accelerators' graphs become the graphs' commands.
+    Calls of accelerators' graphs become the graphs' commands. Each `func.call` of a network becomes
+    a `cl.run` of its program. A network with the attribute `nn.wrapper` leaves a function with its
+    name and signature, which runs the program `@NAME_program`.
     """
 
     name = "nn-to-cl"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        contents = checked_contents(op)
+        contents.refuse_mixed("run nn-outline-islands, which moves them to networks of their own")
         if ATTRIBUTE_NAME in op.attributes:
             _check_images(op)
-        module = Surroundings(
-            weights_of(ctx), cl.target_of(op), KernelTable(), cl.graphs_of(op), thrift_of(ctx)
-        )
-        block, functions = op.body.block, nn.networks_of(op)
-        for function in functions:
-            block.insert_op_before(_program(function, module), function)
+        kernels, graphs = KernelTable(contents.names), cl.graphs_of(op)
+        module = Surroundings(weights_of(ctx), cl.target_of(op), kernels, graphs, thrift_of(ctx))
+        block, programs = op.body.block, dict[str, cl.ProgramOp]()
+        for name, function in contents.networks.items():
+            programs[name] = program = _program(function, module)
+            block.insert_op_before(program, function)
+            if nn.wants_wrapper(function):
+                program.sym_name = StringAttr(free_name(f"{name}_program", contents.names))
+                block.insert_op_before(wrapper(function, program), function)
             function.detach()
-        kernels = module.kernels.outline()
+        replace_calls(contents.calls, programs)
         if block.first_op is not None:
-            block.insert_ops_before(kernels, block.first_op)
-        for function in functions:
+            block.insert_ops_before(kernels.outline(), block.first_op)
+        for function in contents.networks.values():
             function.erase()
 
 
 def _program(function: func.FuncOp, module: Surroundings) -> cl.ProgramOp:
     """The queue program of a function whose body is constants, views and fused regions."""
     block = function.body.block
-    _check_tensors(function)
     outline_relayouts(function)
     _check_parameters(function, block.args, function.arg_attrs)
     if (end := block.last_op) is not None:
@@ -69,17 +78,6 @@ def _program(function: func.FuncOp, module: Surroundings) -> cl.ProgramOp:
     for op in block.ops:
         body.lower(op)
     return program
-
-
-def _check_tensors(function: func.FuncOp) -> None:
-    """Refuse a function of nn that takes or returns anything else than tensors."""
-    signature = function.function_type
-    for type_ in (*signature.inputs, *signature.outputs):
-        if not isinstance(type_, TensorType):
-            raise CloptError(
-                f"@{function.sym_name.data} has operations of nn, so it takes and returns "
-                f"tensors, not {type_}; move these operations to a function of their own."
-            )
 
 
 def _check_parameters(

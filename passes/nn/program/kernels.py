@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
 from ....dialects import nn
+from ...free_names import free_name
 from ...launch_comments import with_launches
 from ...locations import kind_of, node_name
 from ..roles import role_of, starts_kernel
@@ -20,7 +22,9 @@ _MOST_NODES = 4
 class KernelTable:
     """The kernels of a module: one for each region that is not equal to one before it."""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Container[str] = ()) -> None:
+        """`taken` are the names that other symbols of the module have."""
+        self._taken = taken
         self._kernels: dict[tuple[object, ...], _Shared] = {}
 
     def name_of(self, fused: nn.FusedOp) -> str:
@@ -28,7 +32,7 @@ class KernelTable:
         key = _key(fused)
         shared = self._kernels.get(key)
         if shared is None:
-            name = f"{kernel_stem(fused)}_{len(self._kernels)}"
+            name = free_name(f"{kernel_stem(fused)}_{len(self._kernels)}", self._taken)
             shared = self._kernels[key] = _Shared(name, fused, [])
         shared.launches += 1
         shared.nodes += _node_names(fused)

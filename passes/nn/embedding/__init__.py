@@ -1,0 +1,1 @@
+"""The networks of a module that other compilers own: what is theirs, and how they call ours."""

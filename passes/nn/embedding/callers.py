@@ -1,0 +1,125 @@
+"""Callers of networks that became programs: tensors become buffers, and results arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.bufferization import ToBufferOp, ToTensorOp
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    MemRefType,
+    UnitAttr,
+    UnrealizedConversionCastOp,
+)
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from ....dialects import cl, nn
+
+
+def replace_calls(calls: Iterable[func.CallOp], programs: Mapping[str, cl.ProgramOp]) -> None:
+    """Run programs in place of calls of the networks that they were, by the networks' names.
+
+    The buffer of a result is allocated before the run and belongs to the caller, as with any
+    bufferisation. A tensor that another run returns is read in the buffer of that run.
+    """
+    tensors: dict[Operation, None] = {}
+    for call in calls:
+        run = _Run(programs[call.callee.root_reference.data], call.arguments, tensors)
+        for op in run.ops:
+            op.location = call.location
+        run.command.attributes |= call.attributes
+        for old, new in zip(call.results, run.results, strict=True):
+            new.name_hint = old.name_hint
+        tensors |= dict.fromkeys(run.tensors)
+        Rewriter.replace_op(call, run.ops, run.results)
+    for op in tensors:
+        if op.results[0].first_use is None:
+            Rewriter.erase_op(op)
+
+
+def wrapper(network: func.FuncOp, program: cl.ProgramOp) -> func.FuncOp:
+    """Return a function with the name and the signature of a network that runs its program."""
+    function = func.FuncOp(
+        network.sym_name.data,
+        network.function_type,
+        visibility=network.sym_visibility,
+        arg_attrs=_foreign(network.arg_attrs),
+        res_attrs=_foreign(network.res_attrs),
+    )
+    function.location = network.location
+    function.attributes |= nn.without_marks(network.attributes)
+    block = function.body.block
+    for new, old in zip(block.args, network.body.block.args, strict=True):
+        new.name_hint = old.name_hint
+    run = _Run(program, block.args, ())
+    block.add_ops([*run.ops, func.ReturnOp(*run.results)])
+    return function
+
+
+class _Run:
+    """The operations that run a program over tensors."""
+
+    def __init__(
+        self, program: cl.ProgramOp, tensors: Sequence[SSAValue], ours: Container[Operation]
+    ) -> None:
+        """`ours` are the operations that gave the results of other runs."""
+        self.ours = ours
+        self.ops: list[Operation] = []
+        inputs = [
+            self._buffer(tensor, port)
+            for tensor, port in zip(tensors, program.input_ports, strict=True)
+        ]
+        outputs = [
+            self._add(memref.AllocOp((), (), port.storage_type)) for port in program.output_ports
+        ]
+        self.command = cl.RunOp(program.sym_name.data, [*inputs, *outputs])
+        self.ops.append(self.command)
+        self.tensors = [
+            self._tensor(buffer, port)
+            for buffer, port in zip(outputs, program.output_ports, strict=True)
+        ]
+        self.results = [op.tensor for op in self.tensors]
+
+    def _buffer(self, tensor: SSAValue, port: cl.Port) -> SSAValue:
+        """Return the buffer of a tensor that the program reads."""
+        plain = MemRefType(port.element_type, port.shape)
+        source = tensor.owner
+        if isinstance(source, ToTensorOp) and self._may_read(source, plain):
+            # Bufferisation may not write in place what this run reads without its knowledge.
+            source.writable = None
+            return self._cast(source.memref, port.storage_type)
+        read_only = {"read_only": UnitAttr()}
+        read = ToBufferOp(operands=[tensor], result_types=[plain], properties=read_only)
+        return self._cast(self._add(read), port.storage_type)
+
+    def _may_read(self, source: ToTensorOp, type_: MemRefType) -> bool:
+        """Return whether a run can read the buffer that a tensor was made of."""
+        is_constant = source in self.ours or source.writable is None
+        return source.memref.type == type_ and is_constant
+
+    def _tensor(self, buffer: SSAValue, port: cl.Port) -> ToTensorOp:
+        """Return the operation that makes a tensor of a buffer that the program has written."""
+        plain = self._cast(buffer, MemRefType(port.element_type, port.shape))
+        op = ToTensorOp(plain, restrict=True, writable=True)
+        self.ops.append(op)
+        return op
+
+    def _cast(self, buffer: SSAValue, type_: MemRefType) -> SSAValue:
+        """Return a buffer as one of signless integers, or the reverse: programs have no others."""
+        if buffer.type == type_:
+            return buffer
+        return self._add(UnrealizedConversionCastOp.get([buffer], [type_]))
+
+    def _add(self, op: Operation) -> SSAValue:
+        self.ops.append(op)
+        (result,) = op.results
+        result.name_hint = "buffer"
+        return result
+
+
+def _foreign(attrs: ArrayAttr[DictionaryAttr] | None) -> ArrayAttr[DictionaryAttr] | None:
+    """Return the attributes of parameters without ours, which would make a network of them."""
+    return attrs and ArrayAttr(DictionaryAttr(nn.without_marks(entries.data)) for entries in attrs)
