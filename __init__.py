@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from .api import CompiledModel, calibrate, compile, is_clml_runtime_enabled, list_devices, load
     from .clml import partition_for_clml
     from .errors import CloptError
+    from .options import Place, Quantization
 
 __all__ = [
     "CloptError",
     "CompiledModel",
+    "Place",
+    "Quantization",
     "__version__",
     "calibrate",
     "compile",
@@ -28,6 +31,8 @@ __all__ = [
 _HOMES = {
     "CloptError": ".errors",
     "CompiledModel": ".compiled_model",
+    "Place": ".options",
+    "Quantization": ".options",
     "calibrate": ".api",
     "compile": ".api",
     "is_clml_runtime_enabled": ".backends.clml.device",

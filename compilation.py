@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from inspect import signature
 from os import PathLike
 from pathlib import Path
@@ -13,17 +13,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
 from .accelerators import accelerators
-from .arguments import check_place
 from .backends.offload import library_name
 from .backends.programs import program_of, weights_read
-from .backends.pyopencl_runtime import (
-    CommandQueue,
-    Context,
-    Device,
-    DeviceMemory,
-    choose_place,
-    live_target,
-)
+from .backends.pyopencl_runtime import Device, live_target
 from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
 from .backends.saved_model import Plan
 from .backends.targets import TargetChoice, change_facts
@@ -31,124 +23,93 @@ from .compiled_model import CompiledModel, make_model
 from .context import CloptContext, explaining
 from .dialects import nn
 from .dialects.cl import ProgramOp, Target, set_target, target_of
-from .dialects.cl.target import Fact, fact_types
+from .dialects.cl.target import fact_types
 from .errors import CloptError
 from .messages.arguments import check_keywords, check_type, checked_dims
 from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
+from .options import CompileOptions, Place, Quantization
 from .weights import Weights
 
 if TYPE_CHECKING:
     from .frontends.onnx.importer import ModelProto
     from .passes.pipelines import Tuning
-    from .quantization import Arrays
     from .reports.quantization import QuantizationReport
 
 
 def compile_model(
     model: str | Path | bytes | ModelProto | ModuleOp,
-    target: str | Path | Target | None,
-    dims: Mapping[str, int] | None,
-    device: str | int | Device | None,
-    *,
-    weights: Weights | None = None,
-    context: Context | None = None,
-    queue: CommandQueue | None = None,
-    arena: Sequence[DeviceMemory] | None = None,
-    use_cache: bool = True,
-    clml_library: str | None = None,
-    fallback: bool = False,
-    precision: str = "f32",
-    explain: bool = False,
-    plans: str | Path | None = None,
-    tuning: str | Path | None = None,
-    memory_limit: int | None = None,
-    images: Sequence[str] = (),
-    quantize: str | None = None,
-    calibration: Arrays | str | Path | None = None,
-    calibration_method: str | None = None,
-    quantization_report: bool = False,
-    round_scales: bool = False,
-    facts: Mapping[str, Fact],
+    options: CompileOptions,
+    place: Place,
+    use_cache: bool,
 ) -> CompiledModel:
     """Compile a model as `clopt.compile` says, without looking for it in the cache."""
-    from .api import compile
-    from .passes.nn.mixed_precision import PRECISIONS
-    from .tuning.places import OFF, tuning_for
+    from .tuning.places import tuning_for
 
-    check_type("target", target, (str, PathLike, Target), _A_TARGET)
-    check_place(device, context, queue, arena)
-    check_type("weights", weights, (Weights,), "a clopt.weights.Weights")
-    check_type("plans", plans, (str, PathLike), "the path of a file of plans")
-    check_type("tuning", tuning, (str, PathLike), 'the path of a tuning database, or "off"')
-    check_type("memory_limit", memory_limit, (int,), "a number of bytes")
-    check_keywords(facts, fact_types(), signature(compile).parameters)
-    check_type("images", images, (list, tuple), "a list of names of inputs and outputs")
-    dims = checked_dims(dims)
-    if precision not in PRECISIONS:
-        raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{precision}".')
-    stand_ins = {} if clml_library is None else {"clml": clml_library}
-    chosen, device, context, queue = _choose_target(target, stand_ins, device, context, queue)
-    ctx = CloptContext(weights=weights or Weights())
-    module = _read_module(model, dims, ctx)
-
-    def prepare(observed: ModuleOp) -> CompiledModel:
-        here = partial(compile, device=device, context=context, queue=queue)
-        return here(observed, weights=ctx.weights, use_cache=use_cache, tuning=OFF)
-
-    calibrating = (calibration, calibration_method, quantization_report)
-    report = _quantize(module, ctx, prepare, quantize, *calibrating)
-    if round_scales:
-        _round_scales(module, ctx)
-    set_target(module, change_facts(chosen, facts))
-    _mark_images(module, ctx, images)
-    kernels = module.clone() if fallback else None
-    kept = None if plans is None else str(plans)
-    tuned = tuning_for(model, tuning, device if isinstance(device, Device) else None)
-    _lower(module, ctx, precision, explain, kept, tuned, memory_limit)
+    _check(options)
+    chosen, place = _choose_target(options, place)
+    ctx = CloptContext(weights=options.weights or Weights())
+    module = _read_module(model, checked_dims(options.dims), ctx)
+    report = _quantize(module, ctx, options.quantization, place, use_cache)
+    set_target(module, change_facts(chosen, options.facts))
+    _mark_images(module, ctx, options.images)
+    kernels = module.clone() if options.fallback else None
+    device = place.device if isinstance(place.device, Device) else None
+    tuned = tuning_for(model, options.tuning, device)
+    _lower(module, ctx, options, tuned)
     alternatives = [Plan(module)]
     if kernels is not None and (library := library_name(program_of(module))):
         set_target(kernels, change_facts(target_of(kernels), {library: "off"}))
-        _lower(kernels, ctx, precision, False, kept, tuned, memory_limit)
+        _lower(kernels, ctx, replace(options, explain=False), tuned)
         alternatives.append(Plan(kernels))
     # Passes leave unused arrays behind, which they have folded or packed.
     keys = {key for each in alternatives for key in weights_read(each.module)}
-    compiled = make_model(
-        alternatives,
-        ctx.weights.subset(key for key in ctx.weights.keys() if key in keys),
-        stand_ins,
-        device=device,
-        context=context,
-        queue=queue,
-        use_cache=use_cache,
-        arena=arena,
-    )
+    weights = ctx.weights.subset(key for key in ctx.weights.keys() if key in keys)
+    compiled = make_model(alternatives, weights, options.accelerators, place, use_cache)
     compiled.quantization = report
     return compiled
 
 
 _A_TARGET = 'a name and facts, for example "adreno-740", the path of a .toml file, or a Target'
 
+_FIELDS = {
+    each.name: f"{argument}=clopt.{kind.__name__}({each.name}=...)"
+    for argument, kind in (("device", Place), ("quantize", Quantization))
+    for each in fields(kind)
+}
 
-def _choose_target(
-    target: str | Path | Target | None,
-    stand_ins: Mapping[str, str],
-    device: str | int | Device | None,
-    context: Context | None,
-    queue: CommandQueue | None,
-) -> tuple[Target, str | int | Device | None, Context | None, CommandQueue | None]:
-    """The target with the device, context and queue; the latter are None for a target alone."""
+
+def _check(options: CompileOptions) -> None:
+    """Refuse options of another type than annotated, and keywords without a meaning."""
+    from .api import compile
+    from .passes.nn.mixed_precision import PRECISIONS
+
+    check_type("target", options.target, (str, PathLike, Target), _A_TARGET)
+    check_type("weights", options.weights, (Weights,), "a clopt.weights.Weights")
+    check_type("plans", options.plans, (str, PathLike), "the path of a file of plans")
+    check_type("tuning", options.tuning, (str, PathLike), 'the path of a tuning database, or "off"')
+    check_type("memory_limit", options.memory_limit, (int,), "a number of bytes")
+    check_type("images", options.images, (list, tuple), "a list of names of inputs and outputs")
+    check_keywords(options.facts, fact_types(), signature(compile).parameters, _FIELDS)
+    if options.precision not in PRECISIONS:
+        raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{options.precision}".')
+
+
+def _choose_target(options: CompileOptions, place: Place) -> tuple[Target, Place]:
+    """The target, and the place with its device; that stays open for a target alone."""
+    target = options.target
     choice = TargetChoice(None, {})
     if isinstance(target, str | PathLike):
         choice = TargetChoice.parse(str(target))
     described = target if isinstance(target, Target) else choice.load()
-    if described is None or any(given is not None for given in (device, context, queue)):
-        device, context, queue = choose_place(device, context, queue)
-        described = described or choice.change(live_target(device))
-    for name, library in stand_ins.items():
+    if described is None:
+        place = place.chosen()
+        assert isinstance(place.device, Device)
+        described = choice.change(live_target(place.device))
+    for name, library in options.accelerators.items():
         runtime: LibraryRuntime = accelerators()[name].load("runtime")()
         described = described.with_facts(runtime.stand_in_facts(library, described))
-    return described, device, context, queue
+    return described, place
 
 
 def _read_module(
@@ -188,31 +149,39 @@ def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
 
 _NO_SAMPLES = (
     "without calibration data every value is quantised for the range -8 to 8, which may cost "
-    "accuracy; give samples of the inputs (--calibrate, calibration=)"
+    "accuracy; give samples of the inputs (--calibrate, clopt.Quantization)"
 )
 
 
 def _quantize(
     module: ModuleOp,
     ctx: CloptContext,
-    prepare: Callable[[ModuleOp], CompiledModel],
-    form: str | None,
-    data: Arrays | str | Path | None,
-    method: str | None,
-    report: bool,
+    asked: Quantization | None,
+    place: Place,
+    use_cache: bool,
 ) -> QuantizationReport | None:
-    """Quantise `module`, if a form is given; `prepare` compiles what runs on the data."""
-    if form is None:
-        if data is None and method is None and not report:
-            return None
-        raise CloptError('calibration is for quantised networks; pass quantize="int8", too.')
-    from .passes.remarks import add_remarks
-    from .quantization import Quantization, quantize
+    """Quantise `module` as asked; the float network runs in `place` on the samples."""
+    if asked is None:
+        return None
+    report = None
+    if asked.form is not None:
+        from .api import compile
+        from .passes.remarks import add_remarks
+        from .quantization import quantize
+        from .tuning.places import OFF
 
-    asked = Quantization.of(form, data, method, report)
-    if data is None and method is None:
-        add_remarks(module, [_NO_SAMPLES])
-    return quantize(module, ctx, asked, lambda observed: prepare(observed).run)
+        def prepare(observed: ModuleOp) -> CompiledModel:
+            here = replace(place, arena=None)
+            return compile(
+                observed, device=here, weights=ctx.weights, use_cache=use_cache, tuning=OFF
+            )
+
+        if asked.samples is None and asked.method is None:
+            add_remarks(module, [_NO_SAMPLES])
+        report = quantize(module, ctx, asked, lambda observed: prepare(observed).run)
+    if asked.round_scales:
+        _round_scales(module, ctx)
+    return report
 
 
 def _round_scales(module: ModuleOp, ctx: CloptContext) -> None:
@@ -236,15 +205,12 @@ def _mark_images(module: ModuleOp, ctx: CloptContext, names: Sequence[str]) -> N
 def _lower(
     module: ModuleOp,
     ctx: CloptContext,
-    precision: str,
-    explain: bool,
-    plans: str | None,
+    options: CompileOptions,
     tuning: Tuning,
-    memory_limit: int | None,
 ) -> None:
     """Lower `module` to one queue program, unless it is one."""
     if any(isinstance(op, ProgramOp) for op in module.body.block.ops):
-        if memory_limit is not None:
+        if options.memory_limit is not None:
             raise CloptError("memory_limit is for networks; the memory of a program is planned.")
         try:
             module.verify()  # for this target: the module may come from another
@@ -261,9 +227,9 @@ def _lower(
             ctx,
             module,
             "opencl",
-            precision=precision,
-            explain=explain,
-            plans=plans,
+            precision=options.precision,
+            explain=options.explain,
+            plans=None if options.plans is None else str(options.plans),
             tuning=tuning,
-            memory_limit=memory_limit,
+            memory_limit=options.memory_limit,
         )

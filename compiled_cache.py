@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .backends.model_cache.file_digests import Content, FileDigests, content_of_bytes
 from .backends.model_cache.revision import is_revision_settled, revision
@@ -21,6 +20,7 @@ from .backends.pyopencl_runtime.replay import Replay
 from .compiled_model import CompiledModel, Contents
 from .errors import CloptError
 from .files.caches import user_cache
+from .options import CompileOptions, Place
 from .tuning.places import CHOICE as TUNING
 from .tuning.places import databases_for
 from .weights import Weights
@@ -45,9 +45,12 @@ class Request:
     """A compilation whose result may be in the cache, or is to be kept there."""
 
     model: str | Path | bytes
+    options: CompileOptions
+    place: Place
     device: Device
-    options: str
-    """The arguments that change the result, as JSON."""
+    """That of the place."""
+    key: str
+    """The options as JSON."""
     files: tuple[Path, ...]
     """The files that the compilation reads besides the model's, if they exist."""
     store: ModelStore
@@ -56,24 +59,28 @@ class Request:
     """The digests of the files before the compilation."""
 
     @classmethod
-    def of(cls, model: object, device: Device, options: Mapping[str, Any]) -> Request | None:
+    def of(cls, model: object, options: CompileOptions, place: Place) -> Request | None:
         """Return the request for a model and options; None if its result cannot be kept."""
         choice = os.environ.get(CHOICE) or _CHOICES[0]
         if choice not in _CHOICES:
             raise CloptError(f'{CHOICE} is {" or ".join(_CHOICES)}, not "{choice}".')
-        folder = user_cache("models")
-        if choice == "off" or folder is None or not _is_keepable(model, device, options):
+        folder, key, device = user_cache("models"), options.key(), place.device
+        if choice == "off" or folder is None or key is None or not isinstance(device, Device):
+            return None
+        is_model = isinstance(model, bytes) or (
+            isinstance(model, str | Path) and Path(model).suffix != ".mlir"
+        )
+        if not is_model or _ASKED_LIBRARY in device.handle.extensions:
             return None
         assert isinstance(model, str | Path | bytes)
-        tuning, plans = options["tuning"], options["plans"]
+        plans = options.plans
         with suppress(TypeError, ValueError, CloptError):
-            files = [*databases_for(model, tuning), *([plans] if plans is not None else [])]
-            text = json.dumps({**options, "tuning": str(tuning), "plans": str(plans)}, default=dict)
-            digests = FileDigests(BinaryCache(folder / "digests"))
-            return cls(model, device, text, tuple(map(Path, files)), ModelStore(folder), digests)
+            files = [*databases_for(model, options.tuning), *([] if plans is None else [plans])]
+            read, digests = tuple(map(Path, files)), FileDigests(BinaryCache(folder / "digests"))
+            return cls(model, options, place, device, key, read, ModelStore(folder), digests)
         return None
 
-    def find(self, compile_now: Callable[[], CompiledModel], **setup: Any) -> CompiledModel | None:
+    def find(self) -> CompiledModel | None:
         """Return the model if it is in the cache, ready to run."""
         files = self._files()
         if files is None:
@@ -84,15 +91,19 @@ class Request:
             return None
 
         def compile_again() -> ModuleOp | None:
-            return compile_now().module if self._files() == files else None
+            from .compilation import compile_model
+
+            if self._files() != files:
+                return None
+            return compile_model(self.model, self.options, self.place, use_cache=True).module
 
         contents = CachedContents(*found, compile_again)
-        make = partial(_replay, *found, contents, setup)
+        make = partial(_replay, *found, contents, self.place)
         compiled = CompiledModel(contents, make)
         compiled.prepare()
         return compiled
 
-    def keep(self, compiled: CompiledModel, **setup: Any) -> None:
+    def keep(self, compiled: CompiledModel) -> None:
         """Keep a model that was compiled for this request, and run it from what is kept."""
         from .backends.describe_launches import describe_launches
         from .backends.saved_model import program_text
@@ -109,12 +120,12 @@ class Request:
         facts = self._facts(files)
         self.store.put(facts, kept, compiled.weights)
         if found := self.store.get(facts):
-            compiled.run_by(partial(_replay, *found, compiled, setup))
+            compiled.run_by(partial(_replay, *found, compiled, self.place))
 
     def _facts(self, files: list[str]) -> tuple[str, ...]:
         """Return all that the result depends on."""
         environment = (f"{name}={os.environ.get(name)}" for name in _ENVIRONMENT)
-        return (*revision(), self.options, *files, *environment, *identity_of(self.device))
+        return (*revision(), self.key, *files, *environment, *identity_of(self.device))
 
     def _files(self) -> list[str] | None:
         """Return the digests of all files that are read; None if one cannot be."""
@@ -182,10 +193,10 @@ def _replay(
     cached: CachedModel,
     weights: Weights,
     contents: Contents | CompiledModel,
-    setup: Mapping[str, Any],
+    place: Place,
 ) -> Replay:
     arrays = {key: weights.get(key) for key in weights.keys()}
-    return Replay(cached.launches, cached.source, arrays, contents, **setup)
+    return Replay(cached.launches, cached.source, arrays, contents, **vars(place))
 
 
 class _UnreadableError(Exception):
@@ -196,14 +207,3 @@ def _known(content: Content | None) -> Content:
     if content is None:
         raise _UnreadableError
     return content
-
-
-def _is_keepable(model: object, device: Device, options: Mapping[str, Any]) -> bool:
-    """Return whether the key covers all that a compilation with these arguments reads."""
-    target = options["target"]
-    is_model = isinstance(model, bytes) or (
-        isinstance(model, str | Path) and Path(model).suffix != ".mlir"
-    )
-    # A target's file may name others.
-    is_named = target is None or (isinstance(target, str) and ".toml" not in target)
-    return is_model and is_named and _ASKED_LIBRARY not in device.handle.extensions

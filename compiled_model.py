@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .backends.pyopencl_runtime.inputs import Array, Arrays
     from .backends.saved_model import Plan
     from .dialects.cl import ProgramOp
+    from .options import Place
     from .reports.memory import MemoryReport
     from .reports.profile import Profile
     from .reports.quantization import QuantizationReport
@@ -299,14 +300,19 @@ def module_of(program: ProgramOp) -> ModuleOp:
 
 
 def make_model(
-    plans: Sequence[Plan], weights: Weights, stand_ins: Mapping[str, str], **settings: Any
+    plans: Sequence[Plan],
+    weights: Weights,
+    libraries: Mapping[str, str],
+    place: Place,
+    use_cache: bool,
 ) -> CompiledModel:
-    """The model that has these plans; the later ones are for devices that cannot run the first."""
+    """Return the model with these plans; the later ones are for devices that refuse the first.
+
+    `libraries` compute what accelerators do in place of the device's.
+    """
     made: CompiledModel | None = None
     for plan in reversed(plans):
-        make = partial(
-            _make_executable, plan.module, weights, stand_ins, source=plan.source, **settings
-        )
+        make = partial(_make_executable, plan, weights, libraries, place, use_cache)
         contents = ModuleContents(plan.module, weights, plan.source)
         made = CompiledModel(contents, make, made)
     assert made, "a model has a plan"
@@ -328,13 +334,18 @@ def _planned(module: ModuleOp) -> ModuleOp:
 
 
 def _make_executable(
-    module: ModuleOp, weights: Weights, stand_ins: Mapping[str, str], **settings: Any
+    plan: Plan,
+    weights: Weights,
+    libraries: Mapping[str, str],
+    place: Place,
+    use_cache: bool,
 ) -> Runnable:
-    """The program on its device; one that needs an accelerator's C library runs as C."""
+    """Return the program on its device; one that needs an accelerator's C library runs as C."""
     from .backends.offload import needs_library
     from .backends.programs import program_of
     from .backends.pyopencl_runtime import CExecutable, Executable
 
-    if needs_library(program_of(module)):
-        return CExecutable(_planned(module), weights, stand_ins=stand_ins, **settings)
-    return Executable(module, weights, **settings)
+    settings: dict[str, Any] = {"source": plan.source, "use_cache": use_cache, **vars(place)}
+    if needs_library(program_of(plan.module)):
+        return CExecutable(_planned(plan.module), weights, stand_ins=libraries, **settings)
+    return Executable(plan.module, weights, **settings)

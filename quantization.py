@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from xdsl.ir import SSAValue
 from .context import CloptContext
 from .dialects import nn
 from .errors import CloptError
-from .files.arrays import read_arrays
+from .options import Quantization
 from .passes.nn.quantization.histogram import RANGES, Histogram
 from .passes.nn.quantization.plan import plan_of, site_names
 from .passes.nn.quantization.scales import set_ranges
@@ -28,42 +26,13 @@ Arrays = Mapping[str, Array]
 Run = Callable[[Sequence[Array]], Sequence[Array]]
 """One inference."""
 
-FORMS = ("int8", "int8-per-channel")
-METHODS = ("global-scale", *RANGES)
-
-
-@dataclass(frozen=True)
-class Quantization:
-    """What the caller asks for: the form of the weights, the data, and the method for ranges."""
-
-    form: str
-    data: Arrays | None
-    method: str
-    report: bool
-
-    @classmethod
-    def of(
-        cls, form: str, data: Arrays | str | Path | None, method: str | None, report: bool
-    ) -> Quantization:
-        """Raises CloptError for arguments that do not fit together."""
-        if form not in FORMS:
-            raise CloptError(f'quantize is one of {", ".join(FORMS)}, not "{form}".')
-        method = method or ("global-scale" if data is None else "kl")
-        if method not in METHODS:
-            raise CloptError(f'calibration_method is one of {", ".join(METHODS)}, not "{method}".')
-        if data is None and (method != "global-scale" or report):
-            wanted = "a report of errors" if report else f"the method {method}"
-            raise CloptError(f"{wanted} needs calibration data: arrays named by the inputs.")
-        arrays = read_arrays(Path(data)) if isinstance(data, str | Path) else data
-        return cls(form, arrays, method, report)
-
 
 def quantize(
     module: ModuleOp, ctx: CloptContext, asked: Quantization, prepare: Callable[[ModuleOp], Run]
 ) -> QuantizationReport | None:
-    """Simplify and quantise a module of one network in place; the report that was asked for.
+    """Simplify and quantise a module of one network in place; return the report, if asked for.
 
-    `prepare` compiles a module for the runs over the data.
+    `prepare` compiles a module for the runs over the samples.
     """
     run_pipeline(ctx, module, "simplify")
     networks = nn.networks_of(module)
@@ -72,16 +41,17 @@ def quantize(
     (function,) = networks
     nn.name_parameters(function)
     per_channel = asked.form == "int8-per-channel"
+    samples = asked.arrays()
     exact: Run | None = None
-    if asked.data is not None and (asked.report or asked.method != "global-scale"):
+    if asked.report or asked.reads_samples:
         exact = prepare(_observed(module, _sites))
-    if exact is not None and asked.method != "global-scale":
-        set_ranges(function, _ranges(function, exact, asked))
+    if exact is not None and asked.reads_samples:
+        set_ranges(function, _ranges(function, exact, samples, asked.ranges))
     pass_ = NNQuantizePass(per_channel=per_channel)
     report = None
     if exact is not None and asked.report:
         copy = _observed(module, lambda network: pass_.quantize(network, ctx.weights))
-        report = _compare(function, exact, prepare(copy), asked, _scales(copy))
+        report = _compare(function, exact, prepare(copy), samples, _scales(copy))
     pass_.quantize(function, ctx.weights)
     return report
 
@@ -146,16 +116,16 @@ def _batches(function: func.FuncOp, data: Arrays) -> Iterator[list[Array]]:
         ]
 
 
-def _ranges(function: func.FuncOp, run: Run, asked: Quantization) -> dict[str, float]:
-    """The range of each site by the method that was asked for."""
+def _ranges(function: func.FuncOp, run: Run, samples: Arrays, method: str) -> dict[str, float]:
+    """Return the range of each site by a method."""
     names = _names(function)
     histograms = [Histogram() for _ in names]
-    for inputs in _batches(function, asked.data or {}):
+    for inputs in _batches(function, samples):
         values = run(inputs)
         for histogram, value in zip(histograms, values[len(values) - len(names) :], strict=True):
             histogram.add(value)
-    method = RANGES[asked.method]
-    return {name: method(each) for name, each in zip(names, histograms, strict=True)}
+    range_of = RANGES[method]
+    return {name: range_of(each) for name, each in zip(names, histograms, strict=True)}
 
 
 def _scales(observed: ModuleOp) -> list[float]:
@@ -168,7 +138,7 @@ def _scales(observed: ModuleOp) -> list[float]:
 
 
 def _compare(
-    function: func.FuncOp, exact: Run, found: Run, asked: Quantization, scales: Sequence[float]
+    function: func.FuncOp, exact: Run, found: Run, samples: Arrays, scales: Sequence[float]
 ) -> QuantizationReport:
     """The errors over all data: sites by their names, then results."""
     results = nn.parameter_names(function)[len(function.args) :]
@@ -176,7 +146,7 @@ def _compare(
         QuantizedValue(name, scale) for name, scale in zip(_names(function), scales, strict=True)
     ]
     rows = [*(QuantizedValue(name) for name in results), *sites]
-    for inputs in _batches(function, asked.data or {}):
+    for inputs in _batches(function, samples):
         for row, wanted, got in zip(rows, exact(inputs), found(inputs), strict=True):
             row.add(wanted, got)
     return QuantizationReport([*sites, *rows[: len(results)]])

@@ -74,7 +74,7 @@ def by_clopt(
     context = cl.Context([chosen.handle])
     queue = cl.CommandQueue(context, chosen.handle)
     target = TargetChoice.parse(facts).change(live_target(chosen))
-    compiled = clopt.compile(model, target, context=context, queue=queue)
+    compiled = clopt.compile(model, target, device=clopt.Place(context=context, queue=queue))
     (found,) = compiled.run(inputs)
     error = np.abs(found - expected).max() / np.abs(expected).max()
     if error > 1e-4:

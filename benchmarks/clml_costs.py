@@ -177,7 +177,7 @@ class OnDevice:
         self.settings = {
             "device": options.device,
             "target": options.target,
-            "clml_library": options.clml_library,
+            "accelerators": {"clml": options.clml_library} if options.clml_library else None,
         }
         self.rounds = options.rounds
 

@@ -118,10 +118,10 @@ def line(row: Row, dtype: type[np.floating], device: str | None, library: str | 
     (want,) = session.run(None, {"x": x.astype(np.float32)})
     cells = [row.name, "x".join(map(str, row.x)), "f32" if dtype is np.float32 else "f16"]
     for mode in ("prefer", "off"):
-        given = library if mode == "prefer" else None
+        given = {"clml": library} if library and mode == "prefer" else None
         try:
             model = clopt.compile(
-                model_of(row, dtype), device=device, clml=mode, clml_library=given
+                model_of(row, dtype), device=device, clml=mode, accelerators=given
             )
         except CloptError as error:
             return [*cells, str(error)]

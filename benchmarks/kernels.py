@@ -92,7 +92,7 @@ def profile(path: Path, device: str, runs: int) -> tuple[list[Row], float]:
     context = cl.Context([chosen.handle])
     properties = cl.command_queue_properties.PROFILING_ENABLE
     queue = cl.CommandQueue(context, chosen.handle, properties)
-    compiled = clopt.compile(path, context=context, queue=queue)
+    compiled = clopt.compile(path, device=clopt.Place(context=context, queue=queue))
     inputs = models.sample_inputs(path)
     for _ in range(2):
         compiled.run(inputs)

@@ -211,7 +211,9 @@ def measure(convolution: Convolution, device: Device, rounds: int) -> dict[str, 
     kept = []
     for form in FORMS:
         facts = target.with_facts(FORMS[form])
-        compiled = clopt.compile(model, target=facts, context=context, queue=queue)
+        compiled = clopt.compile(
+            model, target=facts, device=clopt.Place(context=context, queue=queue)
+        )
         results[form] = compiled.run({"x": x})[0]
         commands[form] = launches(compiled)
         kept.append(compiled)

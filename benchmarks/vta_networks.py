@@ -78,7 +78,7 @@ class Network:
         make = partial(clopt.compile, self.path, dims=self.dims, device=device, vta=vta)
         if quantize is None:
             return make()
-        return make(quantize=quantize, calibration={self.name: self.samples})
+        return make(quantize=clopt.Quantization(quantize, {self.name: self.samples}))
 
     def run(self, model: clopt.CompiledModel) -> tuple[np.ndarray, float]:
         """The results of all inputs, and the least time of an inference in seconds."""

@@ -41,12 +41,22 @@ def checked_dims(dims: object) -> Mapping[str, int] | None:
     return checked
 
 
-def check_keywords(given: Iterable[str], facts: Iterable[str], arguments: Iterable[str]) -> None:
-    """Refuse a keyword of `clopt.compile` that is neither a fact of a target nor an argument."""
+def check_keywords(
+    given: Iterable[str],
+    facts: Iterable[str],
+    arguments: Iterable[str],
+    fields: Mapping[str, str],
+) -> None:
+    """Refuse a keyword of `clopt.compile` that is neither a fact of a target nor an argument.
+
+    `fields` says for the fields of arguments how a caller writes each.
+    """
     known = set(facts)
     for name in given:
         if name in known:
             continue
+        if name in fields:
+            raise CloptError(f'clopt.compile has no argument "{name}"; write {fields[name]}.')
         facts_page = "docs/targets.md lists the facts."
         hint = did_you_mean(name, [*known, *arguments], facts_page)
         raise CloptError(

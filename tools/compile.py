@@ -13,6 +13,7 @@ from ..dialects.cl import target_of
 from ..errors import CloptError
 from ..files.folders import add_written
 from ..messages.printable import printable
+from ..options import Quantization
 from .console import Options, about, gather_target, make_parser, user_errors, write_whole, writing
 from .memory_report.files import check_path, write_report
 from .memory_report.summary import memory_table
@@ -136,11 +137,7 @@ def run(options: argparse.Namespace) -> None:
         source,
         options,
         fallback=options.fallback,
-        quantize=options.quantize,
-        calibration=options.calibrate,
-        calibration_method=options.calibration,
-        quantization_report=options.quantize_report is not None,
-        round_scales=options.round_scales,
+        quantize=_quantization(options),
     )
     with about(source.name):
         if options.emit == "graphs":
@@ -164,6 +161,15 @@ def run(options: argparse.Namespace) -> None:
         title = f"{source.stem} for {target_of(model.module).name}"
         write_report(model.memory, title, options.memory_report)
         _note_report(options, options.memory_report)
+
+
+def _quantization(options: argparse.Namespace) -> Quantization | None:
+    """Return what the options of quantising ask for."""
+    has_report = options.quantize_report is not None
+    asked = Quantization(
+        options.quantize, options.calibrate, options.calibration, has_report, options.round_scales
+    )
+    return None if asked == Quantization() else asked
 
 
 def _note_report(options: argparse.Namespace, report: Path) -> None:

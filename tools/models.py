@@ -134,11 +134,14 @@ class ModelSource:
         return Path(self.name).stem.strip("<>")
 
 
+def accelerator_libraries(clml_library: str | None) -> Mapping[str, str]:
+    """Return the argument `accelerators` of `api.compile` that `--clml-library` stands for."""
+    return {} if clml_library is None else {"clml": clml_library}
+
+
 def compile_model(
     source: ModelSource,
     options: argparse.Namespace,
-    clml_library: str | None = None,
-    fallback: bool = False,
     find_dims: Callable[[OpenDimensionsError], Mapping[str, int]] | None = None,
     **more: Any,
 ) -> api.CompiledModel:
@@ -158,13 +161,11 @@ def compile_model(
             device=options.device,
             weights=Weights.load(options.weights) if options.weights else None,
             precision=options.precision,
-            clml_library=clml_library,
             explain=options.explain,
             plans=options.plans,
             tuning=options.tuning,
             memory_limit=parse_bytes("--memory-limit", options.memory_limit),
             images=options.image,
-            fallback=fallback,
             **more,
         )
         dims = parse_dims(options.dim)

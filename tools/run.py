@@ -27,7 +27,7 @@ from .console import (
 )
 from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
 from .json_output import json_option, print_json
-from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
+from .models import COMPILE_OPTIONS, Kind, ModelSource, accelerator_libraries, compile_model
 from .outputs import check_output, write_outputs
 from .tables import table, terminal
 
@@ -201,11 +201,12 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
             f"{source.name}: --compare needs the ONNX model, and this is a {source.kind.value}."
         )
     if source.kind is Kind.Folder:
-        return api.load(source.name, device=options.device, clml_library=options.clml_library)
+        libraries = accelerator_libraries(options.clml_library)
+        return api.load(source.name, device=options.device, accelerators=libraries)
     return compile_model(
         source,
         options,
-        clml_library=options.clml_library,
+        accelerators=accelerator_libraries(options.clml_library),
         find_dims=partial(dims_of_inputs, items=options.input),
     )
 

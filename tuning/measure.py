@@ -14,10 +14,11 @@ import numpy as np
 from xdsl.utils.exceptions import VerifyException
 
 from ..api import compile as compile_module
-from ..backends.pyopencl_runtime import CommandQueue, Context, choose_place, find_device
+from ..backends.pyopencl_runtime import find_device
 from ..compiled_model import CompiledModel
 from ..dialects import tir
 from ..errors import CloptError
+from ..options import Place
 from ..tensor_info import TensorInfo
 from .instrument import Device
 from .programs import Programs, TrialProgram
@@ -164,7 +165,7 @@ class OpenCLInstrument(MeasuringInstrument):
     def __init__(self, words: str) -> None:
         super().__init__()
         self.words = words
-        self._place: tuple[Context, CommandQueue] | None = None
+        self._place: Place | None = None
         """For all trials up to the next fault: a driver takes a tenth of a second for a context,
         and lets other processes wait meanwhile."""
 
@@ -188,15 +189,12 @@ class OpenCLInstrument(MeasuringInstrument):
 
     def built(self, program: TrialProgram, task: Task) -> Built:
         if self._place is None:
-            _, context, queue = choose_place(self.words, None, None)
-            self._place = context, queue
-        context, queue = self._place
+            self._place = Place(self.words).chosen()
         return _BuiltHere(
             compile_module(
                 program.module,
                 task.target,
-                context=context,
-                queue=queue,
+                device=self._place,
                 weights=program.context.weights,
                 use_cache=False,
             )

@@ -91,8 +91,8 @@ def clml_version(device: Device, library: str | None = None) -> int:
     if not lists_clml(device):
         raise UnavailableError(
             f"{device} has no CLML ({EXTENSION}); compile the model with clml=off, or let our "
-            f'reference library compute it: clml_library="{REFERENCE}", or with clopt-run '
-            f"--clml-library {REFERENCE}."
+            f'reference library compute it: accelerators={{"clml": "{REFERENCE}"}}, or with '
+            f"clopt-run --clml-library {REFERENCE}."
         )
     return _newest(_function_of(device), f"CLML of {device}")
 
@@ -111,7 +111,7 @@ def lists_clml(device: Device) -> bool:
 def _load(name: str) -> ctypes.CDLL:
     """Build the library `name` for all C code of this process to find; CloptError if that fails."""
     if name not in CLML_LIBRARIES:
-        raise CloptError(f'clml_library is "{REFERENCE}", or absent; it is not "{name}".')
+        raise CloptError(f'a library of CLML is "{REFERENCE}", or absent; it is not "{name}".')
     share_opencl()
     return ctypes.CDLL(str(reference_library()), mode=ctypes.RTLD_GLOBAL)
 

@@ -43,11 +43,25 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),  # pyright: ignore
     "target": (lambda: digits(target=5), "the path of a .toml file, or a Target, not int"),
     "device": (lambda: digits(device=0.5), r"its number in clopt.list_devices\(\), or an entry"),
-    "context": (lambda: digits(context="gpu"), "context is a pyopencl.Context, not str"),
-    "queue": (lambda: digits(queue=3), "queue is a pyopencl.CommandQueue, not int"),
-    "arena": (lambda: digits(arena=1024), "arena is a list of buffers of pyopencl, not int"),
+    "context": (lambda: clopt.Place(context="gpu"), "context is a pyopencl.Context, not str"),
+    "queue": (lambda: clopt.Place(queue=3), "queue is a pyopencl.CommandQueue, not int"),
+    "arena": (lambda: clopt.Place(arena=1024), "arena is a list of buffers of pyopencl, not int"),
     "weights": (lambda: digits(weights={}), "weights is a clopt.weights.Weights, not dict"),
     "keyword": (lambda: digits(textures="off"), 'no argument "textures".*did you mean texture'),
+    "field of a place": (
+        lambda: digits(queue=3),
+        r'no argument "queue"; write device=clopt.Place\(q',
+    ),
+    "field of a quantization": (
+        lambda: digits(samples={}),
+        r'no argument "samples"; write quantize=clopt.Quantization\(samples=...\).',
+    ),
+    "quantize": (
+        lambda: digits(quantize=8),
+        'quantize is "int8", or a clopt.Quantization, not int',
+    ),
+    "accelerators": (lambda: digits(accelerators="reference"), "accelerators is a mapping"),
+    "accelerator": (lambda: digits(accelerators={"vta": "x"}), 'names "vta"; it may name clml'),
     "argument": (lambda: digits(dim={"batch": 1}), 'no argument "dim" .*did you mean dims'),
     "load number": (lambda: clopt.load(3), "folder is the path that .* not int"),  # pyright: ignore
     "load file": (lambda: clopt.load(DIGITS), "is a file; load takes a folder that"),

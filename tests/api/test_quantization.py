@@ -26,11 +26,9 @@ def digits() -> np.ndarray:
 def quantized(
     data: np.ndarray, device: str, form: str = "int8", **more: Any
 ) -> clopt.CompiledModel:
-    calibration = {"image": data}
-    dims = {"batch": BATCH}
-    model = FOLDER / "digits.onnx"
+    asked = clopt.Quantization(form, {"image": data}, **more)
     return clopt.compile(
-        model, dims=dims, device=device, quantize=form, calibration=calibration, **more
+        FOLDER / "digits.onnx", dims={"batch": BATCH}, device=device, quantize=asked
     )
 
 
@@ -40,7 +38,7 @@ def quantized(
 def test_digits_read_the_same(form: str, method: str, device: str) -> None:
     """On images that the calibration has not seen, at least 19 of 20."""
     images = digits()
-    model = quantized(images[:BATCH], device, form, calibration_method=method)
+    model = quantized(images[:BATCH], device, form, method=method)
     rest = images[BATCH:]
     found = np.concatenate(
         [model.run([rest[i : i + BATCH]])[0] for i in range(0, len(rest), BATCH)]
@@ -54,7 +52,7 @@ def test_digits_read_the_same(form: str, method: str, device: str) -> None:
 @pytest.mark.in_turns
 def test_the_report_has_the_errors_of_each_value(device: str) -> None:
     images = digits()[: 2 * BATCH]
-    model = quantized(images, device, calibration_method="max", quantization_report=True)
+    model = quantized(images, device, method="max", report=True)
     report = model.quantization
     assert report is not None
     first, *_, last = report.values
@@ -87,26 +85,30 @@ def test_the_command_line_writes_the_report(tmp_path: Path, capsys: Any) -> None
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"quantize": "int4"}, 'quantize is one of int8, int8-per-channel, not "int4".'),
-        ({"quantize": "int8", "calibration_method": "kl"}, "the method kl needs calibration data"),
-        ({"quantize": "int8", "quantization_report": True}, "a report of errors needs calibration"),
-        ({"calibration": {}}, 'pass quantize="int8", too'),
-        ({"quantize": "int8", "calibration_method": "mean"}, 'kl, not "mean"'),
-        ({"quantize": "int8", "calibration": {}}, "there is no array for the input image"),
+        ({"form": "int4"}, 'quantize is one of int8, int8-per-channel, not "int4".'),
+        ({"form": "int8", "method": "kl"}, "the method kl needs samples: arrays named by"),
+        ({"form": "int8", "report": True}, "a report of errors needs samples"),
+        ({"samples": {}}, "name the form, int8 or int8-per-channel"),
+        ({"form": "int8", "method": "mean"}, 'kl, not "mean"'),
+        ({"form": "int8", "samples": {}}, "there is no array for the input image"),
         (
-            {"quantize": "int8", "calibration": {"pixels": np.zeros(1)}},
+            {"form": "int8", "samples": {"pixels": np.zeros(1)}},
             "the model has no input pixels, only image",
         ),
         (
-            {"quantize": "int8", "calibration": {"image": np.zeros((7, 1, 8, 8), "f4")}},
+            {"form": "int8", "samples": {"image": np.zeros((7, 1, 8, 8), "f4")}},
             "shape n x 1 x 8 x 8, where n is a multiple of 2, not float32 of [7, 1, 8, 8]",
         ),
-        ({"quantize": "int8", "calibration": "nowhere.npz"}, "nowhere.npz: cannot read this file"),
+        ({"form": "int8", "samples": "nowhere.npz"}, "nowhere.npz: cannot read this file"),
     ],
 )
 def test_mistakes_get_a_sentence(arguments: dict[str, Any], sentence: str) -> None:
+    def quantize() -> None:
+        asked = clopt.Quantization(**arguments)
+        clopt.compile(FOLDER / "digits.onnx", target="pocl", dims={"batch": 2}, quantize=asked)
+
     with pytest.raises(clopt.CloptError, match=re.escape(sentence)):
-        clopt.compile(FOLDER / "digits.onnx", target="pocl", dims={"batch": 2}, **arguments)
+        quantize()
 
 
 def test_one_range_for_all_needs_no_data() -> None:
@@ -115,8 +117,9 @@ def test_one_range_for_all_needs_no_data() -> None:
 
 
 def test_int8_without_samples_is_remarked() -> None:
-    arguments: dict[str, Any] = {"target": "pocl", "dims": {"batch": 1}, "quantize": "int8"}
-    model = clopt.compile(FOLDER / "digits.onnx", **arguments)
+    path, dims = FOLDER / "digits.onnx", {"batch": 1}
+    model = clopt.compile(path, "pocl", dims, quantize="int8")
     assert any("without calibration data" in remark for remark in model.remarks)
-    model = clopt.compile(FOLDER / "digits.onnx", **arguments, calibration_method="global-scale")
+    one_range = clopt.Quantization("int8", method="global-scale")
+    model = clopt.compile(path, "pocl", dims, quantize=one_range)
     assert not any("without calibration data" in remark for remark in model.remarks)

@@ -11,7 +11,7 @@ import pytest
 import clopt
 from clopt.reports.profile import KERNEL
 from clopt.tools import compile, run
-from support.clml.small_networks import BETWEEN, network
+from support.clml.small_networks import BETWEEN, REFERENCE, network
 
 DIGITS = str(Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx")
 WORDS = [DIGITS, "--dim", "batch=1"]
@@ -39,7 +39,7 @@ def test_multiply_adds_are_those_of_the_network(device: str) -> None:
 
 
 def test_parts_for_clml_are_rows(device: str) -> None:
-    model = clopt.compile(network(BETWEEN), device=device, clml="prefer", clml_library="reference")
+    model = clopt.compile(network(BETWEEN), device=device, clml="prefer", accelerators=REFERENCE)
     profile = model.profile(runs=2)
     assert profile.rows[0].kind == KERNEL
     (conv,) = (row for row in profile.rows if row.name.startswith("clml.conv"))

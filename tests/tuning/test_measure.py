@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from clopt import options
 from clopt.backends.pyopencl_runtime import choose_place
 from clopt.backends.targets import load_target
 from clopt.passes.tir.rules.plans import plan_of
 from clopt.tensor_info import TensorInfo
-from clopt.tuning import measure
 from clopt.tuning.measure import FaultyPlanError, OpenCLInstrument, check
 from clopt.tuning.programs import Programs, TrialProgram
 from clopt.tuning.times import Times
@@ -78,13 +78,13 @@ def test_a_plan_that_is_no_point_of_its_rule_reaches_no_device():
 
 
 def test_trials_share_a_context_up_to_the_next_fault(monkeypatch: pytest.MonkeyPatch):
-    made: list[str] = []
+    made: list[object] = []
 
-    def counted(words: str, *none: None) -> object:
-        made.append(words)
-        return choose_place(words, *none)
+    def counted(words: str, context: Any, queue: Any) -> object:
+        made.extend([words] if context is None else [])
+        return choose_place(words, context, queue)
 
-    monkeypatch.setattr(measure, "choose_place", counted)
+    monkeypatch.setattr(options, "choose_place", counted)
     instrument, trial = OpenCLInstrument("pocl"), default_trial(residual_tasks(POCL)[0])
     wrong = replace(trial.plan, parameters={**trial.plan.parameters, "unknown": 1})
     for each in (trial, trial, replace(trial, plan=wrong), trial):

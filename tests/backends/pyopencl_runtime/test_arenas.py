@@ -250,13 +250,14 @@ def test_a_part_at_a_byte_that_the_device_does_not_take(device: str) -> None:
 
 def test_saved_models_take_an_arena(context: cl.Context, tmp_path: Path) -> None:
     queue = cl.CommandQueue(context)
-    model = clopt.compile(parse(twice(4) + DOUBLED), queue=queue)
+    model = clopt.compile(parse(twice(4) + DOUBLED), device=clopt.Place(queue=queue))
     x = np.arange(4, dtype=np.float32)
     np.testing.assert_array_equal(model.run([x])[0], 4 * x)
     model.save(tmp_path / "saved")
-    loaded = clopt.load(tmp_path / "saved", queue=queue, arena=model.executable.arena)
+    place = clopt.Place(queue=queue, arena=model.executable.arena)
+    loaded = clopt.load(tmp_path / "saved", place)
     assert loaded.executable.arena == model.executable.arena
     for _ in range(2):
         np.testing.assert_array_equal(loaded.run([x])[0], 4 * x)
     with pytest.raises(CloptError, match="arena has 8 bytes, but the model needs 16"):
-        clopt.load(tmp_path / "saved", queue=queue, arena=[buffer(context, 8)])
+        clopt.load(tmp_path / "saved", clopt.Place(queue=queue, arena=[buffer(context, 8)]))

@@ -14,7 +14,7 @@ import clopt
 from clopt import CloptError
 from clopt.backends.pyopencl_runtime import CExecutable, Executable
 from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueOffloadOp, enqueued
-from support.clml.small_networks import BETWEEN, network
+from support.clml.small_networks import BETWEEN, REFERENCE, network
 
 X = np.zeros((1, 3, 8, 8), np.float32)
 RUNS = 3
@@ -51,7 +51,7 @@ def test_each_command_that_runs_has_a_timing(
 
 
 def test_operations_of_clml_are_timed_between_kernels(device: str) -> None:
-    model = clopt.compile(network(BETWEEN), device=device, clml="prefer", clml_library="reference")
+    model = clopt.compile(network(BETWEEN), device=device, clml="prefer", accelerators=REFERENCE)
     runs = model.executable.profile({"x": X}, RUNS)
     commands = enqueued(model.executable.program)
     assert {type(op) for op in commands} == {EnqueueKernelOp, EnqueueOffloadOp}

@@ -14,13 +14,14 @@ import clopt
 from clopt.dialects import clml
 from clopt.dialects.cl import EnqueueKernelOp
 from support.clml.single_ops import Case, by_onnxruntime, check_close, expected, feeds_of, model_of
+from support.clml.small_networks import REFERENCE
 
 pytestmark = pytest.mark.in_turns
 
 
 def compute(cases: Sequence[Case], device: str) -> tuple[clopt.CompiledModel, list[str]]:
     """Check the model of some cases on the device. Returns its commands of CLML but copies."""
-    model = clopt.compile(model_of(cases), device=device, clml="prefer", clml_library="reference")
+    model = clopt.compile(model_of(cases), device=device, clml="prefer", accelerators=REFERENCE)
     want = expected(cases)
     outputs = model.run(feeds_of(cases))
     for case, got in zip(cases, outputs, strict=True):
@@ -99,7 +100,7 @@ def test_6_several_outputs_of_a_graph(device: str) -> None:
             next(info for info in shared.graph.value_info if info.name == name)
         )
     feeds = feeds_of([Case("g", "", x, "")])
-    model = clopt.compile(shared, device=device, clml="prefer", clml_library="reference")
+    model = clopt.compile(shared, device=device, clml="prefer", accelerators=REFERENCE)
     (graph,) = (op for op in model.module.walk() if isinstance(op, clml.GraphOp))
     assert (len(graph.outputs), kernels(model)) == (3, 0)
     want = by_onnxruntime(shared, feeds)

@@ -154,7 +154,7 @@ def test_calls_of_an_inference(
     model = CLASSIFIERS["mobilenet_v2"]()
     inputs = builders.inputs_for(model)
     target = "adreno-740 texture=prefer clml=prefer fp16=false"
-    compiled = clopt.compile(model, target, device=device, clml_library="reference")
+    compiled = clopt.compile(model, target, device=device, accelerators={"clml": "reference"})
     compiled.run(inputs)
     log = tmp_path / "log"
     monkeypatch.setenv("CLML_REFERENCE_LOG", str(log))

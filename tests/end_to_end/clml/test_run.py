@@ -28,9 +28,9 @@ from support.clml.small_networks import AROUND, BETWEEN, CONV_RELU, OUTPUTS, net
 X = np.random.default_rng(1).standard_normal((1, 3, 8, 8)).astype(np.float32)
 
 
-def compiled(text: str, device: str, **options: object) -> clopt.CompiledModel:
+def compiled(text: str, device: str | clopt.Place, **options: object) -> clopt.CompiledModel:
     """The network with all that CLML can do computed by the reference library."""
-    settings = {"clml": "prefer", "clml_library": "reference", **options}
+    settings = {"clml": "prefer", "accelerators": {"clml": "reference"}, **options}
     return clopt.compile(network(text), device=device, **settings)  # type: ignore[arg-type]
 
 
@@ -116,7 +116,7 @@ def test_one_arena_for_models_with_and_without_clml(device: str) -> None:
     queue, arena = with_clml.executable.queue, [cl.Buffer(context, cl.mem_flags.READ_WRITE, 65536)]
     assert size < 65536
     models = [
-        compiled(BETWEEN, device, queue=queue, arena=arena, clml=m) for m in ("prefer", "off")
+        compiled(BETWEEN, clopt.Place(queue=queue, arena=arena), clml=m) for m in ("prefer", "off")
     ]
     assert [model.executable.offload is None for model in models] == [False, True]
     (want,) = expected(BETWEEN)
@@ -129,9 +129,9 @@ def test_one_arena_for_models_with_and_without_clml(device: str) -> None:
 def test_saved_and_loaded(device: str, tmp_path: Path) -> None:
     model = compiled(BETWEEN, device)
     model.save(tmp_path / "saved")
-    again = clopt.load(tmp_path / "saved", device, clml_library="reference")
+    again = clopt.load(tmp_path / "saved", device, accelerators={"clml": "reference"})
     assert again.run({"x": X})[0].tobytes() == model.run({"x": X})[0].tobytes()
-    with pytest.raises(CloptError, match=r"has no CLML.*clml_library=\"reference\""):
+    with pytest.raises(CloptError, match=r"has no CLML.*accelerators=\{\"clml\": \"reference\"\}"):
         clopt.load(tmp_path / "saved", device)
 
 
@@ -143,8 +143,10 @@ def test_a_device_without_clml(device: str) -> None:
         clopt.compile(network(CONV_RELU), device=device, clml="prefer")
     with pytest.raises(CloptError, match=r"has no CLML .*; compile the model with clml=off, or"):
         clopt.compile(network(CONV_RELU), "adreno-740 clml=prefer", device=device)
-    with pytest.raises(CloptError, match='clml_library is "reference", or absent; it is not "x"'):
-        clopt.compile(network(CONV_RELU), device=device, clml_library="x")
+    with pytest.raises(
+        CloptError, match='library of CLML is "reference", or absent; it is not "x"'
+    ):
+        clopt.compile(network(CONV_RELU), device=device, accelerators={"clml": "x"})
 
 
 @pytest.mark.in_turns

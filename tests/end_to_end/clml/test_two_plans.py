@@ -330,11 +330,11 @@ def test_saved_with_both_plans(
     np.testing.assert_allclose(loaded.run([X])[0], expected, rtol=1e-4, atol=1e-4)
     assert loaded.plan == "kernels"
     assert re.match(r".* has no CLML \(cl_qcom_ml_ops\); ", loaded.plan_reason or "")
-    offloaded = clopt.load(tmp_path / "saved", device=device, clml_library="reference")
+    offloaded = clopt.load(tmp_path / "saved", device=device, accelerators={"clml": "reference"})
     np.testing.assert_allclose(offloaded.run([X])[0], expected, rtol=1e-4, atol=1e-4)
     assert (offloaded.plan, offloaded.plan_reason) == ("CLML", None)
     with pytest.raises(clopt.CloptError, match='is not "refrence"'):
-        clopt.load(tmp_path / "saved", device=device, clml_library="refrence")
+        clopt.load(tmp_path / "saved", device=device, accelerators={"clml": "refrence"})
     loaded.save_c(tmp_path / "again", "net")
     assert json.loads((tmp_path / "again" / "package.json").read_text())["plans"] == [
         "CLML",

@@ -88,7 +88,7 @@ def test_scales_of_powers_of_two(device: str) -> None:
     *samples, x = ({"x": rng.standard_normal((1, 3, 9, 9)).astype("f4")} for _ in range(9))
     quantised = quantise(_convolutions(), samples, per_channel=False)
     (expected,) = run_onnxruntime(quantised, x, optimised=False)
-    model = clopt.compile(quantised, device=device, round_scales=True)
+    model = clopt.compile(quantised, device=device, quantize=clopt.Quantization(round_scales=True))
     (found,) = model.run(x)
     assert 0 < np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
     assert len(model.remarks) == 3, "two convolutions and a product"

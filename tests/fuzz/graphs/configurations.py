@@ -27,10 +27,15 @@ class Configuration:
     route: str = "memory"
     clml_library: str | None = None
 
+    @property
+    def libraries(self) -> dict[str, str]:
+        """The libraries in place of the device's."""
+        return {"clml": self.clml_library} if self.clml_library else {}
+
     def compile(self, model: onnx.ModelProto) -> clopt.CompiledModel:
         """Compile for the target; no device is asked."""
         return clopt.compile(
-            model, self.target, precision=self.precision, clml_library=self.clml_library
+            model, self.target, precision=self.precision, accelerators=self.libraries
         )
 
     def run(
@@ -46,7 +51,6 @@ class Configuration:
             return clopt.load(folder / "model", device, use_cache=False).run(inputs)
         module, weights, source = compiled.module, compiled.weights, compiled.source
         if self.route == "c":
-            stand_ins = {"clml": self.clml_library} if self.clml_library else {}
             in_c = CExecutable(
                 module,
                 weights,
@@ -54,7 +58,7 @@ class Configuration:
                 source=source,
                 use_cache=False,
                 library_folder=folder,
-                stand_ins=stand_ins,
+                stand_ins=self.libraries,
             )
             return in_c.run(inputs)
         return Executable(module, weights, device, source=source, use_cache=False).run(inputs)

@@ -172,7 +172,7 @@ def run_on(
     """The outputs of a program that has one for each case, by the reference library."""
     dtype = numpy_type(arithmetic)
     model = clopt.compile(
-        made.module, device=device, weights=made.weights, clml_library="reference"
+        made.module, device=device, weights=made.weights, accelerators={"clml": "reference"}
     )
     outputs = model.run([x.astype(dtype) for x in feeds_of(cases).values()])
     assert all(output.dtype == dtype for output in outputs)

@@ -9,6 +9,9 @@ from onnx.numpy_helper import from_array
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 
 # All of it: one graph.
+REFERENCE = {"clml": "reference"}
+"""Lets the reference library compute what CLML does."""
+
 CONV_RELU = """
 conv_relu (float[1,3,8,8] x) => (float[1,5,8,8] y) {
   c = Conv<pads = [1, 1, 1, 1]>(x, w, b)

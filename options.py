@@ -1,0 +1,192 @@
+"""The arguments of `clopt.compile` and `clopt.load`, as values that check themselves.
+
+Importing this module loads neither the compiler nor ONNX: a model from the cache needs neither.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from .accelerators import accelerators
+from .backends.pyopencl_runtime import CommandQueue, Context
+from .backends.pyopencl_runtime.devices import Device
+from .backends.pyopencl_runtime.place import choose_place
+from .errors import CloptError
+from .files.arrays import read_arrays
+from .messages.arguments import check_type
+
+if TYPE_CHECKING:
+    from .backends.pyopencl_runtime import DeviceMemory
+    from .backends.pyopencl_runtime.inputs import Array
+    from .dialects.cl.target import Fact, Target
+    from .weights import Weights
+
+A_DEVICE = "a part of its name, its number in clopt.list_devices(), or an entry of it"
+
+DeviceChoice: TypeAlias = str | int | Device
+"""A part of a device's name, its number in `list_devices()`, or an entry of that."""
+
+FORMS = ("int8", "int8-per-channel")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a model runs, if more than a device is to be said: for `device=` of `clopt.compile`.
+
+    `queue` is an in-order queue for `run`; without it `context` decides, and without both `device`.
+    `arena` is a list of buffers of the context for the intermediate results, each of at least
+    `executable.arena_bytes`. Models on one queue may share them.
+    """
+
+    device: DeviceChoice | None = None
+    context: Context | None = None
+    queue: CommandQueue | None = None
+    arena: Sequence[DeviceMemory] | None = None
+
+    def __post_init__(self) -> None:
+        check_type("device", self.device, (str, int, Device), A_DEVICE)
+        check_type("context", self.context, (Context,), "a pyopencl.Context")
+        check_type("queue", self.queue, (CommandQueue,), "a pyopencl.CommandQueue")
+        check_type("arena", self.arena, (Sequence,), "a list of buffers of pyopencl")
+
+    @classmethod
+    def of(cls, device: DeviceChoice | Place | None) -> Place:
+        """Return the argument `device` as a place."""
+        return device if isinstance(device, Place) else cls(device)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it names a device in any way."""
+        return any(given is not None for given in (self.device, self.context, self.queue))
+
+    def chosen(self) -> Place:
+        """Return the same place with its device, context and queue."""
+        device, context, queue = choose_place(self.device, self.context, self.queue)
+        return replace(self, device=device, context=context, queue=queue)
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """How to round a network to int8: for `quantize=` of `clopt.compile`.
+
+    `form` is "int8", or "int8-per-channel" with a scale for each output channel of the weights;
+    None leaves floats as they are. Scales are powers of two.
+
+    `samples` holds inputs, arrays by name or the path of an .npz file, in batches along axis 0. The
+    float network runs on them, on the device of the compilation or the first one. From its values
+    follow ranges by `method`: "kl" (default) keeps most of the distribution, "max" all,
+    "percentile" leaves out one element in a hundred thousand; "global-scale" takes 8 for all values
+    and needs no samples. With `report` the samples run again: `CompiledModel.quantization` has the
+    error of each value beside the float network.
+
+    `round_scales` gives a model that is quantised already scales of powers of two;
+    `CompiledModel.remarks` tells the error of each weight.
+    """
+
+    form: str | None = None
+    samples: Mapping[str, Array] | str | Path | None = None
+    method: str | None = None
+    report: bool = False
+    round_scales: bool = False
+
+    def __post_init__(self) -> None:
+        from .passes.nn.quantization.histogram import RANGES
+
+        if self.form is None:
+            if self.samples is not None or self.method is not None or self.report:
+                raise CloptError(
+                    f"samples, a method and a report are for a network that clopt quantises; name "
+                    f"the form, {' or '.join(FORMS)}."
+                )
+            return
+        if self.form not in FORMS:
+            raise CloptError(f'quantize is one of {", ".join(FORMS)}, not "{self.form}".')
+        methods = ("global-scale", *RANGES)
+        if self.method is not None and self.method not in methods:
+            raise CloptError(
+                f'the method of quantizing is one of {", ".join(methods)}, not "{self.method}".'
+            )
+        if self.samples is None and (self.reads_samples or self.report):
+            wanted = "a report of errors" if self.report else f"the method {self.method}"
+            raise CloptError(f"{wanted} needs samples: arrays named by the inputs.")
+
+    @classmethod
+    def of(cls, quantize: str | Quantization | None) -> Quantization | None:
+        """Return the argument `quantize` as a value."""
+        check_type("quantize", quantize, (str, cls), '"int8", or a clopt.Quantization')
+        return cls(quantize) if isinstance(quantize, str) else quantize
+
+    @property
+    def ranges(self) -> str:
+        """The method for ranges, by default the one that the samples allow."""
+        return self.method or ("global-scale" if self.samples is None else "kl")
+
+    @property
+    def reads_samples(self) -> bool:
+        """Whether ranges follow from samples."""
+        return self.ranges != "global-scale"
+
+    def arrays(self) -> Mapping[str, Array]:
+        """Return the samples, read from their file."""
+        if isinstance(self.samples, str | PathLike):
+            return read_arrays(Path(self.samples))
+        return self.samples or {}
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """All that decides the compiled program, beside the model and the device.
+
+    The cache of compiled models has every field in its key.
+    """
+
+    target: str | Path | Target | None = None
+    dims: Mapping[str, int] | None = None
+    precision: str = "f32"
+    images: Sequence[str] = ()
+    quantization: Quantization | None = None
+    memory_limit: int | None = None
+    plans: str | Path | None = None
+    tuning: str | Path | None = None
+    fallback: bool = False
+    accelerators: Mapping[str, str] = field(default_factory=dict[str, str])
+    weights: Weights | None = None
+    explain: bool = False
+    facts: Mapping[str, Fact] = field(default_factory=dict[str, "Fact"])
+
+    def key(self) -> str | None:
+        """Return the fields as JSON, or None if the result depends on more than they say."""
+        # A target's file may name others; samples may be large, or a file that changes.
+        target, asked = self.target, self.quantization
+        is_named = target is None or (isinstance(target, str) and ".toml" not in target)
+        is_measured = asked is not None and asked.samples is not None
+        if not is_named or is_measured or self.accelerators or self.explain or self.weights:
+            return None
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        try:
+            return json.dumps(values, default=_plain)
+        except (TypeError, ValueError):
+            return None
+
+
+def _plain(value: object) -> object:
+    """Return a value of the options as JSON has it."""
+    if isinstance(value, PathLike):
+        return fspath(cast("PathLike[str]", value))
+    return vars(value) if isinstance(value, Quantization) else dict(cast("Any", value))
+
+
+def checked_accelerators(given: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return the argument `accelerators`; CloptError for one that no library can replace."""
+    wanted = 'a mapping of accelerators to libraries, for example {"clml": "reference"}'
+    check_type("accelerators", given, (Mapping,), wanted)
+    known = [name for name, row in accelerators().items() if row.runtime]
+    for name in given or {}:
+        if name not in known:
+            raise CloptError(f'accelerators names "{name}"; it may name {", ".join(known)}.')
+    return given or {}
