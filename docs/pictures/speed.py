@@ -9,7 +9,7 @@ from figures import NETWORKS, read
 
 from .canvas import INK, OURS, OURS_TOO, RIVALS
 
-SIZE = (9.2, 3.0)
+SIZE = (9.2, 2.4)
 ENGINES = {
     "clopt-intel": ("clopt on Intel's OpenCL", OURS),
     "clopt-pocl": ("clopt on PoCL", OURS_TOO),
@@ -31,7 +31,7 @@ def data() -> dict[str, list[float]]:
 
 def draw(figure: Any, data: dict[str, list[float]]) -> None:
     """Draw a group of bars for each network."""
-    axes = figure.add_axes((0.045, 0.2, 0.95, 0.66))
+    axes = figure.add_axes((0.045, 0.125, 0.95, 0.7))
     names = [*NETWORKS.values(), "geometric mean"]
     width = 0.8 / len(data)
     for i, (engine, speeds) in enumerate(data.items()):
