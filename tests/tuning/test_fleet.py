@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -47,20 +48,26 @@ def ports(pid: int) -> list[str]:
     return [each.laddr.ip for each in found if each.status == psutil.CONN_LISTEN]
 
 
+def scheduler_of_the_page(port: str) -> list[str]:
+    """The first command of the page that starts a scheduler, as arguments of Python."""
+    page = Path(__file__).parents[2] / "docs" / "tuning.md"
+    command, *_ = re.findall(r"^dask scheduler (.*)", page.read_text(encoding="utf-8"), re.M)
+    return ["-m", "distributed.cli.dask_scheduler", *command.replace("8786", port).split()]
+
+
 class Machines:
     """A scheduler and workers of it, each a process that is started anew when it ends."""
 
     def __init__(self, folder: Path, workers: int, seconds: float, tls: Sequence[Path]) -> None:
         self._folder = folder
         self.address = f"{'tls' if tls else 'tcp'}://{HOST}:{free_port()}"
-        port = self.address.rsplit(":", 1)[1]
         serve = [self.address, folder / "journal", seconds, *tls]
-        scheduler = ["-m", "distributed.cli.dask_scheduler", "--host", HOST, "--port", port]
+        scheduler = scheduler_of_the_page(self.address.rsplit(":", 1)[1])
         names = ("--tls-ca-file", "--tls-cert", "--tls-key")
         for name, path in zip(names, tls, strict=False):
             scheduler += [name, str(path)]
         worker = ["-m", "support.tuning.serve_planted", *map(str, serve)]
-        self._commands = [[*scheduler, "--no-dashboard"], *[worker] * workers]
+        self._commands = [scheduler, *[worker] * workers]
         self._processes = [self._started(command) for command in self._commands]
         self._stop = Event()
         self._thread = Thread(target=self._replace)
@@ -75,6 +82,10 @@ class Machines:
             for number, command in enumerate(self._commands):
                 if self._processes[number].poll() is not None:
                     self._processes[number] = self._started(command)
+
+    @property
+    def scheduler(self) -> int:
+        return self._processes[0].pid
 
     def workers(self) -> list[int]:
         return [process.pid for process in self._processes[1:]]
@@ -135,13 +146,14 @@ def test_trials_of_a_fleet(tmp_path: Path):
     with machines(tmp_path, 2) as there, fleet(there.address, "planted") as found:
         assert found.device == DEVICE
         results = results_of(found, trials)
-        listening = [ports(pid) for pid in there.workers()]
+        listening = [ports(pid) for pid in (there.scheduler, *there.workers())]
     faults = [None, Fault.CRASHED, Fault.WRONG, Fault.CRASHED, None]
     assert [result.fault for result in results] == faults
     for tried, result in zip(trials, results, strict=True):
         assert (result.kernel, result.plan) == (tried.task.kernel, tried.plan)
         assert result.fault is Fault.CRASHED or result.microseconds == planted_time(tried)
-    assert listening == [[HOST]] * 2  # one port of each worker, on the loopback alone
+    # The scheduler also serves pages about its state; all of them listen on the loopback alone.
+    assert listening == [[HOST] * 2, [HOST], [HOST]]
 
 
 @pytest.mark.parametrize(
