@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, MemRefType, NoneAttr
@@ -18,6 +19,8 @@ def storage_type(element_type: Attribute) -> Attribute:
     return IntegerType(cast("IntegerType", element_type).bitwidth)
 
 
+# Types are checked when they are made, and networks have few.
+@lru_cache(maxsize=4096)
 def buffer_type(type: Tensor) -> MemRefType:
     """The type of the buffer that holds a tensor in its layout on the device."""
     shape, layout = type.get_shape(), type.encoding

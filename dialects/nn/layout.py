@@ -10,6 +10,7 @@ The shapes of nn values stay logical; only values between kernels have layouts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, NoneAttr, TensorType, UnitAttr, i64
@@ -132,6 +133,8 @@ def layout_of(value: SSAValue) -> LayoutAttr | None:
     return encoding if isinstance(encoding, LayoutAttr) else None
 
 
+# Types are checked when they are made, and networks have few.
+@lru_cache(maxsize=4096)
 def with_layout(type_: Tensor, layout: LayoutAttr | None) -> Tensor:
     """The tensor type with another layout; None is the plain one."""
     encoding = NoneAttr() if layout is None else layout

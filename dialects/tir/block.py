@@ -123,11 +123,11 @@ class BlockOp(IRDLOperation):
 
     def stores(self) -> list[memref.StoreOp]:
         """The stores of the body, in order."""
-        return [op for op in operations_in(self.body) if isinstance(op, memref.StoreOp)]
+        return [op for op in operations_in(self.body) if type(op) is memref.StoreOp]
 
     def loads(self) -> list[memref.LoadOp]:
         """The loads of the body, in order."""
-        return [op for op in operations_in(self.body) if isinstance(op, memref.LoadOp)]
+        return [op for op in operations_in(self.body) if type(op) is memref.LoadOp]
 
     def verify_(self) -> None:
         affine_map = self.map.data

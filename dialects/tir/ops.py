@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
+    IntegerType,
     StringAttr,
     i64,
 )
@@ -36,6 +38,12 @@ __all__ = [
 ]
 
 _INDEX = IndexType()
+_KINDS = {kind: LoopKindAttr(kind) for kind in LoopKind}
+
+
+@lru_cache(maxsize=4096)
+def _extent(extent: int) -> IntegerAttr[IntegerType]:
+    return IntegerAttr(extent, i64)
 
 
 @irdl_op_definition
@@ -53,9 +61,9 @@ class ForOp(IRDLOperation):
             body = Region(Block(arg_types=[_INDEX]))
         if hint:
             body.block.args[0].name_hint = hint
-        super().__init__(
-            properties={"kind": LoopKindAttr(kind), "extent": IntegerAttr(extent, i64)},
-            regions=[body],
+        # A schedule makes thousands of loops: IRDLOperation would first match these to definitions.
+        Operation.__init__(
+            self, properties={"kind": _KINDS[kind], "extent": _extent(extent)}, regions=[body]
         )
 
     @property
@@ -140,7 +148,8 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
     loops: list[ForOp] = []
     parent = op.parent_op()
     while parent is not None:
-        if isinstance(parent, ForOp):
+        # Not isinstance: a negative answer takes as long as the rest.
+        if type(parent) is ForOp:
             loops.append(parent)
         parent = parent.parent_op()
     return loops[::-1]

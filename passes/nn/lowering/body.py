@@ -6,21 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.affine import ApplyOp
-from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    IndexType,
-    IntegerAttr,
-    MemRefType,
-    f16,
-    f32,
-    i1,
-    i32,
-)
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, MemRefType, f16, f32, i1, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from ....dialects.tir import building
 from ....dialects.tir.affine import bounds, simplify
 from ....dialects.tir.expressions import used_dims, with_dims
 from .scalar import Number, Scalar, compute_type, constant_attr
@@ -77,7 +68,7 @@ class Body:
     def constant(self, value: Number, element_type: Attribute) -> Scalar:
         """A number of the given element type."""
         attr = constant_attr(value, element_type, self.half)
-        ssa = self._once(("constant", attr), lambda: arith.ConstantOp(attr))
+        ssa = self._once(("constant", attr), lambda: building.constant(attr))
         return Scalar(self, ssa, element_type)
 
     def simplify(self, index: Index) -> Index:
@@ -99,19 +90,19 @@ class Body:
             case AffineDimExpr():
                 return self.dims[index.position]
             case AffineConstantExpr():
-                attr = IntegerAttr(index.value, _INDEX)
-                return self._once(("constant", attr), lambda: arith.ConstantOp(attr))
+                attr = building.index_attribute(index.value)
+                return self._once(("constant", attr), lambda: building.constant(attr))
             case _:
                 return self._once(("apply", index), lambda: self._apply(index))
 
-    def _apply(self, index: Index) -> ApplyOp:
+    def _apply(self, index: Index) -> Operation:
         used = sorted(used_dims(index))
         renumbered: list[AffineExpr] = [AffineExpr.constant(0)] * len(self.dims)
         for new, old in enumerate(used):
             renumbered[old] = AffineExpr.dimension(new)
         expr = with_dims(index, renumbered)
         operands = [self.dims[i] for i in used]
-        return ApplyOp(operands, AffineMapAttr(AffineMap(len(used), 0, (expr,))))
+        return building.apply(operands, expr)
 
     def dynamic_index(self, value: Scalar, extent: int | None = None) -> Index:
         """A computed integer as an index; `extent` promises that it lies in [0, extent)."""
@@ -133,7 +124,7 @@ class Body:
     def load(self, buffer: SSAValue, index: Sequence[Index], element_type: Attribute) -> Scalar:
         """An element of a buffer; a half is widened to the type in which this body computes."""
         indices = [self.index_value(i) for i in index]
-        ssa = self._once(("load", buffer, *indices), lambda: memref.LoadOp.get(buffer, indices))
+        ssa = self._once(("load", buffer, *indices), lambda: building.load(buffer, indices))
         if ssa.type == f16 and self.half == f32:
             half = ssa
             ssa = self._once(("extf", half), lambda: arith.ExtFOp(half, f32))
@@ -150,7 +141,7 @@ class Body:
                 ssa = wide.input
             else:
                 ssa = self.add(arith.TruncFOp(ssa, f16)).results[0]
-        self.add(memref.StoreOp.get(ssa, buffer, [self.index_value(i) for i in index]))
+        self.add(building.store(ssa, buffer, [self.index_value(i) for i in index]))
 
     def read(self, value: SSAValue, index: Sequence[Index]) -> Scalar:
         """The element of an nn tensor at `index`: loaded, or computed in place by its producer."""

@@ -11,15 +11,17 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, f16, f32, i1, i32
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
 
 from ....dialects import nn, tir
+from ....dialects.tir import building
 
 if TYPE_CHECKING:
     from .body import Body
 
 Number = bool | int | float
 
-_BinaryOp = Callable[[SSAValue, SSAValue], Operation]
+_BinaryOp = type[IRDLOperation]
 
 # name: (float, signed, unsigned), None if numbers of the kind lack the operation
 _BINARY: dict[str, tuple[_BinaryOp | None, _BinaryOp | None, _BinaryOp | None]] = {
@@ -160,7 +162,7 @@ class Scalar:
         make = _BINARY[name][self._class()]
         if make is None:
             raise ValueError(f"{name} is not defined for {self.element_type}")
-        return self._new(make(self.ssa, self.lift(other).ssa))
+        return self._new(building.binary(make, self.ssa, self.lift(other).ssa))
 
     def compare(self, name: str, other: Scalar | Number) -> Scalar:
         """One of eq, ne, lt, le, gt, ge, as a boolean."""

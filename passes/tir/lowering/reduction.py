@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ArrayAttr, IndexType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir import BlockOp, ForOp, IterKind, enclosing_loops
+from ....dialects.tir import BlockOp, ForOp, IterKind, building, enclosing_loops
 from ..schedule.analysis import driven, index_expr
 from ..schedule.errors import refuse
 from ..schedule.stage import index_value, spatial_part
@@ -66,7 +66,7 @@ def _initial(block: BlockOp, loops: Sequence[SSAValue]) -> BlockOp:
                 raise refuse(block, "a reduction stores at an affine function of its spatial part")
             indices.append(index_value(expr, body))
         constant = _constant(value)
-        body.add_ops([constant, memref.StoreOp.get(constant.result, store.memref, indices)])
+        body.add_ops([constant, building.store(constant.result, store.memref, indices)])
     used = sorted({d for i in spatial for d in block.exprs[i].used_dims()})
     renumber = [AffineExpr.constant(0)] * len(loops)
     for new, old in enumerate(used):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from xdsl.dialects import affine, arith
-from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from ....dialects.tir import building
 from ....dialects.tir.expressions import used_dims, with_dims
 from ..flat import compose, tidy
 from .space import Domain
@@ -64,14 +63,13 @@ def _apply(expr: AffineExpr, operands: list[SSAValue], out: Block) -> SSAValue:
     renumber = [AffineExpr.constant(0)] * len(operands)
     for new, old in enumerate(used):
         renumber[old] = AffineExpr.dimension(new)
-    compact = AffineMap(len(used), 0, (with_dims(expr, renumber),))
-    op = affine.ApplyOp([operands[d] for d in used], AffineMapAttr(compact))
+    op = building.apply([operands[d] for d in used], with_dims(expr, renumber))
     out.add_op(op)
     return op.result
 
 
 def constant(value: int, out: Block) -> SSAValue:
     """An index constant appended to `out`."""
-    op = arith.ConstantOp(IntegerAttr.from_index_int_value(value))
+    op = building.index_constant(value)
     out.add_op(op)
     return op.result

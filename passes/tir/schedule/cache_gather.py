@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import memref
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir import BlockOp, IterKind, Scope
+from ....dialects.tir import BlockOp, IterKind, Scope, building
 from ....dialects.tir.affine import simplify
 from .analysis import accesses, func_of
 from .cache_read import check_copied
@@ -52,8 +51,8 @@ def cache_gather(
     for dim, position in enumerate(positions):
         values[position] = AffineExpr.dimension(dim)
     moved = [simplify(e.replace_dims_and_symbols(values, ()), shape) for e in first]
-    load = memref.LoadOp.get(buffer, [index_value(index, body) for index in moved])
-    body.add_ops([load, memref.StoreOp.get(load.res, copy, body.args)])
+    load = building.load(buffer, [index_value(index, body) for index in moved])
+    body.add_ops([load, building.store(load.res, copy, body.args)])
     insert_before(root, anchor)
     for use in [load for load in block.loads() if load.memref is buffer]:
         use.operands = [copy, *(block.iter_vars[position] for position in positions)]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.tir import BlockOp, IterKind, Scope, enclosing_loops
+from ....dialects.tir import BlockOp, IterKind, Scope, building, enclosing_loops
 from .analysis import func_of, memref_of, users
 from .errors import refuse
 from .stage import free_label, insert_before, new_stage, new_temporary
@@ -25,8 +24,8 @@ def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
     iters = [(f"ax{d}", extent, IterKind.Spatial) for d, extent in enumerate(shape)]
     root, stage = new_stage(free_label(func_of(block), name), iters)
     body = stage.body.block
-    load = memref.LoadOp.get(buffer, body.args)
-    body.add_ops([load, memref.StoreOp.get(load.res, copy, body.args)])
+    load = building.load(buffer, body.args)
+    body.add_ops([load, building.store(load.res, copy, body.args)])
     insert_before(root, anchor)
     for use in loads:
         use.operands = [copy, *use.indices]

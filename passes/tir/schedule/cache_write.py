@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import memref
 from xdsl.ir import SSAValue
 
-from ....dialects.tir import BlockOp, IterKind, Scope
+from ....dialects.tir import BlockOp, IterKind, Scope, building
 from .analysis import func_of, index_expr, memref_of, written
 from .compute_at import iteration_names
 from .errors import refuse
@@ -53,7 +53,7 @@ def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
     body = stage.body.block
     for (buffer, copy), place in zip(copies.items(), places, strict=True):
         at = [index_value(index, body) for index in place if index is not None]
-        load = memref.LoadOp.get(copy, at)
-        body.add_ops([load, memref.StoreOp.get(load.res, buffer, at)])
+        load = building.load(copy, at)
+        body.add_ops([load, building.store(load.res, buffer, at)])
     insert_after(stage_root, root)
     return stage

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from xdsl.dialects import affine, arith, memref
-from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, MemRefType
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ....dialects.tir import PLAIN, BlockOp, ForOp, FuncOp, IterKind, LoopKind, Scope, ScopeAttr
+from ....dialects.tir import (
+    PLAIN,
+    BlockOp,
+    ForOp,
+    FuncOp,
+    IterKind,
+    LoopKind,
+    Scope,
+    ScopeAttr,
+    building,
+)
 from ...free_names import free_name
 from .analysis import memref_of, statements
 from .errors import refuse
@@ -85,11 +95,10 @@ def index_value(expr: AffineExpr, body: Block) -> SSAValue:
     if isinstance(expr, AffineDimExpr):
         return body.args[expr.position]
     if isinstance(expr, AffineConstantExpr):
-        constant = arith.ConstantOp(IntegerAttr.from_index_int_value(expr.value))
+        constant = building.index_constant(expr.value)
         body.add_op(constant)
         return constant.result
-    attr = AffineMapAttr(AffineMap(len(body.args), 0, (expr,)))
-    apply = affine.ApplyOp(list(body.args), attr)
+    apply = building.apply(body.args, expr)
     body.add_op(apply)
     return apply.result
 
