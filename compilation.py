@@ -166,7 +166,7 @@ def _quantize(
     report = None
     if asked.form is not None:
         from .api import compile
-        from .passes.remarks import add_remarks
+        from .dialects.remarks import add_remarks
         from .quantization import quantize
         from .tuning.places import OFF
 

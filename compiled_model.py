@@ -93,7 +93,7 @@ class ModuleContents:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        from .passes.remarks import remarks_of
+        from .dialects.remarks import remarks_of
 
         return remarks_of(self._module)
 

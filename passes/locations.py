@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    FileLineColLoc,
-    FusedLoc,
-    NameLoc,
-    StringAttr,
-    UnregisteredOp,
-)
+from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 from xdsl.utils.str_enum import StrEnum
 
-from ..messages.printable import printable
+from ..dialects.node_names import named_node
 
 
 def node_name(op: Operation) -> str:
@@ -24,8 +17,7 @@ def node_name(op: Operation) -> str:
 
     It is for people: what cannot be seen in it is escaped, and a long one is cut.
     """
-    name = _name(op.location)
-    return printable(name) if name else op_name(op)
+    return named_node(op) or op_name(op)
 
 
 def op_name(op: Operation) -> str:
@@ -39,15 +31,3 @@ def kind_of(op: Operation) -> str:
     if not isinstance(kind, EnumAttribute):
         return ""
     return cast("EnumAttribute[StrEnum]", kind).data.value
-
-
-def _name(location: Attribute) -> str:
-    match location:
-        case NameLoc(desc=StringAttr(data=name)):
-            return name
-        case FileLineColLoc():
-            return f"{location.filename.data}:{location.line.data}"
-        case FusedLoc(locations=ArrayAttr(data=parts)):
-            return "+".join(name for name in map(_name, parts) if name)
-        case _:
-            return ""

@@ -19,9 +19,9 @@ from ..dialects import cl, nn, tir
 from ..dialects.cl.image_pool import image_objects
 from ..dialects.cl.ops import byte_count
 from ..dialects.cl.placement import Extent, extent
+from ..dialects.remarks import add_remarks
 from ..errors import CloptError
 from .locations import node_name
-from .remarks import add_remarks
 from .thrift import Saving, Thrift
 
 _MOST_NODES = 4

@@ -22,10 +22,10 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..context import CloptContext, explaining
 from ..dialects.cl.target_attr import abbreviated_target
+from ..dialects.remarks import remarks_of
 from ..errors import CloptError
 from ..messages.open_dimensions import for_options
 from ..messages.source import Source, SourceError, SourceModule
-from ..passes.remarks import remarks_of
 from ..universe import CLOPT_UNIVERSE
 from ..weights import Weights
 from .console import (

@@ -14,8 +14,8 @@ from ...accelerators import accelerators
 from ...context import explanations_of, thrift_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.target import fact_of
+from ...dialects.remarks import add_remarks
 from ...errors import CloptError
-from ..remarks import add_remarks
 from ..tir.tuning_database import Device, TuningDatabase
 from .forms import rewrite
 from .fuse import form_groups

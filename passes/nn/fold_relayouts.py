@@ -14,7 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...context import explanations_of
 from ...dialects import cl, nn
 from ...dialects.nn import LayoutAttr
-from ..remarks import add_remarks
+from ...dialects.remarks import add_remarks
 from .layout.apply import Transforms, place_constants, retype, spare_images
 from .layout.candidates import is_texture
 from .layout.cost import CostModel

@@ -17,9 +17,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import nn
 from ...dialects.cl import target_of
 from ...dialects.nn import Array, HalfRule
+from ...dialects.remarks import add_remarks
 from ...weights import Weights
 from ..locations import node_name
-from ..remarks import add_remarks
 from .rewriting import store_of
 
 PRECISIONS = ("f32", "f16-storage", "f16")

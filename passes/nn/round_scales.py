@@ -15,9 +15,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import nn
 from ...dialects.nn import Array
+from ...dialects.remarks import add_remarks
 from ...weights import Weights
 from ..locations import node_name
-from ..remarks import add_remarks
 from .quantization.plan import moves_integers
 from .quantization.scales import LARGEST, steps_of, weight_scale
 from .rewriting import store_of

@@ -13,9 +13,9 @@ from xdsl.passes import ModulePass
 
 from ...context import explanations_of, thrift_of
 from ...dialects import cl, tir
+from ...dialects.remarks import add_remarks
 from ...errors import CloptError
 from ..locations import node_name
-from ..remarks import add_remarks
 from ..thrift import Means, Thrift
 from .plan_file import PlanFile
 from .rules import rules

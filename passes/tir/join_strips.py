@@ -21,9 +21,9 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import cl, tir
+from ...dialects.remarks import add_remarks
 from ..free_names import free_name
 from ..launch_comments import with_launches, without_launches
-from ..remarks import add_remarks
 from .rules.naive_kernel import NaiveKernel
 from .rules.space import Space
 from .rules.stages import is_naive

@@ -14,10 +14,10 @@ from clopt import CloptError
 from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
+from clopt.dialects.remarks import remarks_of
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
-from clopt.passes.remarks import remarks_of
 from clopt.passes.tir import choose_plan
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass

@@ -13,10 +13,10 @@ from xdsl.parser import Parser
 from clopt import CloptError
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
+from clopt.dialects.remarks import remarks_of
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
-from clopt.passes.remarks import remarks_of
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.plan_file import kernel_key
 from clopt.passes.tir.revision import compiler_revision

@@ -18,9 +18,9 @@ from xdsl.ir import Attribute
 
 from clopt.dialects import nn, tir
 from clopt.dialects.nn import LayoutAttr
+from clopt.dialects.remarks import remarks_of
 from clopt.passes.nn.layout.candidates import Candidate, candidates, texture_for
 from clopt.passes.nn.layout.explain import layout_text
-from clopt.passes.remarks import remarks_of
 from support.nn.layout_graphs import AUTO, PREFER, Graph, layouts, regions, tensor
 
 

@@ -8,7 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
-from ..dialects.properties import text
+from .properties import text
 
 ATTRIBUTE_NAME = "clopt.remarks"
 
