@@ -28,6 +28,7 @@ from .weights import Weights
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from .description import Description
     from .dialects.cl import ProgramOp
 
 CHOICE = "CLOPT_MODEL_CACHE"
@@ -180,6 +181,12 @@ class CachedContents:
         from .backends.programs import program_of
 
         return program_of(self._declared)
+
+    @property
+    def description(self) -> Description:
+        from .backends.describe import describe
+
+        return describe(self._declared, self.source)
 
     @cached_property
     def _declared(self) -> ModuleOp:

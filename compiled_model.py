@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .backends.pyopencl_runtime import Bindable, CommandQueue, Image, Runnable
     from .backends.pyopencl_runtime.inputs import Array, Arrays
     from .backends.saved_model import Plan
+    from .description import Description
     from .dialects.cl import ProgramOp
     from .options import Place
     from .reports.memory import MemoryReport
@@ -52,6 +53,8 @@ class Contents(Protocol):
     def source(self) -> str: ...
     @property
     def remarks(self) -> tuple[str, ...]: ...
+    @property
+    def description(self) -> Description: ...
 
 
 class ModuleContents:
@@ -96,6 +99,12 @@ class ModuleContents:
         from .dialects.remarks import remarks_of
 
         return remarks_of(self._module)
+
+    @property
+    def description(self) -> Description:
+        from .backends.describe import describe
+
+        return describe(self._module, self.source)
 
 
 class CompiledModel:
@@ -191,6 +200,13 @@ class CompiledModel:
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the points where the compiler departed from the arguments."""
         return self._contents.remarks
+
+    def describe(self) -> Description:
+        """Return all that a runtime needs to launch the program, as plain data and as JSON.
+
+        docs/description.md explains it. A fallback has a description of its own.
+        """
+        return self._contents.description
 
     @cached_property
     def memory(self) -> MemoryReport:

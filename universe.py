@@ -71,6 +71,7 @@ PASSES: dict[str, str] = {
 }
 
 TARGETS: dict[str, str] = {
+    "description": "backends.description_target:DescriptionTarget",
     "opencl-c": "backends.opencl_c.target:OpenCLCTarget",
     "plans": "reports.plans:PlansTarget",
 }

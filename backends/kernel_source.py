@@ -67,6 +67,12 @@ def features_of(source: str) -> frozenset[Feature]:
     )
 
 
+def standard_of(source: str) -> str:
+    """Return the version of OpenCL C of `source`, as the option -cl-std= names it."""
+    # OpenCL C 1.2 has no functions of the extension.
+    return "CL3.0" if Feature.DOTS in features_of(source) else "CL1.2"
+
+
 def split_kernels(source: str) -> dict[str, str]:
     """The text of each kernel of a source that we printed, with the directives that precede all,
     and the functions that it calls.

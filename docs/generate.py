@@ -1,8 +1,9 @@
 """Brings the generated parts of the documentation up to date: `python docs/generate.py`.
 
-Those are `dialects.md`, `passes.md` and `targets.md`, read off the code, and in every page of this
-folder the fenced blocks whose first line is `// $ command`: what follows is what the command
-prints, run from the root of the repository. A test fails while anything is out of date.
+Those are `description.schema.json`, `dialects.md`, `passes.md` and `targets.md`, read off the code,
+and in every page of this folder the fenced blocks whose first line is `// $ command`: what follows
+is what the command prints, run from the root of the repository. A test fails while anything is out
+of date.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -25,6 +27,7 @@ from xdsl.passes import PassOptionInfo, get_pass_option_infos
 
 from clopt.accelerators import ACCELERATORS
 from clopt.backends.targets import load_target, target_names
+from clopt.description import json_schema
 from clopt.dialects.cl import Target
 from clopt.dialects.cl.soc_names import SOC_NAMES
 from clopt.passes.pipelines import PIPELINES
@@ -197,6 +200,7 @@ def _output_of(command: str) -> str:
 def pages() -> dict[Path, str]:
     """Every page with generated parts, as it should be."""
     written = {
+        DOCS / "description.schema.json": f"{json.dumps(json_schema(), indent=2)}\n",
         DOCS / "dialects.md": dialects_page(),
         DOCS / "passes.md": passes_page(),
         DOCS / "targets.md": targets_page(),

@@ -6,11 +6,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerType
 from xdsl.ir import Attribute
 
 from ...dialects import cl, tir
 from ...dialects.nn.types import numpy_dtype
+from ..describe import channel_type
 from ..kernel_source import Feature, features_of, split_kernels
 from .c_text import INDENT, array, braces, comment, filled, initialiser, reference, string
 from .tables import Copy, Launch, Offloaded, Root, RootKind, Slot, Tables
@@ -334,21 +334,7 @@ def _image(image: tir.Image | None) -> str:
     if image is None:
         return ""
     extents = (image.width, image.height, image.layers)
-    return braces([_IMAGE_KINDS[image.kind], _channel(image.element_type), *map(str, extents)])
-
-
-def _channel(element: Attribute) -> str:
-    """The format of a channel; storage types have no sign and are read as signed numbers."""
-    match element:
-        case Float16Type():
-            return "CL_HALF_FLOAT"
-        case Float32Type():
-            return "CL_FLOAT"
-        case IntegerType():
-            sign = "UNSIGNED" if numpy_dtype(element).kind == "u" else "SIGNED"
-            return f"CL_{sign}_INT{element.width.data}"
-        case _:
-            raise ValueError(f"no image format has elements of type {element}")
+    return braces([_IMAGE_KINDS[image.kind], channel_type(image.element_type), *map(str, extents)])
 
 
 def _sizes(shape: Sequence[int]) -> str:

@@ -11,16 +11,14 @@ import pyopencl as cl
 from pyopencl import _cl as opencl
 
 from ...errors import CloptError
-from ..kernel_source import ROUNDING_OPTION, Feature, features_of
+from ..kernel_source import ROUNDING_OPTION, Feature, features_of, standard_of
 from .devices import Device
 
 
 def build_options(device: Device, source: str) -> str:
     """The options for building `source`, or any of its kernels."""
-    features = features_of(source)
-    # OpenCL C 1.2 has no functions of the extension.
-    standard = "-cl-std=CL3.0" if Feature.DOTS in features else "-cl-std=CL1.2"
-    rounded = Feature.ROUNDING in features and device.has_rounding_option
+    standard = f"-cl-std={standard_of(source)}"
+    rounded = Feature.ROUNDING in features_of(source) and device.has_rounding_option
     return f"{standard} {ROUNDING_OPTION}" if rounded else standard
 
 

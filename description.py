@@ -1,0 +1,299 @@
+"""The description of a compiled program: all that a runtime needs to launch it, as plain data.
+
+`CompiledModel.describe` returns one. docs/description.md reads one line by line.
+
+Memories are objects of the device; values are bytes of a memory, perhaps seen as an image; commands
+name kernels and values by their positions in `kernels` and `values`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypeVar, cast
+
+from .errors import CloptError
+from .files.records import RecordError, read_record, record_as_json, schema_of
+
+VERSION = 1
+"""The version of the format. A reader of a version ignores fields that it does not know."""
+
+
+@dataclass(frozen=True)
+class ImageInfo:
+    """An OpenCL image whose channel order is CL_RGBA."""
+
+    kind: Literal["image1d_buffer", "image2d", "image2d_array"]
+    channel_type: str
+    """The OpenCL name of the format of a channel: CL_FLOAT, CL_HALF_FLOAT, CL_SIGNED_INT8, …"""
+    width: int
+    """Texels, like the other extents."""
+    height: int = 1
+    layers: int = 1
+
+
+@dataclass(frozen=True)
+class MemoryInfo:
+    """A buffer or an image object of the device."""
+
+    kind: Literal["input", "output", "arena", "intermediate", "constant"]
+    """The caller gives inputs and outputs, and may give arenas. Constants are filled once."""
+    bytes: int
+    name: str = ""
+    key: str = ""
+    """The tensor among the weights whose bytes a constant holds."""
+    image: ImageInfo | None = None
+    """The image that the memory is; absent for a buffer."""
+
+
+@dataclass(frozen=True)
+class PortInfo:
+    """An input or an output: a tensor, row-major in its memory unless that is an image."""
+
+    name: str
+    type: str
+    """The numpy name of its elements, such as float32."""
+    shape: tuple[int, ...]
+    memory: int
+
+
+@dataclass(frozen=True)
+class ValueInfo:
+    """Bytes of a memory as commands use them.
+
+    The elements are row-major in `shape`, which is the physical one: a value in blocks of four
+    channels has an axis of four at its end. In an image this axis is the texel, and the other axes,
+    in row-major order, are its layers, rows and columns.
+    """
+
+    name: str
+    type: str
+    """The numpy name of its elements. Integers have no sign: int8 may hold uint8."""
+    shape: tuple[int, ...]
+    memory: int
+    bytes: int
+    offset: int = 0
+    """The first byte in the memory."""
+    image: ImageInfo | None = None
+    """The image that kernels get for it; absent where they get a buffer."""
+    pitch: int = 0
+    """Bytes from row to row of a 2-D image over an arena."""
+    view_of: int | None = None
+    """The value whose bytes, or a part of them, it is; absent for one with bytes of its own."""
+    live: tuple[int, int] | None = None
+    """The first command that writes it or a view of it, and the last that uses one; absent for
+    views, inputs, outputs and constants."""
+
+
+@dataclass(frozen=True)
+class ParameterInfo:
+    """A parameter of a kernel: a buffer, an image, or a scalar with the same value always."""
+
+    kind: Literal["buffer", "image", "scalar"]
+    type: str
+    """The numpy name of its elements."""
+    shape: tuple[int, ...] = ()
+    access: Literal["", "read", "write"] = ""
+    """Empty for a scalar."""
+    value: int | None = None
+    """The value of a scalar."""
+
+
+@dataclass(frozen=True)
+class KernelInfo:
+    """A kernel and its NDRange. Several may be one function of the source."""
+
+    name: str
+    function: str
+    """Its name in the source, or in its binary."""
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+    """Empty where the runtime may choose."""
+    parameters: tuple[ParameterInfo, ...]
+    """In the order of the arguments."""
+    in_place: tuple[tuple[int, int], ...] = ()
+    """Pairs of buffers, by their positions among the arguments of a launch: a launch may give the
+    same bytes to both."""
+    nodes: str = ""
+    """The nodes of the network that it computes, as the comment above it names them."""
+    plan: str = ""
+    """The decisions of its schedule: a rule and its parameters, as `#tir.plan` prints them."""
+    binary: str = ""
+    """The tensor among the weights that is its program, a binary; empty if the source has it."""
+
+
+@dataclass(frozen=True)
+class LaunchInfo:
+    """A launch of a kernel."""
+
+    kernel: int
+    arguments: tuple[int, ...]
+    """A value for each parameter of the kernel that is no scalar."""
+    node: str = ""
+    """The node of the network that it computes, if known."""
+    op: Literal["launch"] = "launch"
+
+
+@dataclass(frozen=True)
+class CopyInfo:
+    """A copy of a whole value to another one of as many bytes."""
+
+    source: int
+    destination: int
+    node: str = ""
+    op: Literal["copy"] = "copy"
+
+
+@dataclass(frozen=True)
+class OffloadInfo:
+    """A command of an accelerator's graph that a library computes."""
+
+    graph: int
+    command: int
+    """Its position among the graph's commands."""
+    arguments: tuple[int, ...]
+    """The values of the tensors that it reads, then of those that it writes, then its scratch."""
+    node: str = ""
+    op: Literal["offload"] = "offload"
+
+
+CommandInfo: TypeAlias = LaunchInfo | CopyInfo | OffloadInfo
+
+
+@dataclass(frozen=True)
+class GraphInfo:
+    """A part of the network that an accelerator computes."""
+
+    name: str
+    accelerator: str
+    commands: tuple[str, ...]
+    """The operation of each command."""
+    text: str
+    """The graph in the dialect of its accelerator."""
+    weights: tuple[str, ...] = ()
+    """The tensors among the weights that its constants are."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """A compiled program.
+
+    Commands run in their order on one in-order queue, as if each waited for the one before.
+    """
+
+    clopt: str
+    """The version of clopt that compiled it."""
+    name: str
+    target: str
+    """The device that the code is for."""
+    inputs: tuple[PortInfo, ...]
+    outputs: tuple[PortInfo, ...]
+    memories: tuple[MemoryInfo, ...]
+    """Those of the inputs, then of the outputs, then all others."""
+    values: tuple[ValueInfo, ...]
+    kernels: tuple[KernelInfo, ...]
+    commands: tuple[CommandInfo, ...]
+    standard: str
+    """The version of OpenCL C, for -cl-std=."""
+    requires: tuple[str, ...] = ()
+    """What the kernels need beyond the core of OpenCL 1.2: fp16, fp64, images, rounding (build with
+    -cl-fp32-correctly-rounded-divide-sqrt), dots (cl_khr_integer_dot_product), ptx_dots."""
+    graphs: tuple[GraphInfo, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """The points where the compiler departed from what it was asked for."""
+    source: str = ""
+    """The OpenCL C of all kernels."""
+    source_file: str = ""
+    """The file beside the description with the source, if that is not here."""
+    weights_file: str = ""
+    """The safetensors file beside the description with the tensors of constants and binaries."""
+    format: Literal["clopt-program"] = "clopt-program"
+    version: Literal[1] = VERSION
+
+    def kernel_source(self, kernel: KernelInfo) -> str:
+        """Return the OpenCL C that builds one kernel alone; all of it for kernels of others."""
+        from .backends.kernel_source import split_kernels
+
+        return split_kernels(self.source).get(kernel.function, self.source)
+
+    @property
+    def weight_keys(self) -> set[str]:
+        """The keys of the arrays that constants, binaries and graphs are."""
+        keys = {memory.key for memory in self.memories if memory.key}
+        keys |= {kernel.binary for kernel in self.kernels if kernel.binary}
+        return keys.union(*(graph.weights for graph in self.graphs))
+
+    def bytes_by_kind(self) -> dict[str, int]:
+        """Return the device's memory for inputs, outputs, arenas, intermediates, constants."""
+        sizes: dict[str, int] = {}
+        for memory in self.memories:
+            sizes[memory.kind] = sizes.get(memory.kind, 0) + memory.bytes
+        return sizes
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the description as values of JSON, without the fields that have their default."""
+        return record_as_json(self)
+
+    @classmethod
+    def from_json(cls, table: object) -> Description:
+        """Read what `as_json` wrote; CloptError for anything else."""
+        try:
+            found = read_record(cls, table)
+            _check(found)
+        except RecordError as error:
+            reason = str(error).lstrip(".: ")
+            raise CloptError(f"This is no description of a program: {reason}.") from error
+        return found
+
+    def __str__(self) -> str:
+        """Return the JSON with a line for each row of a table."""
+        return "{\n" + ",\n".join(map(_line, self.as_json().items())) + "\n}"
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of a description."""
+    return schema_of(Description)
+
+
+def _line(field: tuple[str, Any]) -> str:
+    name, value = field
+    if isinstance(value, list) and value:
+        rows = ",\n".join(f"    {json.dumps(row)}" for row in cast("list[Any]", value))
+        return f'  "{name}": [\n{rows}\n  ]'
+    return f'  "{name}": {json.dumps(value)}'
+
+
+def _check(found: Description) -> None:
+    """Check what the types leave open: positions, ranges of bytes, numbers of arguments."""
+    for number, value in enumerate(found.values):
+        where = f"values[{number}]"
+        memory = _at(found.memories, value.memory, f"{where}.memory")
+        if not 0 <= value.offset <= memory.bytes - value.bytes or value.bytes < 0:
+            raise RecordError(f"{where}: its bytes do not lie in its memory")
+    for port in (*found.inputs, *found.outputs):
+        _at(found.memories, port.memory, "a port's memory")
+    for number, command in enumerate(found.commands):
+        where = f"commands[{number}]"
+        match command:
+            case LaunchInfo():
+                kernel = _at(found.kernels, command.kernel, where)
+                arguments = command.arguments
+                if len(arguments) != sum(each.kind != "scalar" for each in kernel.parameters):
+                    raise RecordError(f"{where}: not as many arguments as {kernel.name} has")
+            case CopyInfo():
+                arguments = (command.source, command.destination)
+            case OffloadInfo():
+                graph = _at(found.graphs, command.graph, where)
+                _at(graph.commands, command.command, where)
+                arguments = command.arguments
+        for argument in arguments:
+            _at(found.values, argument, where)
+
+
+_Row = TypeVar("_Row")
+
+
+def _at(rows: tuple[_Row, ...], number: int, where: str) -> _Row:
+    if not 0 <= number < len(rows):
+        raise RecordError(f"{where}: there is no number {number}")
+    return rows[number]
