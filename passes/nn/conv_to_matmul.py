@@ -11,7 +11,6 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -19,7 +18,7 @@ from xdsl.pattern_rewriter import (
 from ...dialects import nn
 from ...dialects.nn import ints, shape_of
 from ...weights import Weights
-from .rewriting import in_kernel, replace, store_of
+from .rewriting import in_kernel, replace, rewrite_networks, store_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class NNConvToMatmulPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         pattern = PointwiseConv(store_of(ctx))
-        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+        rewrite_networks(op, pattern)
 
 
 @dataclass

@@ -14,7 +14,6 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -22,7 +21,7 @@ from xdsl.pattern_rewriter import (
 from ...context import weights_of
 from ...dialects import cl, nn
 from ...weights import Weights
-from .rewriting import replace
+from .rewriting import replace, rewrite_networks
 
 
 def phase_weights(w: nn.Array, strides: Sequence[int], groups: int) -> nn.Array:
@@ -154,4 +153,4 @@ class NNConvTransposeToConvPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         pattern = ConvTransposeToConv.on(cl.target_of(op), ctx)
-        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+        rewrite_networks(op, pattern)

@@ -9,14 +9,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
 
 from ...dialects import cl, nn
 from ...dialects.nn import shape_of
-from .rewriting import in_kernel, replace
+from .rewriting import in_kernel, replace, rewrite_networks
 
 
 class NNFlattenProductsPass(ModulePass):
@@ -31,7 +30,7 @@ class NNFlattenProductsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if cl.target_of(op).prefetched_panels:
-            PatternRewriteWalker(StackedProduct(), apply_recursively=False).rewrite_module(op)
+            rewrite_networks(op, StackedProduct())
 
 
 class StackedProduct(RewritePattern):

@@ -36,9 +36,10 @@ class NNFoldConstantsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         weights = store_of(ctx)
         # Operands come first in the walk, so one walk folds whole chains.
-        for candidate in list(op.walk()):
-            if isinstance(candidate, nn.NNOp) and candidate.operands:
-                self._fold(candidate, weights)
+        for network in nn.networks_of(op):
+            for candidate in list(network.body.walk()):
+                if isinstance(candidate, nn.NNOp) and candidate.operands:
+                    self._fold(candidate, weights)
 
     def _fold(self, op: nn.NNOp, weights: Weights | None) -> None:
         if not all(isinstance(v.owner, nn.ConstantOp) for v in op.operands):

@@ -6,12 +6,20 @@ import math
 from collections.abc import Iterable
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 
 from ...context import CloptContext
 from ...dialects import nn
 from ...weights import Weights
+
+
+def rewrite_networks(module: ModuleOp, pattern: RewritePattern) -> None:
+    """Offer each operation of a module's networks to `pattern`, without those that it makes."""
+    walker = PatternRewriteWalker(pattern, apply_recursively=False)
+    for network in nn.networks_of(module):
+        walker.rewrite_region(network.body)
 
 
 def replace(

@@ -10,14 +10,13 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
 
 from ...dialects import nn
 from .fuse import MOST_INPUTS
-from .rewriting import in_kernel, replace
+from .rewriting import in_kernel, replace, rewrite_networks
 
 _PIECE = 64
 """The most operands of one piece."""
@@ -64,4 +63,4 @@ class NNSplitConcatsPass(ModulePass):
     name = "nn-split-concats"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        PatternRewriteWalker(SplitConcat(), apply_recursively=False).rewrite_module(op)
+        rewrite_networks(op, SplitConcat())

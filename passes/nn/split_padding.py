@@ -12,7 +12,6 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -22,7 +21,7 @@ from ...dialects import cl, nn
 from ...dialects.nn.winograd import KERNEL
 from ..locations import node_name
 from ..thrift import Means, Thrift
-from .rewriting import in_kernel, replace
+from .rewriting import in_kernel, replace, rewrite_networks
 
 
 def _pad(x: SSAValue, low: tuple[int, ...], high: tuple[int, ...], value: float) -> nn.PadOp:
@@ -155,4 +154,4 @@ class NNSplitPaddingPass(ModulePass):
             SplitPoolPadding(savings),
         ]
         applier = GreedyRewritePatternApplier(patterns, dce_enabled=False)
-        PatternRewriteWalker(applier, apply_recursively=False).rewrite_module(op)
+        rewrite_networks(op, applier)

@@ -7,14 +7,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
 
 from ...dialects import nn
 from ...dialects.cl import target_of
-from .rewriting import in_kernel, replace
+from .rewriting import in_kernel, replace, rewrite_networks
 
 
 class SplitRightTranspose(RewritePattern):
@@ -49,4 +48,4 @@ class NNSplitTransposesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if target_of(op).device_type == "cpu":
             return
-        PatternRewriteWalker(SplitRightTranspose(), apply_recursively=False).rewrite_module(op)
+        rewrite_networks(op, SplitRightTranspose())

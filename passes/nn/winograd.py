@@ -14,7 +14,6 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -28,7 +27,7 @@ from ...dialects.tir import TEXEL
 from ...weights import Weights
 from ..locations import node_name
 from ..thrift import Means, Thrift
-from .rewriting import in_kernel, replace, store_of
+from .rewriting import in_kernel, replace, rewrite_networks, store_of
 from .winograd_costs import Costs, Sizes, TexelCosts
 
 # F(4x4, 3x3) of halves is 1.5e-3 of the largest result off, F(2x2, 3x3) 4e-4, the direct form 3e-4.
@@ -70,7 +69,7 @@ class NNWinogradPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         pattern = ConvByTransforms.on(cl.target_of(op), ctx, self.mode)
         if pattern is not None:
-            PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+            rewrite_networks(op, pattern)
 
 
 @dataclass

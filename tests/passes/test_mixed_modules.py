@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,32 @@ def test_the_error_is_that_of_the_function_that_fails(
     sentence = "@second has operations of nn, but it takes or returns index, which is no tensor; "
     assert sentence in error
     assert "no such kernel" not in error
+
+
+@pytest.mark.parametrize("name", [name for name in CLOPT_UNIVERSE.all_passes if name[:3] == "nn-"])
+def test_no_pass_changes_a_module_in_the_module(name: str):
+    """Passes that walk the module would change it, and those that walk its functions would not."""
+    inner = """
+  func.func @inner(%x: tensor<1x4x8x8xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x9x9xf32>) {
+    %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
+    %a = nn.unary neg %w : (tensor<4x4x1x1xf32>) -> tensor<4x4x1x1xf32>
+    %c = nn.conv %x, %a {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+      pads = array<i64: 0, 0, 0, 0>} : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>)
+      -> tensor<1x4x8x8xf32>
+    %v = nn.constant dense<0.5> : tensor<4x4x2x2xf32>
+    %d = nn.conv %c, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+      pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x4x2x2xf32>)
+      -> tensor<1x4x9x9xf32>
+    func.return %c, %d : tensor<1x4x8x8xf32>, tensor<1x4x9x9xf32>
+  }
+"""
+    text = f"module {{ {NETWORK.replace('NAME', 'main')} module {{ {inner} }} }}"
+    ctx = CloptContext()
+    module = Parser(ctx, text).parse_module()
+    before = str(module.body.block.last_op)
+    with suppress(CloptError):
+        CLOPT_UNIVERSE.all_passes[name]()().apply(ctx, module)
+    assert str(module.body.block.last_op) == before
 
 
 def test_a_complaint_about_something_else_is_not_located():
