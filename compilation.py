@@ -9,7 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.utils.exceptions import VerifyException
 
 from .accelerators import accelerators
@@ -29,6 +30,7 @@ from .messages.arguments import check_keywords, check_type, checked_dims
 from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
 from .options import CompileOptions, Place, Quantization
+from .universe import frontend
 from .weights import Weights
 
 if TYPE_CHECKING:
@@ -119,13 +121,11 @@ def _read_module(
 ) -> ModuleOp:
     """A new module for the model, its weights in `ctx`."""
     if isinstance(model, ModuleOp):
-        module = model.clone()
+        module = _imported(SourceModule(model.clone(), Source("the module")), ctx)
     elif isinstance(model, str | Path) and Path(model).suffix == ".mlir":
-        module = _parse(Path(model), ctx)
+        module = _imported(_parse(Path(model), ctx), ctx)
     else:
-        from .frontends.onnx import import_onnx
-
-        return import_onnx(model, ctx.weights, dims)
+        return frontend("onnx")(model, ctx.weights, dims)
     if dims:
         raise CloptError("dims binds symbolic dimensions of ONNX models; a module's are fixed.")
     from .passes.nn.embedding.contents import checked_contents
@@ -137,14 +137,31 @@ def _read_module(
     return module
 
 
-def _parse(path: Path, ctx: CloptContext) -> ModuleOp:
+def _imported(read: SourceModule, ctx: CloptContext) -> ModuleOp:
+    """A module of networks: the one that was read, or what its functions of linalg compute."""
+    if nn.networks_of(read.module) or not _holds_tensors(read.module):
+        return read.module
+    return frontend("linalg")(read, ctx.weights)
+
+
+def _holds_tensors(module: ModuleOp) -> bool:
+    """Whether a function takes or returns tensors, as other compilers write networks."""
+    return any(
+        isinstance(type, TensorType)
+        for op in module.ops
+        if isinstance(op, func.FuncOp)
+        for type in (*op.function_type.inputs, *op.function_type.outputs)
+    )
+
+
+def _parse(path: Path, ctx: CloptContext) -> SourceModule:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CloptError(f"Cannot read {path}: {reason_of(error)}.") from error
     parsed = SourceModule.parse(ctx, Source(str(path), text))
     parsed.verify()
-    return parsed.module
+    return parsed
 
 
 _NO_SAMPLES = (

@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect
 from xdsl.universe import XDSL_UNIVERSE, Universe
 
@@ -70,6 +71,17 @@ PASSES: dict[str, str] = {
     "vta-place-uops": "passes.vta.place_uops:VTAPlaceUopsPass",
 }
 
+FRONTENDS: dict[str, str] = {
+    "linalg": "frontends.linalg:import_linalg",
+    "onnx": "frontends.onnx:import_onnx",
+}
+"""The importers of networks in other forms than nn."""
+
+WIDENED: dict[str, str] = {
+    "linalg": "frontends.linalg.named:LINALG",
+}
+"""xDSL's dialects with more operations, for clopt's own contexts: a plug-in cannot replace one."""
+
 TARGETS: dict[str, str] = {
     "description": "backends.description_target:DescriptionTarget",
     "opencl-c": "backends.opencl_c.target:OpenCLCTarget",
@@ -89,7 +101,12 @@ def _of_accelerators(rows: Mapping[str, Row]) -> dict[str, Callable[[], Dialect]
 def all_dialects() -> dict[str, Callable[[], Dialect]]:
     """Those of clopt, xDSL and the accelerators that other packages bring."""
     ours = XDSL_UNIVERSE.all_dialects | CLOPT_UNIVERSE.all_dialects
-    return ours | _of_accelerators(accelerators())
+    return ours | _factories(WIDENED) | _of_accelerators(accelerators())
+
+
+def frontend(name: str) -> Callable[..., ModuleOp]:
+    """Return the importer of a frontend."""
+    return _load(FRONTENDS[name])
 
 
 def _factories(table: dict[str, str]) -> dict[str, Callable[[], Any]]:

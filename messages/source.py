@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, NameLoc
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    FileLineColLoc,
+    IndexType,
+    IntegerType,
+    ModuleOp,
+    NameLoc,
+)
 from xdsl.ir import Operation
-from xdsl.parser import Parser
+from xdsl.parser import AttrParser, Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..errors import CloptError
@@ -79,8 +87,30 @@ class Source(NamedTuple):
         return shown + "\n" + "".join(c if c == "\t" else " " for c in indent) + "^"
 
 
+# The class of xDSL's elements has no public name.
+_XDSLElement = AttrParser._TensorLiteralElement  # pyright: ignore[reportPrivateUsage]
+
+
+class _Element(_XDSLElement):
+    """An element of a dense constant.
+
+    MLIR prints infinities as bits, and xDSL reads these as integers.
+    """
+
+    def to_type(
+        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+    ) -> Any:
+        if isinstance(type, AnyFloat) and self.span.text.lower().startswith("0x"):
+            return type.unpack(self.to_int(parser).to_bytes(type.size, "little"), 1)[0]
+        return super().to_type(parser, type)
+
+
 class _PositionParser(Parser):
     """Remembers where each operation starts, since xDSL's operations do not."""
+
+    def _parse_tensor_literal_element(self) -> _XDSLElement:
+        element = super()._parse_tensor_literal_element()
+        return _Element(element.is_negative, element.value, element.span)
 
     def __init__(self, ctx: Context, source: Source) -> None:
         super().__init__(ctx, source.text, source.name)
@@ -154,6 +184,10 @@ class SourceModule:
                 message = f"'{op.name}'{_node(op)}: {found}"
                 return SourceError(self.source, self._position(op), message)
         return SourceError(self.source, None, str(error))
+
+    def error_at(self, op: Operation, sentence: str) -> SourceError:
+        """Return a complaint about an operation of the text."""
+        return SourceError(self.source, self._position(op), sentence)
 
     def _position(self, op: Operation) -> int | None:
         """Where the operation starts, or the nearest one around it that was in the text."""

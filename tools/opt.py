@@ -26,7 +26,7 @@ from ..dialects.remarks import remarks_of
 from ..errors import CloptError
 from ..messages.open_dimensions import for_options
 from ..messages.source import Source, SourceError, SourceModule
-from ..universe import CLOPT_UNIVERSE
+from ..universe import CLOPT_UNIVERSE, frontend
 from ..weights import Weights
 from .console import (
     MEMORY_LIMIT,
@@ -164,6 +164,8 @@ class CloptMain(xDSLOptMain):
 
     def register_all_frontends(self) -> None:
         super().register_all_frontends()
+        # Text as well, from which `_read` makes networks.
+        self.available_frontends["linalg"] = self.available_frontends["mlir"]
         self.available_frontends["onnx"] = self._import_onnx
 
     # Entry points exist only once clopt is installed; a bare checkout registers itself here.
@@ -233,7 +235,7 @@ class CloptMain(xDSLOptMain):
         name = self._file or "<stdin>"
         content = read_bytes(self._file)
         frontend = self._frontend(content)
-        if frontend != "mlir":
+        if frontend == "onnx":
             return [_Piece(frontend, Source(name), content, self._instrument(""))]
         # Bytes, as xDSL splits: a piece that is not UTF-8 must not spoil the others.
         parts = content.split(SPLIT.encode()) if self.args.split_input_file else [content]
@@ -266,23 +268,28 @@ class CloptMain(xDSLOptMain):
         suffix = Path(file).suffix if file else ".onnx" if is_onnx(content) else ".mlir"
         kind = self.args.frontend or suffix.removeprefix(".")
         if kind not in self.available_frontends:
-            known = " and ".join(f".{name}" for name in self.available_frontends)
+            # linalg is text in .mlir files, too.
+            suffixes = [f".{name}" for name in self.available_frontends if name != "linalg"]
+            known = " and ".join(suffixes)
             raise CloptError(f"{file}: clopt reads {known} files; name the format with -f.")
-        if kind == "mlir" and self.args.dim:
+        if kind != "onnx" and self.args.dim:
             raise CloptError(f"{file or '<stdin>'}: --dim binds dimensions of ONNX models only.")
         return kind
 
     def _import_onnx(self, stream: IO[bytes]) -> ModuleOp:
-        from ..frontends.onnx import import_onnx
-
         # The path, where there is one: external data lies beside the model.
         model = Path(self._file) if self._file else stream.read()
-        return import_onnx(model, self.context.weights, parse_dims(self.args.dim))
+        return frontend("onnx")(model, self.context.weights, parse_dims(self.args.dim))
 
     def _read(self, piece: _Piece) -> SourceModule:
-        if piece.frontend == "mlir":
+        if piece.frontend != "onnx":
             implicit = not self.args.no_implicit_module
-            return SourceModule.parse(self.ctx, piece.source, implicit)
+            read = SourceModule.parse(self.ctx, piece.source, implicit)
+            if piece.frontend == "mlir":
+                return read
+            read.verify()
+            module = frontend(piece.frontend)(read, self.context.weights)
+            return SourceModule(module, piece.source)
         try:
             module = self.available_frontends[piece.frontend](BytesIO(piece.content))
         except CloptError as error:

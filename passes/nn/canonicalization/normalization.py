@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isclose, prod
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ....dialects import nn
@@ -103,6 +104,56 @@ class ShiftedNorm(RewritePattern):
                 return
 
 
+class Mean(RewritePattern):
+    """A sum divided by the number of its terms is a mean."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
+        total = op.a.owner
+        if not isinstance(total, nn.ReduceOp) or total.kind.data is not ReduceKind.SUM:
+            return
+        number, axes = splat_of(op.b), ints(total.axes)
+        count = prod(shape_of(total.x)[axis] for axis in axes)
+        if not number or op.a.type != op.result.type or not nn.is_float(_element(op.a)):
+            return
+        kind = op.kind.data
+        divides = kind is BinaryKind.DIV and number == count
+        if divides or (kind is BinaryKind.MUL and isclose(number * count, 1, rel_tol=1e-6)):
+            keepdims = total.keepdims is not None
+            replace(rewriter, op, nn.ReduceOp(total.x, ReduceKind.MEAN, axes, keepdims))
+
+
+def _element(value: SSAValue) -> Attribute:
+    return nn.tensor_type(value).element_type
+
+
+class Softmax(RewritePattern):
+    """exp(x - max(x)) divided by its sum, along one axis, is a softmax."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
+        total, exponential = _reduced(op.b, ReduceKind.SUM), op.a.owner
+        if op.kind.data is not BinaryKind.DIV or total is None or total.x is not op.a:
+            return
+        if not isinstance(exponential, nn.UnaryOp) or exponential.kind.data is not UnaryKind.EXP:
+            return
+        difference = _binary(exponential.x, BinaryKind.SUB)
+        largest = None if difference is None else _reduced(difference.b, ReduceKind.MAX)
+        if difference is None or largest is None or largest.x is not difference.a:
+            return
+        axes = ints(total.axes)
+        if ints(largest.axes) == axes and len(axes) == 1:
+            replace(rewriter, op, nn.SoftmaxOp(difference.a, axes[0]))
+
+
+def _reduced(value: SSAValue, kind: ReduceKind) -> nn.ReduceOp | None:
+    """The reduction of this kind that computes a value, if its result keeps all axes."""
+    owner = value.owner
+    if isinstance(owner, nn.ReduceOp) and owner.kind.data is kind and owner.keepdims is not None:
+        return owner
+    return None
+
+
 PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
-    nn.BinaryOp.name: (ScaledNorm(), ShiftedNorm()),
+    nn.BinaryOp.name: (Mean(), Softmax(), ScaledNorm(), ShiftedNorm()),
 }

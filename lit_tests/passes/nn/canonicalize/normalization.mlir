@@ -57,3 +57,48 @@ func.func @not_trailing(%x: tensor<3x4xf32>, %scale: tensor<3x1xf32>, %other: te
   func.return %y, %y0 : tensor<3x4xf32>, tensor<3x4xf32>
 }
 // CHECK-NOT: norm
+
+// -----
+
+// A sum of 3 * 4 terms over their number is their mean; over another number it is not.
+// CHECK-LABEL: @mean
+// CHECK: nn.reduce mean %x {axes = array<i64: 1, 2>}
+// CHECK-NOT: nn.reduce mean
+// CHECK: nn.binary div
+func.func @mean(%x: tensor<2x3x4xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %n = nn.constant dense<12.0> : tensor<f32>
+  %m = nn.constant dense<4.0> : tensor<f32>
+  %s = nn.reduce sum %x {axes = array<i64: 1, 2>} : (tensor<2x3x4xf32>) -> tensor<2xf32>
+  %y = nn.binary div %s, %n : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %z = nn.binary div %s, %m : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  func.return %y, %z : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @softmax
+// CHECK-NEXT: [[Y:%.*]] = nn.softmax %x {axis = 1 : i64}
+// CHECK-NEXT: func.return [[Y]]
+func.func @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %m = nn.reduce max %x {axes = array<i64: 1>, keepdims} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  %d = nn.binary sub %x, %m : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+  %e = nn.unary exp %d : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %s = nn.reduce sum %e {axes = array<i64: 1>, keepdims} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  %y = nn.binary div %e, %s : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// -----
+
+// The maximum along another axis makes no softmax.
+// CHECK-LABEL: @no_softmax
+// CHECK-NOT: nn.softmax
+// CHECK: nn.binary div
+func.func @no_softmax(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %m = nn.reduce max %x {axes = array<i64: 0>, keepdims} : (tensor<3x3xf32>) -> tensor<1x3xf32>
+  %d = nn.binary sub %x, %m : (tensor<3x3xf32>, tensor<1x3xf32>) -> tensor<3x3xf32>
+  %e = nn.unary exp %d : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %s = nn.reduce sum %e {axes = array<i64: 1>, keepdims} : (tensor<3x3xf32>) -> tensor<3x1xf32>
+  %y = nn.binary div %e, %s : (tensor<3x3xf32>, tensor<3x1xf32>) -> tensor<3x3xf32>
+  func.return %y : tensor<3x3xf32>
+}

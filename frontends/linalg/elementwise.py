@@ -1,0 +1,135 @@
+"""Bodies without a reduction, and the terms of reductions, as elementwise nn operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import tensor
+from xdsl.dialects.linalg.ops import IndexOp
+from xdsl.ir import Block, BlockArgument, SSAValue
+
+from ...dialects.nn.types import shape_of
+from ..builder import Builder
+from . import gathers, scalars
+from .bodies import Structured
+from .views import NotNamedError, Operand, View, aligned, in_frame
+
+Frame = Sequence[int | None]
+
+
+def frame_of(builder: Builder, operands: Sequence[Operand], extents: Sequence[int]) -> Frame:
+    """The order of loops in which the operands are combined.
+
+    It is that of the computed operand with most loops, so that the largest tensor does not move.
+    """
+
+    def rank(operand: Operand) -> tuple[bool, int]:
+        walked = sum(extents[loop] > 1 for loop in operand.places())
+        return builder.known(operand.view.value) is None, walked
+
+    frame: list[int | None] = []
+    if operands:
+        frame = [*max(operands, key=rank).frame()]
+    for loop, extent in enumerate(extents):
+        if loop in frame or extent == 1:
+            continue
+        before = [i for i, other in enumerate(frame) if other is not None and other < loop]
+        frame.insert(before[-1] + 1 if before else 0, loop)
+    return frame
+
+
+class Body:
+    """The scalars of a body, each computed for all iterations at once.
+
+    Their axes are the last ones of `frame`.
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        operands: Mapping[BlockArgument, Operand],
+        extents: Sequence[int],
+        view_of: Mapping[SSAValue, View],
+    ):
+        self._builder = builder
+        self._operands = operands
+        self._extents = extents
+        self._views = view_of
+        self._values: dict[SSAValue, SSAValue] = {}
+        self.frame = frame_of(builder, list(operands.values()), extents)
+
+    def value(self, scalar: SSAValue) -> SSAValue:
+        """The nn value of a scalar."""
+        if scalar not in self._values:
+            self._values[scalar] = self._value(scalar)
+        return self._values[scalar]
+
+    def _value(self, scalar: SSAValue) -> SSAValue:
+        if isinstance(scalar, BlockArgument) and scalar in self._operands:
+            return aligned(self._builder, self._operands[scalar], self.frame)
+        if scalar in self._views:
+            view = self._views[scalar]
+            return aligned(self._builder, Operand(view, ()), self.frame)
+        op = scalar.owner
+        match op:
+            case Block():
+                raise NotNamedError
+            case IndexOp():
+                return self._positions(op.dim.value.data)
+            case tensor.ExtractOp():
+                table = self._views.get(op.tensor)
+                if table is None:
+                    raise NotNamedError
+                indices = [self.value(index) for index in op.indices]
+                return gathers.gather(self._builder, table, indices, len(self.frame))
+            case _:
+                return scalars.compute(self._builder, op, [self.value(v) for v in op.operands])
+
+    def _positions(self, loop: int) -> SSAValue:
+        count = self._extents[loop]
+        if loop not in self.frame:
+            return self._builder.positions(count, 0, 0)
+        axis = self.frame.index(loop)
+        return self._builder.positions(count, 0, len(self.frame) - axis)
+
+
+def elementwise(builder: Builder, op: Structured, view_of: Mapping[SSAValue, View]) -> list[View]:
+    """The results of an operation whose loops are all those of its results."""
+    results: list[View] = []
+    operands = {
+        argument: Operand.of(read.view, read.index)
+        for argument, read in zip(op.block.args, [*op.inputs, *op.outputs], strict=True)
+        if argument.uses
+    }
+    body = Body(builder, operands, op.extents, view_of)
+    for yielded, output in zip(op.yielded, op.outputs, strict=True):
+        loops = output.operand.loops
+        if isinstance(yielded, BlockArgument) and yielded in operands:
+            view = moved(operands[yielded], loops, output.view.shape)
+            results.append(transposed(builder, view))
+        else:
+            results.append(in_frame(body.value(yielded), body.frame, loops, output.view.shape))
+    return results
+
+
+def transposed(builder: Builder, view: View) -> View:
+    """A tensor with the axes of its value in order.
+
+    Where the text transposes, the network does: that is where its author wants another order.
+    """
+    axes = [axis for axis in view.axes if axis is not None]
+    if axes == sorted(axes):
+        return view
+    rest = [axis for axis in range(len(shape_of(view.value))) if axis not in axes]
+    value = builder.transpose(view.value, [*rest, *axes])
+    order = iter(range(len(rest), len(rest) + len(axes)))
+    return View(value, view.shape, tuple(None if i is None else next(order) for i in view.axes))
+
+
+def moved(operand: Operand, loops: Sequence[int | None], shape: Sequence[int]) -> View:
+    """The operand as a tensor whose axes are `loops`: a transpose or broadcast."""
+    axes = [
+        operand.loops.index(loop) if loop is not None and loop in operand.loops else None
+        for loop in loops
+    ]
+    return operand.view.at(axes, shape)

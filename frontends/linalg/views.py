@@ -1,0 +1,188 @@
+"""Tensors of a linalg function as views of nn values.
+
+Transposes and broadcasts cost nothing in linalg: they are maps of the operation that reads. The
+importer keeps them out of the network in the same way. It notes of each tensor which axis of an nn
+value each of its axes is, and transposes the value only where an nn operation wants another order.
+So a network of NHWC convolutions becomes one of NCHW convolutions with a transpose at either end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from ...dialects.nn.types import Array, shape_of, tensor_type
+from ..builder import Builder
+
+
+class NotNamedError(Exception):
+    """No named nn operation computes this; `nn.generic` does."""
+
+
+@dataclass(frozen=True)
+class Dilated:
+    """A tensor whose elements lie `steps` apart in another one, from `starts` on."""
+
+    part: View
+    starts: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """A tensor of `shape`; its axis i is axis `axes[i]` of `value`, or repeats it if that is None.
+
+    Axes of the value that the tensor does not name have one element.
+    """
+
+    value: SSAValue
+    shape: tuple[int, ...]
+    axes: tuple[int | None, ...]
+    dilated: Dilated | None = None
+    """The tensor of whose elements this one consists, with zeros between and around them."""
+
+    @classmethod
+    def of(cls, value: SSAValue) -> View:
+        """The view of a whole value."""
+        shape = shape_of(value)
+        return cls(value, shape, tuple(range(len(shape))))
+
+    @classmethod
+    def splat(cls, value: SSAValue, shape: Sequence[int]) -> View:
+        """A tensor whose elements are all the one element of `value`."""
+        return cls(value, tuple(shape), (None,) * len(shape))
+
+    @property
+    def element_type(self) -> Attribute:
+        """The type of the elements."""
+        return tensor_type(self.value).element_type
+
+    def at(self, axes: Sequence[int | None], shape: Sequence[int]) -> View:
+        """The tensor of `shape` whose axes are those of this one; None repeats it."""
+        return View(
+            self.value, tuple(shape), tuple(None if i is None else self.axes[i] for i in axes)
+        )
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor and the loops that index its axes; None for an axis of one element."""
+
+    view: View
+    loops: tuple[int | None, ...]
+
+    @classmethod
+    def of(cls, view: View, indices: Sequence[AffineExpr]) -> Operand:
+        """The operand of an indexing map. Raises NotNamedError for an index that is no loop."""
+        loops: list[int | None] = []
+        for index, size in zip(indices, view.shape, strict=True):
+            if isinstance(index, AffineDimExpr):
+                loops.append(index.position)
+            elif isinstance(index, AffineConstantExpr) and index.value == 0 and size == 1:
+                loops.append(None)
+            else:
+                raise NotNamedError
+        used = [loop for loop in loops if loop is not None]
+        if len(set(used)) < len(used):
+            raise NotNamedError
+        return cls(view, tuple(loops))
+
+    def places(self) -> dict[int, int]:
+        """The axis of the value that each loop walks; loops that repeat it are left out."""
+        axes = zip(self.loops, self.view.axes, strict=True)
+        return {loop: axis for loop, axis in axes if loop is not None and axis is not None}
+
+    def frame(self) -> list[int | None]:
+        """The loop that walks each axis of the value."""
+        loops = {axis: loop for loop, axis in self.places().items()}
+        return [loops.get(axis) for axis in range(len(shape_of(self.view.value)))]
+
+
+def static_shape(type: Attribute) -> tuple[int, ...] | None:
+    """The shape of a tensor type; None for other types and for open dimensions."""
+    if not isinstance(type, TensorType):
+        return None
+    shape = cast("TensorType[Attribute]", type).get_shape()
+    return None if DYNAMIC_INDEX in shape else shape
+
+
+def has_open_shape(type: Attribute) -> bool:
+    """Whether a type is that of tensors with dimensions that are not known."""
+    return isinstance(type, TensorType) and static_shape(cast(Attribute, type)) is None
+
+
+def one_number(builder: Builder, view: View) -> Array | None:
+    """The number that all elements are known to equal, as an array of rank 0; else None."""
+    array = builder.known(view.value)
+    if array is None or not array.size:
+        return None
+    first = array.reshape(-1)[:1].reshape(())
+    return first if array.size == 1 or (array == first).all() else None
+
+
+def ordered(
+    builder: Builder, operand: Operand, order: Sequence[int], whole: bool = True
+) -> SSAValue:
+    """The value with one axis for each loop of `order`; axes of one element may come before them.
+
+    With `whole` axes that repeat a value are expanded, else they keep one element.
+    """
+    places, value = operand.places(), operand.view.value
+    shape = shape_of(value)
+    moved = [places[loop] for loop in order if loop in places]
+    rest = [axis for axis in range(len(shape)) if axis not in moved]
+    value = builder.transpose(value, [*rest, *moved])
+    extents = dict(zip(operand.loops, operand.view.shape, strict=True))
+    sizes = [shape[places[loop]] if loop in places else 1 for loop in order]
+    if len(moved) < len(order):
+        value = builder.reshape(value, sizes)
+        if whole:
+            value = builder.expand(value, [extents.get(loop, 1) for loop in order])
+    return value
+
+
+def exactly(builder: Builder, operand: Operand, order: Sequence[int]) -> SSAValue:
+    """The value with exactly one axis for each loop of `order`."""
+    value = ordered(builder, operand, order)
+    return builder.reshape(value, shape_of(value)[len(shape_of(value)) - len(order) :])
+
+
+def dense(builder: Builder, view: View) -> SSAValue:
+    """The nn value that a tensor is, its axes in order."""
+    loops = tuple(range(len(view.shape)))
+    return exactly(builder, Operand(view, loops), loops)
+
+
+def aligned(builder: Builder, operand: Operand, frame: Sequence[int | None]) -> SSAValue:
+    """The value with its axes in the order of `frame`, so that it broadcasts with others there."""
+    places, value = operand.places(), operand.view.value
+    shape = shape_of(value)
+    moved = [places[loop] for loop in frame if loop is not None and loop in places]
+    if moved != sorted(moved):
+        rest = [axis for axis in range(len(shape)) if axis not in moved]
+        value = builder.transpose(value, [*rest, *moved])
+    sizes = [1 if loop is None else shape[places[loop]] if loop in places else 1 for loop in frame]
+    if builder.known(value) is not None:
+        while sizes and sizes[0] == 1:
+            del sizes[0]
+    above = len(sizes) - len(shape_of(value))
+    is_aligned = above > 0 and sizes == [*[1] * above, *shape_of(value)]
+    return value if is_aligned else builder.reshape(value, sizes)
+
+
+def in_frame(
+    value: SSAValue, frame: Sequence[int | None], loops: Sequence[int | None], shape: Sequence[int]
+) -> View:
+    """The tensor that `loops` index in a value whose axes are the last ones of `frame`."""
+    sizes = shape_of(value)
+    missing = len(frame) - len(sizes)
+    axes: list[int | None] = []
+    for loop, size in zip(loops, shape, strict=True):
+        axis = frame.index(loop) - missing if loop is not None and loop in frame else -1
+        axes.append(axis if axis >= 0 and sizes[axis] == size else None)
+    return View(value, tuple(shape), tuple(axes))

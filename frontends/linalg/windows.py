@@ -1,0 +1,102 @@
+"""Indices of windows: `place * stride + tap * dilation`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+from ...dialects.nn import PadMode, PadOp, SliceOp, ints, number
+from ...dialects.nn.types import shape_of
+from ..builder import Builder
+from .bodies import Read
+from .views import NotNamedError
+
+
+@dataclass(frozen=True)
+class Window:
+    """An axis of an image that windows walk."""
+
+    place: int
+    """The loop over the places of the window."""
+    stride: int
+    kernel: int | None
+    """The loop over the taps; None if there is one."""
+    dilation: int
+
+
+def windows_of(image: Read) -> list[Window | int]:
+    """For each axis of an image its window, or the loop that walks it.
+
+    Of the two loops of a window the first one in the text is over the places.
+    """
+    return [_window(index) for index in image.index]
+
+
+def _window(index: AffineExpr) -> Window | int:
+    if isinstance(index, AffineDimExpr):
+        return index.position
+    terms = _terms(index)
+    if not 1 <= len(terms) <= 2 or any(factor < 1 for _, factor in terms):
+        raise NotNamedError
+    (place, stride), *rest = terms
+    if not rest:
+        return Window(place, stride, None, 1)
+    ((kernel, dilation),) = rest
+    return Window(place, stride, kernel, dilation)
+
+
+def _terms(index: AffineExpr) -> list[tuple[int, int]]:
+    """The loops of a sum with their factors. Raises NotNamedError for anything else."""
+    match index:
+        case AffineDimExpr():
+            return [(index.position, 1)]
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add):
+            return [*_terms(index.lhs), *_terms(index.rhs)]
+        case AffineBinaryOpExpr(
+            kind=AffineBinaryOpKind.Mul, lhs=AffineDimExpr() as loop, rhs=AffineConstantExpr() as n
+        ):
+            return [(loop.position, n.value)]
+        case _:
+            raise NotNamedError
+
+
+def swapped(windows: Sequence[Window | int], kernels: Sequence[int]) -> list[Window | int]:
+    """The windows, with the two loops exchanged where the first is one of `kernels`."""
+    return [
+        Window(w.kernel, w.dilation, w.place, w.stride)
+        if isinstance(w, Window) and w.kernel is not None and w.place in kernels
+        else w
+        for w in windows
+    ]
+
+
+def cropped(
+    builder: Builder, image: SSAValue, windows: Sequence[Window], extents: Sequence[int]
+) -> SSAValue:
+    """An image [N, C, D1..] without the elements at its end, where nn would put more windows."""
+    sizes = list(shape_of(image))
+    first = len(sizes) - len(windows)
+    for axis, window in enumerate(windows, first):
+        taps = 1 if window.kernel is None else extents[window.kernel]
+        used = (extents[window.place] - 1) * window.stride + (taps - 1) * window.dilation + 1
+        if sizes[axis] >= used + window.stride:
+            sizes[axis] = used
+    if tuple(sizes) == shape_of(image):
+        return image
+    unread = [n - size for n, size in zip(shape_of(image), sizes, strict=True)]
+    pad = image.owner
+    if isinstance(pad, PadOp) and pad.mode.data is PadMode.CONSTANT:
+        high = [n - less for n, less in zip(ints(pad.high), unread, strict=True)]
+        if min(high) >= 0:
+            value = 0 if pad.value is None else number(pad.value)
+            return builder.add(PadOp(pad.x, ints(pad.low), high, value=value))
+    return builder.add(SliceOp(image, [0] * len(sizes), sizes))
