@@ -160,7 +160,7 @@ _WORDS = frozenset(
     auto break case char const continue default do double else enum extern float for goto if inline
     int long register restrict return short signed sizeof static struct switch typedef union
     unsigned void volatile while bool half uchar ushort uint ulong size_t ptrdiff_t kernel global
-    local constant private pipe true false NULL main read_only write_only
+    local constant generic private pipe true false NULL main read_only write_only
     read_write barrier select convert isnan isinf dot cross length normalize distance any all
     bitselect shuffle ldexp ilogb frexp modf fract nan prefetch printf M_PI NAN INFINITY I y0 y1 j0
     j1 gamma

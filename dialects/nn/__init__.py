@@ -88,6 +88,7 @@ from .fused import (
     KernelOp,
     YieldOp,
 )
+from .generic import GenericOp, IndexOp
 from .indexing import (
     GatherElementsOp,
     GatherNDOp,
@@ -208,7 +209,9 @@ NN = Dialect(
         GatherElementsOp,
         GatherNDOp,
         GatherOp,
+        GenericOp,
         GroupNormOp,
+        IndexOp,
         KernelOp,
         LayerNormOp,
         MatmulOp,

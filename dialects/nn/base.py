@@ -45,7 +45,10 @@ class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
     """
 
     ROLE: ClassVar[Role | None] = None
-    """The role in a kernel; operations without one never enter a kernel of their own accord."""
+    """The role in a kernel; operations without one never enter a kernel of their own accord.
+
+    Passes ask `role`, which may depend on more.
+    """
     HALF: ClassVar[HalfRule] = HalfRule.SINGLE
     """The storage of the floats in a network of halves; `half_rule` may depend on more.
 
@@ -77,6 +80,10 @@ class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
     @abstractmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         """The result types. Raises VerifyException, one sentence, if the operation is not legal."""
+
+    def role(self) -> Role | None:
+        """The role in a kernel."""
+        return self.ROLE
 
     def half_rule(self) -> HalfRule:
         """The storage of the floats of this operation in a network of halves."""

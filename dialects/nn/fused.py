@@ -38,11 +38,11 @@ from .types import Tensor, tensor_type
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """Ends the region of nn.fused or nn.kernel with its results."""
+    """Ends a region with its results: tensors in nn.fused and nn.kernel, scalars in nn.generic."""
 
     name = "nn.yield"
-    values = var_operand_def(TensorType)
-    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(FusedOp, KernelOp), Pure()))
+    values = var_operand_def()
+    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(*_parents()), Pure()))
     assembly_format = "operands attr-dict `:` type(operands)"
 
     def __init__(self, values: Sequence[SSAValue]):
@@ -177,6 +177,12 @@ class KernelOp(IRDLOperation):
         for i in self.constant_indices:
             if not 0 <= i < len(type_.inputs):
                 raise VerifyException(f"constant {i} is not one of {len(type_.inputs)} inputs")
+
+
+def _parents() -> tuple[type[Operation], ...]:
+    from .generic import GenericOp  # its body ends with nn.yield, too
+
+    return FusedOp, KernelOp, GenericOp
 
 
 def _yielded(body: Region) -> Sequence[SSAValue]:

@@ -31,6 +31,7 @@ from . import scalars, shapes
 from .bodies import Read, Structured, fold_of
 from .contractions import contract
 from .elementwise import elementwise
+from .generics import generic
 from .reductions import pool, reduce
 from .views import NotNamedError, View, dense, has_open_shape, static_shape
 
@@ -105,12 +106,16 @@ class FunctionImporter:
         )
 
     def _structured(self, op: Operation, read: Structured) -> Sequence[View]:
-        if not read.reduced_loops:
-            return elementwise(self._builder, read, self._views)
-        return [
-            self._reduction(read.only(i)) if op.results[i].uses else read.outputs[i].view
-            for i in range(len(read.outputs))
-        ]
+        try:
+            if not read.reduced_loops:
+                return elementwise(self._builder, read, self._views)
+            results = zip(op.results, read.outputs, strict=True)
+            return [
+                self._reduction(read.only(i)) if result.uses else output.view
+                for i, (result, output) in enumerate(results)
+            ]
+        except NotNamedError:
+            return generic(self._builder, read, self._views)
 
     def _reduction(self, read: Structured) -> View:
         fold = fold_of(read.yielded[0], read.accumulators[0])

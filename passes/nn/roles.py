@@ -9,7 +9,7 @@ from ...dialects import nn
 
 def role_of(op: Operation) -> nn.Role | None:
     """The role of an operation; None for operations that never enter a kernel."""
-    return op.ROLE if isinstance(op, nn.NNOp) else None
+    return op.role() if isinstance(op, nn.NNOp) else None
 
 
 def starts_kernel(op: Operation) -> bool:

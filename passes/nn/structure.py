@@ -23,5 +23,8 @@ def structure(
             number[result] = len(number)
         properties = tuple(sorted(op.properties.items(), key=lambda item: item[0]))
         types = tuple(value.type for value in (*op.operands, *op.results))
-        rows.append((op.name, operands, properties, types))
+        bodies = (
+            structure(block.args, block.ops)[0] for body in op.regions for block in body.blocks
+        )
+        rows.append((op.name, operands, properties, types, *bodies))
     return tuple(rows), number

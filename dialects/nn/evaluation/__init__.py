@@ -17,6 +17,7 @@ from .. import Array
 from . import (
     attention,
     elementwise,
+    generic,
     indexing,
     movement,
     normalization,
@@ -33,6 +34,7 @@ Evaluator = Callable[[Any, Sequence[Array]], Array | tuple[Array, ...]]
 EVALUATORS: dict[type[Operation], Evaluator] = {
     **attention.EVALUATORS,
     **elementwise.EVALUATORS,
+    **generic.EVALUATORS,
     **indexing.EVALUATORS,
     **movement.EVALUATORS,
     **normalization.EVALUATORS,

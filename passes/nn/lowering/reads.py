@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.ir.affine import AffineExpr
 
 
@@ -43,9 +43,29 @@ class Read:
 
 def reads_of(op: Operation) -> Sequence[Read]:
     """The reads of an operation for its first result; none where its lowering does not say them."""
+    if op.regions:
+        return tuple(_recorded(_alone(op, [body.clone() for body in op.regions])))
     operands, results = (tuple(v.type for v in values) for values in (op.operands, op.results))
     properties = tuple(sorted(op.properties.items()))
     return _reads(type(op), operands, results, properties)
+
+
+def _alone(op: Operation, bodies: Sequence[Region]) -> Operation:
+    """The same operation on arguments of a block."""
+    block = Block(arg_types=[value.type for value in op.operands])
+    return type(op).create(
+        operands=block.args,
+        result_types=[value.type for value in op.results],
+        properties=dict(op.properties),
+        regions=bodies,
+    )
+
+
+def _recorded(op: Operation) -> Sequence[Read]:
+    # Not above: the recorder is a kernel, and kernels ask for reads.
+    from .recorder import record
+
+    return record(op)
 
 
 # Equal operations of a network, and of others, are lowered once. The key holds no operation.
@@ -56,9 +76,6 @@ def _reads(
     results: Sequence[Attribute],
     properties: Sequence[tuple[str, Attribute]],
 ) -> Sequence[Read]:
-    # Not above: the recorder is a kernel, and kernels ask for reads.
-    from .recorder import record
-
     block = Block(arg_types=operands)
     op = kind.create(operands=block.args, result_types=results, properties=dict(properties))
-    return tuple(record(op))
+    return tuple(_recorded(op))

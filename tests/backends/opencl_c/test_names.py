@@ -11,7 +11,7 @@ import clopt
 from clopt.backends.opencl_c.names import Names, is_identifier
 
 NAMES = """
-    __kernel __global kernel global half float4 uchar16 int as_int as_x convert_float vload4
+    __kernel __global kernel global generic half float4 uchar16 int as_int as_x convert_float vload4
     vstore_half get_global_id get_local_size get_image_width image2d_t sampler_t event_t select
     clamp mad fma exp native_exp read_imagef barrier M_PI NAN INFINITY main NULL true void y0
     gamma typeof asm _ __ ___ 1 0x a.b a/b:0 a-b % " ' \\n ??/ */ // { } é 日本

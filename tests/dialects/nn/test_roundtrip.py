@@ -21,7 +21,8 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.test import Test, TestOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -39,6 +40,14 @@ def _fused(x: SSAValue) -> nn.FusedOp:
     relu = nn.UnaryOp(block.args[0], "relu")
     block.add_ops([relu, nn.YieldOp([relu.result])])
     return nn.FusedOp([x], block)
+
+
+def _generic(x: SSAValue) -> nn.GenericOp:
+    body = Block(arg_types=[f32])
+    body.add_op(nn.YieldOp(body.args))
+    i, j = AffineExpr.dimension(0), AffineExpr.dimension(1)
+    maps = [AffineMap(2, 0, (i, j)), AffineMap(2, 0, (j, i))]
+    return nn.GenericOp([x], maps, (2, 3), [f32], Region(body))
 
 
 def _kernel(x: SSAValue) -> nn.KernelOp:
@@ -172,6 +181,7 @@ CASES: list[tuple[Build, list[Attribute], list[Attribute]]] = [
     (lambda: nn.ConstantOp(nn.WeightAttr("w_12", "conv1.w"), _t(64, 64)), [], [_t(64, 64)]),
     (_fused, [_X4], [_X4]),
     (_kernel, [_X4], []),
+    (_generic, [_t(2, 3)], [_t(3, 2)]),
     (lambda x: nn.RelayoutOp(x, _PACKED), [_X4], [nn.with_layout(_X4, _PACKED)]),
     (lambda x: nn.RelayoutOp(x, None), [nn.with_layout(_X4, _IMAGE)], [_X4]),
 ]
@@ -218,4 +228,4 @@ def test_non_finite_constants_keep_their_bits() -> None:
 
 def test_every_operation_is_covered() -> None:
     built = {type(build(*_operands(types).results)) for build, types, _ in CASES}
-    assert {*nn.NN.operations} == built | {nn.YieldOp}
+    assert {*nn.NN.operations} == built | {nn.YieldOp, nn.IndexOp}

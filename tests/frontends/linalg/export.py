@@ -132,6 +132,18 @@ def transformer(rng: np.random.Generator) -> Network:
     return network, rng.integers(0, 20, (1, 12)).astype(np.int32)
 
 
+def classifier(rng: np.random.Generator) -> Network:
+    """A perceptron whose result is the position of its greatest number."""
+    import jax.numpy as jnp
+
+    first, bias, second = weights(rng, 10, 16), weights(rng, 16), weights(rng, 16, 7)
+
+    def network(x: Any) -> Any:
+        return jnp.argmax(jnp.tanh(x @ first + bias) @ second, -1)
+
+    return network, weights(rng, 6, 10)
+
+
 def mixer(rng: np.random.Generator) -> Network:
     """Perceptrons over patches and over channels, with transposes in between."""
     import jax
@@ -190,6 +202,7 @@ def lstm(rng: np.random.Generator) -> Network:
 NETWORKS: dict[str, Callable[[np.random.Generator], Network]] = {
     "cnn": cnn,
     "transformer": transformer,
+    "classifier": classifier,
     "mixer": mixer,
     "upsampler": upsampler,
     "lstm": lstm,

@@ -18,7 +18,7 @@ from clopt.universe import frontend
 from support.onnx import builders
 
 FOLDER = Path(__file__).parent / "networks"
-FROM_JAX = ["cnn", "lstm", "mixer", "transformer", "upsampler"]
+FROM_JAX = ["classifier", "cnn", "lstm", "mixer", "transformer", "upsampler"]
 FROM_ONNX = ["densenet121", "mobilenet_v1", "resnet50", "squeezenet1_1", "unet"]
 
 
