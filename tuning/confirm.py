@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,13 +72,14 @@ def take_turns(models: Iterable[CompiledModel], deadline: Deadline = NEVER) -> l
 
     Like trials, they have the device alone: no other tuner of the user works meanwhile.
     """
-    found, turns = list(map(Runs, models)), Turns()
-    for number in range(_ROUNDS):
-        if number >= _LEAST_ROUNDS and deadline.is_over:
-            break
-        with turns.beside_others(), turns.alone(found[0].resource):
-            for runs in found if number % 2 else reversed(found):
-                runs.take()
+    found = list(map(Runs, models))
+    with closing(Turns()) as turns:
+        for number in range(_ROUNDS):
+            if number >= _LEAST_ROUNDS and deadline.is_over:
+                break
+            with turns.beside_others(), turns.alone(found[0].resource):
+                for runs in found if number % 2 else reversed(found):
+                    runs.take()
     return found
 
 

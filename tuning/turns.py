@@ -55,6 +55,11 @@ class Turns:
         self._gate = self._open(_GATE)
         self._cpu = self._open(CPU)
 
+    def close(self) -> None:
+        """Close the files of the locks."""
+        os.close(self._gate)
+        os.close(self._cpu)
+
     @contextmanager
     def beside_others(self) -> Generator[None]:
         """A turn to build and check; inside of it, one can be `alone`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -78,3 +79,22 @@ def test_a_slower_network_refutes_all_plans(
     given = {each.kernel: each.microseconds for each in found.refuted}
     expected = {slow.kernel: 300.0} | ({fast.kernel: 100 * whole} if refutes_all else {})
     assert given == pytest.approx(expected)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts open files by Linux' /proc")
+def test_a_comparison_leaves_no_files_open(monkeypatch: pytest.MonkeyPatch):
+    class Runs:
+        resource = "no device"
+
+        def __init__(self, model: object) -> None:
+            self.taken = 0
+
+        def take(self) -> None:
+            self.taken += 1
+
+    monkeypatch.setattr(confirm_file, "Runs", Runs)
+    models = cast("list[CompiledModel]", [None, None])
+    before = {*os.listdir("/proc/self/fd")}
+    found = cast("list[Runs]", confirm_file.take_turns(models))
+    assert [each.taken for each in found] == [9, 9]
+    assert {*os.listdir("/proc/self/fd")} <= before
