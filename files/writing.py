@@ -12,12 +12,11 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Write `content` to `path`, making its folder; other processes see all of it or nothing.
+    """Write `content` to `path`; other processes see all of it or nothing.
 
     A link at `path` is replaced, not followed; a device or a pipe is an OSError. A new file gets
     `mode` less the umask; an existing one keeps its own.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_symlink():
         check_regular(path)
         mode = path.stat().st_mode & 0o777

@@ -14,7 +14,15 @@ from ..errors import CloptError
 from ..files.folders import add_written
 from ..messages.printable import printable
 from ..options import Quantization
-from .console import Options, about, gather_target, make_parser, user_errors, write_whole, writing
+from .console import (
+    Options,
+    about,
+    gather_target,
+    make_parser,
+    user_errors,
+    write_user_file,
+    writing,
+)
 from .memory_report.files import check_path, write_report
 from .memory_report.summary import memory_table
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
@@ -154,7 +162,7 @@ def run(options: argparse.Namespace) -> None:
     console.print(rows)
     if model.quantization is not None:
         console.print(quantization_table(model.quantization))
-        write_whole(options.quantize_report, model.quantization.to_json())
+        write_user_file(options.quantize_report, model.quantization.to_json())
         _note_report(options, Path(options.quantize_report))
     if options.memory_report:
         console.print(memory_table(model.memory))

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 from ..errors import CloptError, CloptWarning
+from ..files.writing import write_atomically
 from ..messages.open_dimensions import for_options
 from ..version import VERSION
 from .mistakes import suggest_options
@@ -219,19 +220,15 @@ def writing(path: str | Path) -> Generator[None]:
         raise CloptError(f"{path}: cannot write here: {error.strerror}.") from error
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write a file completely or not at all; a device or a pipe, such as /dev/null, as it is."""
+def write_user_file(path: str | Path, content: str | bytes) -> None:
+    """Write a file that the user named completely or not at all.
+
+    A device or a pipe, such as /dev/null, is written to and stays what it is.
+    """
     data = content.encode() if isinstance(content, str) else content
     target = Path(path)
-    if target.exists() and not target.is_file() and not target.is_dir():
-        with writing(path):
-            target.write_bytes(data)
-        return
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     with writing(path):
-        try:
-            partial.write_bytes(data)
-            os.replace(partial, target)
-        except OSError:
-            partial.unlink(missing_ok=True)
-            raise
+        if target.exists() and not target.is_file() and not target.is_dir():
+            target.write_bytes(data)
+        else:
+            write_atomically(target, data, mode=0o666)

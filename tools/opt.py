@@ -41,7 +41,7 @@ from .console import (
     read_bytes,
     user_errors,
     version_option,
-    write_whole,
+    write_user_file,
 )
 from .expectations import Diagnostic, check
 from .foreign import blame, is_ours, xdsl_switches_restored
@@ -357,7 +357,7 @@ class CloptMain(xDSLOptMain):
         if self.args.output_file is None:
             sys.stdout.write(text)
         elif not failed:
-            write_whole(self.args.output_file, text)
+            write_user_file(self.args.output_file, text)
         if self.args.shrink:
             print("Failure, can't shrink")
             sys.exit(1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import CloptError
 from ..messages.printable import printable, visible
-from .console import write_whole, writing
+from .console import write_user_file, writing
 from .inputs import Array
 
 _LONGEST_NAME = 240
@@ -46,14 +46,14 @@ def write_outputs(path: Path, names: Sequence[str], outputs: Sequence[Array]) ->
                 for name, content in contents.items():
                     # The archive's names end at a NUL.
                     members.writestr(name.replace("\0", r"\0") + ".npy", content)
-            write_whole(path, archive.getvalue())
+            write_user_file(path, archive.getvalue())
         case ".npy":
-            write_whole(path, *contents.values())
+            write_user_file(path, *contents.values())
         case _:
             with writing(path):
                 path.mkdir(parents=True, exist_ok=True)
             for name, content in contents.items():
-                write_whole(path / _file_name(name), content)
+                write_user_file(path / _file_name(name), content)
 
 
 def _npy(array: Array) -> bytes:

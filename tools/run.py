@@ -23,7 +23,7 @@ from .console import (
     make_parser,
     print_remarks,
     user_errors,
-    write_whole,
+    write_user_file,
 )
 from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
 from .json_output import json_option, print_json
@@ -289,7 +289,7 @@ def _profile(
     elif options.profile:
         print_profile(console, profile)
     if options.trace:
-        write_whole(options.trace, trace_text(profile, f"{source.stem}, {model.device_name}"))
+        write_user_file(options.trace, trace_text(profile, f"{source.stem}, {model.device_name}"))
 
 
 def _compare(

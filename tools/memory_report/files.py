@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...errors import CloptError
 from ...reports.memory import MemoryReport
-from ..console import write_whole
+from ..console import write_user_file
 from ..drawing import to_png, to_svg
 from .page import page
 from .picture import picture
@@ -34,4 +34,4 @@ def check_path(path: Path) -> None:
 
 def write_report(report: MemoryReport, title: str, path: Path) -> None:
     """Write the report completely or not at all; the same report always gives the same bytes."""
-    write_whole(path, _WRITERS[path.suffix](report, title))
+    write_user_file(path, _WRITERS[path.suffix](report, title))

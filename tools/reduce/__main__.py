@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ...errors import CloptError
-from ..console import Options, make_parser, read_bytes, user_errors, write_whole
+from ..console import Options, make_parser, read_bytes, user_errors, write_user_file
 from ..tables import terminal
 from .mlir_module import describe_mlir, reduce_mlir
 from .onnx_model import describe_onnx, reduce_onnx
@@ -59,7 +59,7 @@ class _Keeper:
         self._told = ""
 
     def __call__(self, judge: Judge) -> None:
-        write_whole(self._output, judge.best)
+        write_user_file(self._output, judge.best)
         told = self._describe(judge.best)
         if told != self._told:
             print(f"after {judge.trials} runs of the command: {told}", file=sys.stderr)

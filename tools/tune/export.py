@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...tuning import records
-from ..console import Options, about, make_parser, print_remarks, write_whole
+from ..console import Options, about, make_parser, print_remarks, write_user_file
 
 EXAMPLES = """\
 clopt-tune export model.tuning.jsonl -o model.plans
@@ -32,4 +32,4 @@ def main(args: Sequence[str]) -> None:
     if options.output is None:
         sys.stdout.write(text)
     else:
-        write_whole(options.output, text)
+        write_user_file(options.output, text)

@@ -9,7 +9,7 @@ from ...errors import CloptError
 from ...tuning import records
 from ...tuning.history import histories
 from ...tuning.places import SUFFIX
-from ..console import Options, make_parser, print_remarks, write_whole
+from ..console import Options, make_parser, print_remarks, write_user_file
 from ..tables import terminal
 from ..tune_report.page import page
 
@@ -44,5 +44,5 @@ def main(args: Sequence[str]) -> None:
         names = ", ".join(map(str, options.databases))
         raise CloptError(f"{names}: there is no trial in it; clopt-tune model.onnx makes some.")
     title = ", ".join(path.name.removesuffix(SUFFIX) for path in options.databases)
-    write_whole(options.output, page(searches, title))
+    write_user_file(options.output, page(searches, title))
     terminal().print(f"{options.output}: {sum(len(each.steps) for each in searches)} trials")
