@@ -88,6 +88,12 @@ def test_mistakes_are_told(capsys: pytest.CaptureFixture[str], words: list[str],
     assert f"clopt-tune: {sentence}" in capsys.readouterr().err
 
 
+def test_the_wait_for_a_scheduler_is_in_the_help(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit, match="0"):
+        main(["worker", "--help"])
+    assert "waits for it without a limit" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.skipif(not shutil.which("cmake"), reason="builds by CMake: install cmake")
 def test_the_runner_builds_with_cmake(tmp_path: Path):
     main(["runner", str(tmp_path / "runner")])

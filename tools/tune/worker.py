@@ -23,7 +23,8 @@ OPTIONS: Options = [
             "required": True,
             "metavar": "ADDRESS",
             "help": "tcp://host:port of the dask scheduler, or tls://host:port with the options "
-            "--tls-ca, -cert and -key",
+            "--tls-ca, -cert and -key; a worker waits for it without a limit, also after it has "
+            "ended, until Ctrl-C ends the worker",
         },
     ),
     (
@@ -71,7 +72,7 @@ OPTIONS: Options = [
 
 
 def main(args: Sequence[str]) -> None:
-    """Try plans until somebody ends the process."""
+    """Try plans until the user ends the process."""
     options = make_parser("clopt-tune worker", __doc__, EXAMPLES, OPTIONS).parse_args(args)
     if options.slots < 1 or options.seconds <= 0:
         raise CloptError("--slots and --seconds are positive numbers.")

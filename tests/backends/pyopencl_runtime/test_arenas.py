@@ -13,7 +13,7 @@ import pytest
 
 import clopt
 from clopt import CloptError
-from clopt.backends.pyopencl_runtime import Executable, find_device
+from clopt.backends.pyopencl_runtime import Executable, find_device, turns
 from clopt.backends.pyopencl_runtime.memory import Memory
 from clopt.weights import Weights
 from support.cl.programs import parse, twice
@@ -157,6 +157,18 @@ def test_two_models_on_one_queue_and_one_arena(context: cl.Context) -> None:
         found = np.empty_like(X)
         cl.enqueue_copy(queue, found, y)
         np.testing.assert_array_equal(found, 4 * (X + 1 + i % 2))
+
+
+def test_a_turn_that_does_not_come_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MOST_WAIT", 0.01)
+    first, second, both = turns.Turn([1]), turns.Turn([2]), turns.Turn([2, 1])
+    with second:
+        with pytest.raises(CloptError, match="Another thread has used the arena of this model"):
+            both.__enter__()
+        with first:  # which `both` had and gave back
+            pass
+    with both:
+        pass
 
 
 def test_threads_with_models_that_share_an_arena_take_turns(context: cl.Context) -> None:
