@@ -10,7 +10,8 @@ from functools import cached_property
 from ..dialects.cl.target import Fact
 from ..passes.tir.tuning_database import is_current, latest
 from ..passes.tir.tuning_record import Record
-from .records import WHOLE_NETWORK, Summary
+from .records import WHOLE_NETWORK, merge
+from .summaries import Summary
 
 
 @dataclass(frozen=True)
@@ -165,14 +166,12 @@ class History:
 def histories(records: Iterable[Record]) -> list[History]:
     """The searches of a database, those with most trials first.
 
-    The trials are in the order of their times; of one second, in the order of the records. Plans of
-    changed rules do not count, and fusions are no trials.
+    The trials are in the order of the records. Plans of changed rules do not count, and fusions are
+    no trials.
     """
     trials = (record for record in records if is_current(record) and not record.fusion)
-    distinct = {record.line: record for record in trials}
-    ordered = sorted(distinct.values(), key=lambda record: record.when)
     groups: dict[object, list[Record]] = {}
-    for record in ordered:
+    for record in merge(trials):
         key = (record.target, record.facts, record.device, record.driver)
         groups.setdefault(key, []).append(record)
     return sorted(map(_history, groups.values()), key=lambda history: -len(history.steps))
@@ -202,7 +201,8 @@ def _steps(records: Sequence[Record]) -> list[tuple[Record, Record | None]]:
     found: list[tuple[Record, Record | None]] = []
     for record in records:
         before = known.get(record.tried)
-        known |= latest([record] if before is None else [before, record])
+        known.pop(record.tried, None)
+        known[record.tried] = record
         is_slow = best is not None and record.least >= (best.microseconds or 0.0)
         if before is not None or record.default or not is_slow:
             best = Summary(list(known.values())).best

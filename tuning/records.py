@@ -1,12 +1,12 @@
-"""Tuning databases as a tuner and its tools treat them: appending, merging, pruning, comparing."""
+"""Tuning databases as a tuner writes them: new records, appending, merging, pruning."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from ..dialects import cl, tir
@@ -14,14 +14,12 @@ from ..errors import CloptError
 from ..files.locks import lock_beside
 from ..files.reading import NO_LINKS, check_regular
 from ..files.writing import write_atomically
-from ..passes.tir.plan_file import Entry, plan_context, plan_text, read_plan
 from ..passes.tir.revision import compiler_revision
 from ..passes.tir.tuned_joins import Pair
 from ..passes.tir.tuning_database import TuningDatabase, is_current, latest
 from ..passes.tir.tuning_record import (
     FORMAT,
     JOINED,
-    SPELLING,
     Record,
     facts_that_count,
     read_record,
@@ -170,181 +168,55 @@ def read(paths: Iterable[Path]) -> TuningDatabase:
 
 
 def merge(*several: Iterable[Record]) -> list[Record]:
-    """All records, each once, in an order that does not depend on the order of the arguments."""
-    distinct = {record.line: record for records in several for record in records}
-    return sorted(distinct.values(), key=_order)
+    """Return all records in their order, each once, in the first of its places.
+
+    Those of later arguments are newer. A record of several databases keeps its first place, so that
+    what any of them found after it stays newer.
+    """
+    distinct: dict[str, Record] = {}
+    for record in chain.from_iterable(several):
+        distinct.setdefault(record.line, record)
+    return list(distinct.values())
 
 
 def prune(records: Iterable[Record], best: int | None = None) -> list[Record]:
-    """The records that can still decide something.
+    """Return the records that can still decide something, in their order.
 
-    Those go of which there is a newer one of the same plan, device, driver and facts, and those of
-    rules that have changed. With `best`, for each kernel on a device only the default and so many
-    of the fastest plans stay, and no faults. Layouts all stay: costs of slow ones are needed, too.
-    So do fusions and forms.
+    Records with a newer one of the same plan, device, driver and facts go, and those of rules that
+    have changed. With `best`, for each kernel on a device only the default and that many of the
+    fastest plans stay, and no faults. All layouts stay: costs of slow ones are needed, too. So do
+    fusions and forms.
     """
-    kept: list[Record] = []
-    for group in by_device(merge(records)):
+    every = merge(records)
+    kept: set[str] = set()
+    for group in by_device(every):
         newest = [record for record in latest(group).values() if is_current(record)]
         if best is not None and newest and newest[0].plan:
             timed = [record for record in newest if record.microseconds is not None]
             ranks = sorted(timed, key=lambda record: (record.microseconds, record.plan))
             newest = [r for rank, r in enumerate(ranks) if rank < best or r.default]
-        kept += newest
-    return sorted(kept, key=_order)
+        kept.update(record.line for record in newest)
+    return [record for record in every if record.line in kept]
 
 
 def by_device(records: Iterable[Record]) -> list[list[Record]]:
-    """Group records by kernel, device, driver, facts and compiler."""
+    """Group records by kernel, device, driver, facts and compiler, in the order of last records."""
     groups: dict[object, list[Record]] = {}
     for record in records:
-        groups.setdefault((*_subject(record), record.revision), []).append(record)
+        key = (*subject_of(record), record.revision)
+        groups[key] = groups.pop(key, [])
+        groups[key].append(record)
     return list(groups.values())
 
 
-@dataclass(frozen=True)
-class Summary:
-    """What is known of a kernel on a device by one driver."""
-
-    records: Sequence[Record]
-    """The newest of each plan; not empty."""
-
-    @property
-    def any(self) -> Record:
-        """A record, for what all have in common."""
-        return self.records[0]
-
-    @property
-    def faults(self) -> int:
-        """Plans that have no time."""
-        return sum(record.microseconds is None for record in self.records)
-
-    @property
-    def default(self) -> Record | None:
-        """The newest record of a plan that clopt chose by itself."""
-        found = [record for record in self.records if record.default]
-        return max(found, key=lambda record: (record.when, record.line), default=None)
-
-    @property
-    def best(self) -> Record | None:
-        """The fastest plan; the default, unless another is faster by more than the noise."""
-        timed = [record for record in self.records if record.microseconds is not None]
-        default = self.default
-        if default is not None:
-            timed = [record for record in timed if record.most < default.least]
-        best = min(timed, key=lambda record: (record.microseconds, record.tried), default=default)
-        return None if best is None or best.microseconds is None else best
-
-
-def summaries(records: Iterable[Record]) -> list[Summary]:
-    """Return the summaries of a database in the order of `merge`.
-
-    Plans of changed rules do not count. If several compilers timed a kernel, the last one counts.
-    """
-    current = [record for record in merge(records) if is_current(record)]
-    found: dict[object, Summary] = {}
-    for group in by_device(current):
-        summary = Summary(list(latest(group).values()))
-        subject = _subject(summary.any)
-        if subject not in found or _last(found[subject]) <= _last(summary):
-            found[subject] = summary
-    return list(found.values())
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The best plans of two databases for a kernel on a device; one may have none."""
-
-    before: Record | None
-    after: Record | None
-
-    @property
-    def any(self) -> Record:
-        """One of both, for what they have in common."""
-        found = self.before or self.after
-        assert found
-        return found
-
-    @property
-    def is_one(self) -> bool:
-        """Whether they are the same plan and, by the noise of both, as fast."""
-        before, after = self.before, self.after
-        if before is None or after is None:
-            return False
-        overlap = before.least <= after.most and after.least <= before.most
-        return before.tried == after.tried and overlap
-
-
-def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Difference]:
-    """Where two databases have other best plans or times for a kernel on a device.
-
-    Of several drivers of a device the newest counts in each.
-    """
-    old, new = _best_by_kernel(before), _best_by_kernel(after)
-    found = (Difference(old.get(key), new.get(key)) for key in sorted({*old, *new}))
-    return [difference for difference in found if not difference.is_one]
-
-
-def export(records: Iterable[Record], device: str = "", driver: str = "") -> str:
-    """A file of plans with the best plan of each kernel.
-
-    `device` and `driver` are parts of the names of those that count. Raises CloptError where these
-    are several devices, and where there is no plan.
-    """
-    chosen = [
-        summary
-        for summary in summaries(records)
-        if summary.any.plan
-        and device.lower() in summary.any.device.lower()
-        and driver in summary.any.driver
-    ]
-    names = sorted({f"{each.any.device}, driver {each.any.driver}" for each in chosen})
-    if len(names) > 1:
-        raise CloptError(
-            f"the database has records of {'; '.join(names)}. A file of plans is for one of them: "
-            "name it with --device, and its driver with --driver."
-        )
-    entries = [_entry(best) for summary in chosen if (best := summary.best) is not None]
-    if not entries:
-        raise CloptError("the database has no time of a plan on such a device.")
-    return plan_text(entries)
-
-
-def _subject(record: Record) -> tuple[object, ...]:
+def subject_of(record: Record) -> tuple[str, ...]:
     """Return what a record is about: a kernel on a device, by a driver, with some facts."""
-    return record.kernel, record.target, record.facts, record.device, record.driver
+    facts = str(record.facts)
+    return record.target, record.kernel, record.device, record.driver, facts
 
 
 def _moment(time: datetime) -> str:
     return f"{time:%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _entry(record: Record) -> Entry:
-    plan = read_plan(plan_context(), record.plan, record.place)
-    # A person reads the file, so it omits the habits of the driver's compiler.
-    facts = {name: value for name, value in record.facts if name not in SPELLING}
-    return Entry(record.kernel, record.target, facts, plan, record.microseconds, record.nodes)
-
-
-def _best_by_kernel(records: Iterable[Record]) -> dict[tuple[str, ...], Record]:
-    newest: dict[tuple[str, ...], Summary] = {}
-    for summary in summaries(records):
-        one = summary.any
-        key = (one.target, one.kernel, one.device, str(one.facts))
-        other = newest.get(key)
-        if other is None or _last(other) <= _last(summary):
-            newest[key] = summary
-    return {key: best for key, each in newest.items() if (best := each.best) is not None}
-
-
-def _last(summary: Summary) -> str:
-    return max(record.when for record in summary.records)
-
-
-def _order(record: Record) -> tuple[str, ...]:
-    facts = str(record.facts)
-    own = (record.target, record.kernel, record.device, record.driver, facts)
-    return (*own, record.when, record.line)
 
 
 def _checked(record: Record) -> str:

@@ -25,12 +25,7 @@ class NetworkRecords:
         cls, database: TuningDatabase, keys: Iterable[str], target: cl.Target, device: Device
     ) -> Self | None:
         """Those of any of the keys, from the device that is nearest to `device`; no plans."""
-        found = [
-            record
-            for key in sorted({*keys})
-            for record in database.of_kernel(key, target.name)
-            if not record.plan
-        ]
+        found = [record for record in database.of_kernels(keys, target.name) if not record.plan]
         source = next(iter(sources(found, target, device)), None)
         if source is None:
             return None

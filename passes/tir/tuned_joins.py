@@ -58,8 +58,7 @@ class Pair:
     def records(self, database: TuningDatabase) -> list[Record]:
         """What is known of the pair and of its kernels' plans."""
         target = self.problem.target.name
-        keys = dict.fromkeys((self.key, *self._keys))
-        found = (record for key in keys for record in database.of_kernel(key, target))
+        found = database.of_kernels((self.key, *self._keys), target)
         return [record for record in found if is_current(record)]
 
     def is_joined(self, source: Source) -> bool | None:

@@ -48,7 +48,7 @@ class TunedPlans:
         is_known, choice = False, None
         if self.target.name in self.database.targets:  # else nobody needs the key
             key = kernel_key(func)
-            is_known = bool(self.database.of_kernel(key, self.target.name))
+            is_known = bool(self.database.of_kernels([key], self.target.name))
             choice = self.database.choice(key, self.target, self.device, str(default))
         if func.part_of is None:
             self._known.add(is_known)

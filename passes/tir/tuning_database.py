@@ -5,6 +5,9 @@ Records of layouts and of forms are in them, too: `passes/nn/layout/tuned_layout
 
 The times of one device by one driver are compared with each other only. Those of the device at
 hand come first; others are a starting point, used where it has none.
+
+The order of the lines says which record is newer, not the time of day: clocks of machines differ,
+and can be set back.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 
 from ...dialects import cl
@@ -82,7 +86,7 @@ class TuningDatabase:
 
     @classmethod
     def joined(cls, databases: Iterable[TuningDatabase]) -> TuningDatabase:
-        """The records of all databases, as if they were one."""
+        """Return the records of all databases as one; those of later ones are newer."""
         several = tuple(databases)
         if len(several) == 1:
             return several[0]
@@ -95,13 +99,14 @@ class TuningDatabase:
     def found(
         cls, named: Sequence[str], places: Sequence[str], target: cl.Target
     ) -> TuningDatabase:
-        """The databases of the files that are named, and those at places, as one.
+        """Return the databases that are named, and those at places, as one.
 
+        Records of named ones are newer than those at places, of which the first is the newest.
         CloptError for a mistake in one that is named. Those at places may be missing, and a mistake
         in one is a remark. `shipped` is the one that clopt brings.
         """
-        databases = [cls.read(Path(name)) for name in named]
-        for name in places:
+        databases: list[TuningDatabase] = []
+        for name in reversed(places):
             try:
                 if name == SHIPPED:
                     databases.append(cls.shipped(target.name))
@@ -110,17 +115,19 @@ class TuningDatabase:
             except CloptError as error:
                 said = f"{str(error).removesuffix('.')}; this tuning database is left out."
                 databases.append(cls(remarks=(said,)))
-        return cls.joined(databases)
+        return cls.joined([*databases, *(cls.read(Path(name)) for name in named)])
 
-    def of_kernel(self, kernel: str, target: str) -> Sequence[Record]:
-        """All records of a kernel, by its key, on targets of that name."""
-        return self._by_kernel.get((kernel, target), ())
+    def of_kernels(self, kernels: Iterable[str], target: str) -> Sequence[Record]:
+        """Return all records of kernels, by their keys, on targets of that name, in order."""
+        numbers = (self._by_kernel.get((kernel, target), ()) for kernel in {*kernels})
+        return [self.records[number] for number in sorted(chain.from_iterable(numbers))]
 
     @cached_property
-    def _by_kernel(self) -> Mapping[tuple[str, str], list[Record]]:
-        found: dict[tuple[str, str], list[Record]] = {}
-        for record in self.records:
-            found.setdefault((record.kernel, record.target), []).append(record)
+    def _by_kernel(self) -> Mapping[tuple[str, str], list[int]]:
+        """Numbers of the records of each kernel on each target."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for number, record in enumerate(self.records):
+            found.setdefault((record.kernel, record.target), []).append(number)
         return found
 
     @cached_property
@@ -144,7 +151,7 @@ class TuningDatabase:
         No plan in it needs another trial. A time counts only for the compiler that made the text; a
         fault stays one.
         """
-        found = self.of_kernel(kernel, target.name)
+        found = self.of_kernels([kernel], target.name)
         newest = latest(r for r in found if is_of(r, target) and _device(r) == device)
         return {
             plan: record
@@ -157,7 +164,7 @@ class TuningDatabase:
 
         None where no device has compared the default with other plans.
         """
-        groups = _groups(self.of_kernel(kernel, target.name), target, device)
+        groups = _groups(self.of_kernels([kernel], target.name), target, device)
         refused = {
             record.plan
             for group in groups
@@ -174,12 +181,12 @@ class TuningDatabase:
 
 @dataclass(frozen=True)
 class Group:
-    """The newest records, by plan, of one kernel from one device and driver."""
+    """The newest records, by plan and in order, of one kernel from one device and driver."""
 
     device: Device
     has_facts: bool
     """Whether the facts that count are those of the target."""
-    latest: Mapping[str, Record]
+    latest: dict[str, Record]
 
     def faster_than(self, default: str, refused: set[str]) -> list[Record] | None:
         """The plans that beat the default's record, the fastest first, without those refused.
@@ -187,8 +194,8 @@ class Group:
         Without a record of this default, it is that of the one of the time. None where there is
         neither, or nothing to compare it with.
         """
-        of_the_time = [record for record in self.latest.values() if record.default]
-        reference = self.latest.get(default) or max(of_the_time, key=_age, default=None)
+        of_the_time = (record for record in reversed(self.latest.values()) if record.default)
+        reference = self.latest.get(default) or next(of_the_time, None)
         if reference is None:
             return None
         timed = [
@@ -214,12 +221,15 @@ class Choice:
 
 
 def latest(records: Iterable[Record]) -> dict[str, Record]:
-    """The newest record of each plan of a kernel, or of its layouts or forms."""
+    """Return the newest record of each plan of a kernel, or of its layouts or forms, in order.
+
+    The last record is the newest. One that comes again, as from another copy of a database, keeps
+    its first place: it must not count over what a database found later.
+    """
     found: dict[str, Record] = {}
-    for record in records:
-        other = found.get(record.tried)
-        if other is None or _age(other) < _age(record):
-            found[record.tried] = record
+    for record in dict.fromkeys(records):
+        found.pop(record.tried, None)
+        found[record.tried] = record
     return found
 
 
@@ -237,19 +247,19 @@ class Source:
     """Whether the facts that count are those of the target."""
     records: Sequence[Record]
 
-    @property
-    def newest(self) -> str:
-        """When the last trial was."""
-        return max(record.when for record in self.records)
-
 
 def sources(records: Iterable[Record], target: cl.Target, device: Device) -> list[Source]:
-    """Group records by device, driver, facts and compiler, the nearest group first."""
+    """Group records by device, driver, facts and compiler, the nearest group first.
+
+    Of equally near groups, the one with the last record comes first.
+    """
     sorts: dict[tuple[Device, object, str], list[Record]] = {}
-    for record in records:
-        sorts.setdefault((_device(record), record.facts, record.revision), []).append(record)
+    for record in dict.fromkeys(records):
+        key = _device(record), record.facts, record.revision
+        sorts[key] = sorts.pop(key, [])
+        sorts[key].append(record)
     found = [Source(of, is_of(each[0], target), each) for (of, *_), each in sorts.items()]
-    found.sort(key=lambda source: (source.newest, str(source.device)), reverse=True)
+    found.reverse()
     found.sort(
         key=lambda source: (
             source.device.name != device.name,
@@ -282,11 +292,6 @@ def _versions() -> frozenset[tuple[str, int]]:
 
 def _device(record: Record) -> Device:
     return Device(record.device, record.driver)
-
-
-def _age(record: Record) -> tuple[str, str]:
-    # Of two records of one second any may count, if it is the same one for every order of files.
-    return record.when, record.line
 
 
 def _torn(name: str | Path, number: int) -> str:

@@ -83,7 +83,7 @@ class Record:
     default: bool = False
     """Whether clopt would have chosen the plan by itself."""
     when: str = ""
-    """The time of the trial, `2026-01-31T12:00:00Z`."""
+    """The time of the trial, `2026-01-31T12:00:00Z`, for people: the order of lines decides."""
     revision: str = ""
     """The compiler whose text was timed: `compiler_revision()`; empty in old records."""
     place: str = field(default="", compare=False)

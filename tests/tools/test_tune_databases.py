@@ -66,10 +66,23 @@ def test_merge(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Pat
     output = tmp_path / "all.jsonl"
     said = shown(capsys, "merge", database, tmp_path / "other.jsonl", "-o", output)
     assert said == f"{output}: 4 records, 1 were there twice\n"
-    first = output.read_bytes()
-    assert list(TuningDatabase.read(output).records) == records.merge([DEFAULT, BEST, FAULT, other])
+    assert list(TuningDatabase.read(output).records) == [DEFAULT, BEST, FAULT, other]
     shown(capsys, "merge", tmp_path / "other.jsonl", output, "-o", output)
-    assert output.read_bytes() == first
+    assert list(TuningDatabase.read(output).records) == [other, BEST, DEFAULT, FAULT]
+
+
+def test_merging_copies_that_went_on_keeps_what_each_found(
+    capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path
+) -> None:
+    """The one refutes the plan that both had; its clock is years behind."""
+    copy, output = tmp_path / "copy.jsonl", tmp_path / "all.jsonl"
+    copy.write_bytes(database.read_bytes())
+    records.append(database, [record(BEST.plan, 12.0, when="2020-01-01T00:00:00Z")])
+    records.append(copy, [record(numbered(4, version=VERSION), 8.0)])
+    for order in ((database, copy), (copy, database)):
+        shown(capsys, "merge", *order, "-o", output)
+        (kernel,) = json.loads(shown(capsys, "show", output, "--json"))
+        assert kernel["best_microseconds"] == 8.0
 
 
 def test_a_sentence_is_one_line_in_a_pipe(

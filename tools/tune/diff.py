@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...messages.printable import printable
 from ...tuning import records
-from ...tuning.records import Difference
+from ...tuning.summaries import Difference, differences
 from ..console import Options, make_parser, print_remarks
 from ..tables import cut_text, table, terminal
 from .cells import microseconds
@@ -27,7 +27,7 @@ def main(args: Sequence[str]) -> None:
     options = make_parser("clopt-tune diff", __doc__, EXAMPLES, OPTIONS).parse_args(args)
     before, after = (records.read([path]) for path in (options.before, options.after))
     print_remarks([*before.remarks, *after.remarks])
-    found = records.differences(before.records, after.records)
+    found = differences(before.records, after.records)
     if not found:
         terminal().print("no difference beyond the noise")
         return

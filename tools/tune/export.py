@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...tuning import records
+from ...tuning.summaries import export
 from ..console import Options, about, make_parser, print_remarks, write_user_file
 
 EXAMPLES = """\
@@ -28,7 +29,7 @@ def main(args: Sequence[str]) -> None:
     found = records.read([options.database])
     print_remarks(found.remarks)
     with about(str(options.database)):
-        text = records.export(found.records, options.device, options.driver)
+        text = export(found.records, options.device, options.driver)
     if options.output is None:
         sys.stdout.write(text)
     else:

@@ -1,4 +1,4 @@
-"""`clopt-tune merge`: put databases together, each record once, in an order of its own."""
+"""`clopt-tune merge`: put databases together, each record once, those of later ones last."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ clopt-tune merge phone.jsonl server.jsonl -o all.jsonl
 """
 
 OPTIONS: Options = [
-    (("databases",), {"nargs": "+", "type": Path, "help": "tuning databases"}),
+    (
+        ("databases",),
+        {
+            "nargs": "+",
+            "type": Path,
+            "help": "tuning databases; of two records of the same plan, the later one counts",
+        },
+    ),
     (
         ("-o", "--output"),
         {

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ...messages.printable import printable
 from ...tuning import records
-from ...tuning.records import Summary
+from ...tuning.summaries import Summary, summaries
 from ..console import Options, make_parser, print_remarks
 from ..json_output import json_option, print_json
 from ..tables import cut_text, table, terminal
@@ -39,18 +39,18 @@ def main(args: Sequence[str]) -> None:
     options = make_parser("clopt-tune show", __doc__, EXAMPLES, OPTIONS).parse_args(args)
     found = records.read(options.databases)
     print_remarks(found.remarks)
-    known = records.summaries(found.records)
+    known = summaries(found.records)
     if options.kernel is not None:
         known = [each for each in known if each.any.kernel.startswith(options.kernel)]
     if options.json:
         return print_json([_facts(each) for each in sorted(known, key=_device)])
     console = terminal()
-    for device, summaries in groupby(sorted(known, key=_device), _device):
+    for device, of_device in groupby(sorted(known, key=_device), _device):
         rows = _kernels if options.kernel is None else _plans
         # A line of its own: in each row, the names of devices would take most of a terminal.
         target, name, driver = map(printable, device)
         console.print(f"target {target}, {name}, driver {driver}", highlight=False, soft_wrap=True)
-        console.print(rows([*summaries]))
+        console.print(rows([*of_device]))
 
 
 def _device(summary: Summary) -> tuple[str, str, str]:

@@ -90,10 +90,6 @@ def chosen(
         # Faults.
         ([of(4), of(2, 10.0)], 2),
         ([of(4, 20.0), of(2)], 4),
-        ([of(4, 20.0), of(2, 10.0), of(2, when="2026-02-01T12:00:00Z"), of(3, 12.0)], 3),
-        # The newest counts, not the fastest.
-        ([of(4, 20.0), of(2, 30.0, when="2026-02-01T12:00:00Z"), of(2, 10.0)], 4),
-        ([of(4, 20.0), of(2, 30.0), of(2, 10.0, when="2026-02-01T12:00:00Z")], 2),
         # Other kernels and targets.
         ([of(4, 20.0), of(3, 19.0), of(2, 10.0, kernel="0")], 3),
         ([of(4, 20.0), of(3, 19.0), of(2, 10.0, target="intel-cpu")], 3),
@@ -104,6 +100,28 @@ def test_the_fastest_beyond_the_noise_is_chosen(
 ) -> None:
     for order in (records, records[::-1]):
         assert chosen(written(tmp_path / "net.jsonl", *order)) == (rows, ())
+
+
+LATE = "2026-03-01T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("records", "rows"),
+    [
+        ([of(4, 20.0), of(2, 10.0, when=LATE), of(2), of(3, 12.0)], 3),
+        # The last counts, not the fastest, nor the one with the latest time of day.
+        ([of(4, 20.0), of(2, 10.0, when=LATE), of(2, 30.0)], 4),
+        ([of(4, 20.0), of(2, 30.0, when=LATE), of(2, 10.0)], 2),
+        # A copy of an old record, as in a joined database, is no new one.
+        ([of(4, 20.0), of(2, 10.0), of(2, 30.0), of(2, 10.0)], 4),
+        # So does the last default of the time.
+        ([of(6, 20.0, default=True, when=LATE), of(5, 9.0, default=True), of(2, 10.0)], 4),
+    ],
+)
+def test_the_last_record_of_a_plan_is_the_newest(
+    tmp_path: Path, records: list[Record], rows: int
+) -> None:
+    assert chosen(written(tmp_path / "net.jsonl", *records)) == (rows, ())
 
 
 @pytest.mark.parametrize(
@@ -170,9 +188,8 @@ def test_other_devices_are_a_starting_point(
 
 
 def test_without_a_device_the_newest_one_counts(tmp_path: Path) -> None:
-    late = "2026-03-01T12:00:00Z"
-    records = [of(4, 20.0), of(2, 10.0), of(4, 20.0, device=ANOTHER)]
-    file = written(tmp_path / "net.jsonl", *records, of(3, 10.0, device=ANOTHER, when=late))
+    records = [of(4, 20.0, when=LATE), of(2, 10.0, when=LATE), of(4, 20.0, device=ANOTHER)]
+    file = written(tmp_path / "net.jsonl", *records, of(3, 10.0, device=ANOTHER))
     rows, (remark,) = chosen(file, Device())
     assert rows == 3
     assert ANOTHER.name in remark
@@ -203,6 +220,17 @@ def test_databases_are_read_together(tmp_path: Path) -> None:
     one = written(tmp_path / "one.jsonl", of(4, 20.0))
     two = written(tmp_path / "two.jsonl", of(2, 10.0))
     assert chosen(one, tuning=(str(one),), places=(str(two),)) == (2, ())
+
+
+def test_named_databases_are_newer_and_places_come_in_their_order(tmp_path: Path) -> None:
+    slow = written(tmp_path / "slow.jsonl", of(4, 20.0), of(2, 30.0))
+    fast = written(tmp_path / "fast.jsonl", of(2, 10.0))
+    assert chosen(slow, tuning=(str(slow), str(fast))) == (2, ())
+    assert chosen(slow, tuning=(str(fast), str(slow))) == (4, ())
+    assert chosen(slow, tuning=(str(fast),), places=(str(slow),)) == (2, ())
+    assert chosen(slow, tuning=(str(slow),), places=(str(fast),)) == (4, ())
+    assert chosen(slow, tuning=(), places=(str(fast), str(slow))) == (2, ())
+    assert chosen(slow, tuning=(), places=(str(slow), str(fast))) == (4, ())
 
 
 def test_a_torn_last_line_is_skipped(tmp_path: Path) -> None:

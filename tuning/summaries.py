@@ -1,0 +1,138 @@
+"""What tuning databases say of kernels: their best plans, how two databases differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..errors import CloptError
+from ..passes.tir.plan_file import Entry, plan_context, plan_text, read_plan
+from ..passes.tir.tuning_database import is_current, latest
+from ..passes.tir.tuning_record import SPELLING, Record
+from .records import by_device, merge, subject_of
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is known of a kernel on a device by one driver."""
+
+    records: Sequence[Record]
+    """The newest of each plan, in order; not empty."""
+
+    @property
+    def any(self) -> Record:
+        """A record, for what all have in common."""
+        return self.records[0]
+
+    @property
+    def faults(self) -> int:
+        """Plans that have no time."""
+        return sum(record.microseconds is None for record in self.records)
+
+    @property
+    def default(self) -> Record | None:
+        """The newest record of a plan that clopt chose by itself."""
+        return next((record for record in reversed(self.records) if record.default), None)
+
+    @property
+    def best(self) -> Record | None:
+        """The fastest plan; the default, unless another is faster by more than the noise."""
+        timed = [record for record in self.records if record.microseconds is not None]
+        default = self.default
+        if default is not None:
+            timed = [record for record in timed if record.most < default.least]
+        best = min(timed, key=lambda record: (record.microseconds, record.tried), default=default)
+        return None if best is None or best.microseconds is None else best
+
+
+def summaries(records: Iterable[Record]) -> list[Summary]:
+    """Return the summaries of a database by target, kernel, device, driver and facts.
+
+    Plans of changed rules do not count. If several compilers timed a kernel, the last one counts.
+    """
+    found = _summaries(records)
+    return [found[subject] for subject in sorted(found)]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The best plans of two databases for a kernel on a device; one may have none."""
+
+    before: Record | None
+    after: Record | None
+
+    @property
+    def any(self) -> Record:
+        """One of both, for what they have in common."""
+        found = self.before or self.after
+        assert found
+        return found
+
+    @property
+    def is_one(self) -> bool:
+        """Whether they are the same plan and, by the noise of both, as fast."""
+        before, after = self.before, self.after
+        if before is None or after is None:
+            return False
+        overlap = before.least <= after.most and after.least <= before.most
+        return before.tried == after.tried and overlap
+
+
+def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Difference]:
+    """Where two databases have other best plans or times for a kernel on a device.
+
+    Of several drivers of a device the newest counts in each.
+    """
+    old, new = _best_by_kernel(before), _best_by_kernel(after)
+    found = (Difference(old.get(key), new.get(key)) for key in sorted({*old, *new}))
+    return [difference for difference in found if not difference.is_one]
+
+
+def export(records: Iterable[Record], device: str = "", driver: str = "") -> str:
+    """A file of plans with the best plan of each kernel.
+
+    `device` and `driver` are parts of the names of those that count. Raises CloptError where these
+    are several devices, and where there is no plan.
+    """
+    chosen = [
+        summary
+        for summary in summaries(records)
+        if summary.any.plan
+        and device.lower() in summary.any.device.lower()
+        and driver in summary.any.driver
+    ]
+    names = sorted({f"{each.any.device}, driver {each.any.driver}" for each in chosen})
+    if len(names) > 1:
+        raise CloptError(
+            f"the database has records of {'; '.join(names)}. A file of plans is for one of them: "
+            "name it with --device, and its driver with --driver."
+        )
+    entries = [_entry(best) for summary in chosen if (best := summary.best) is not None]
+    if not entries:
+        raise CloptError("the database has no time of a plan on such a device.")
+    return plan_text(entries)
+
+
+def _summaries(records: Iterable[Record]) -> dict[tuple[str, ...], Summary]:
+    """Return the summaries by their subjects, in the order of last records."""
+    found: dict[tuple[str, ...], Summary] = {}
+    for group in by_device(record for record in merge(records) if is_current(record)):
+        summary = Summary(list(latest(group).values()))
+        found.pop(subject_of(summary.any), None)
+        found[subject_of(summary.any)] = summary
+    return found
+
+
+def _entry(record: Record) -> Entry:
+    plan = read_plan(plan_context(), record.plan, record.place)
+    # A person reads the file, so it omits the habits of the driver's compiler.
+    facts = {name: value for name, value in record.facts if name not in SPELLING}
+    return Entry(record.kernel, record.target, facts, plan, record.microseconds, record.nodes)
+
+
+def _best_by_kernel(records: Iterable[Record]) -> dict[tuple[str, ...], Record]:
+    newest = {
+        (target, kernel, device, facts): summary
+        for (target, kernel, device, _, facts), summary in _summaries(records).items()
+    }
+    return {key: best for key, each in newest.items() if (best := each.best) is not None}
