@@ -45,10 +45,11 @@ class Schedule:
     """
 
     def __init__(self, kernel: FuncOp, *, in_place: bool = False):
-        """`in_place` spares the copy. A refusal then leaves the kernel half changed, which suits
-        callers that give up its module.
+        """`in_place` spares the copy and the record: `steps` stays empty. A refusal then leaves the
+        kernel half changed, which suits callers that give up its module.
         """
         self._kernel = kernel
+        self._is_recorded = not in_place
         self.func = kernel if in_place else kernel.clone()
         self.steps: list[str] = []
 
@@ -68,7 +69,7 @@ class Schedule:
         *,
         overlap: bool = False,
     ) -> tuple[ForOp, ForOp]:
-        step = [f"split{'_overlap' * overlap}", name_of_loop(loop), factor]
+        step = [f"split{'_overlap' * overlap}", self._name(loop), factor]
         pair = _split(loop, factor, names, overlap=overlap)
         self._did(*step, makes=[_hint(made) for made in pair])
         return pair
@@ -76,7 +77,7 @@ class Schedule:
     def split_many(
         self, loop: ForOp, factors: Sequence[int], names: Sequence[str] | None = None
     ) -> list[ForOp]:
-        step = ["split", name_of_loop(loop), *factors]
+        step = ["split", self._name(loop), *factors]
         loops = _split_many(loop, factors, names)
         self._did(*step, makes=[_hint(made) for made in loops])
         return loops
@@ -85,7 +86,7 @@ class Schedule:
         """Run directly nested loops, outermost first, as one."""
         if len(loops) == 1:
             return loops[0]
-        step = ["fuse", *map(name_of_loop, loops)]
+        step = ["fuse", *map(self._name, loops)]
         fused = loops[0]
         for loop in loops[1:]:
             fused = _fuse(fused, loop, name)
@@ -95,34 +96,34 @@ class Schedule:
     def reorder(self, *loops: ForOp) -> None:
         if len(loops) < 2:
             return
-        step = ["reorder", *map(name_of_loop, loops)]
+        step = ["reorder", *map(self._name, loops)]
         _reorder(*loops)
         self._did(*step)
 
     def bind(self, loop: ForOp, kind: LoopKind) -> None:
         _bind(loop, kind)
-        self._did("bind", name_of_loop(loop), kind.value)
+        self._did("bind", self._name(loop), kind.value)
 
     def vectorize(self, loop: ForOp) -> None:
         _vectorize(loop)
-        self._did("vectorize", name_of_loop(loop))
+        self._did("vectorize", self._name(loop))
 
     def unroll(self, loop: ForOp) -> None:
         _unroll(loop)
-        self._did("unroll", name_of_loop(loop))
+        self._did("unroll", self._name(loop))
 
     def roll(self, loop: ForOp) -> None:
         _roll(loop)
-        self._did("roll", name_of_loop(loop))
+        self._did("roll", self._name(loop))
 
     def parallel(self, loop: ForOp) -> None:
         _parallel(loop)
-        self._did("parallel", name_of_loop(loop))
+        self._did("parallel", self._name(loop))
 
     def compute_at(
         self, block: BlockOp, loop: ForOp, names: Sequence[str] | None = None
     ) -> list[ForOp]:
-        step = ["compute_at", block.label.data, name_of_loop(loop)]
+        step = ["compute_at", block.label.data, self._name(loop)]
         if names is not None and len(names) != len(block.iter_vars):
             raise refuse(block, f"{len(names)} names are given for {len(block.iter_vars)} loops")
         loops = _compute_at(block, loop)
@@ -155,7 +156,7 @@ class Schedule:
         return made
 
     def prefetch(self, block: BlockOp, loop: ForOp, copies: int) -> tuple[BlockOp, BlockOp]:
-        name = name_of_loop_around(block, loop)
+        name = self._name(loop, block)
         made = _prefetch(block, loop, copies)
         self._did("prefetch", name, copies)
         return made
@@ -172,14 +173,14 @@ class Schedule:
         return made
 
     def rfactor(self, loop: ForOp, label: str | None = None) -> BlockOp:
-        step = ["rfactor", name_of_loop(loop)]
+        step = ["rfactor", self._name(loop)]
         self._check_label(label)
         made = _relabel(_rfactor(loop), label)
         self._did(*step, makes=[made.label.data])
         return made
 
     def rfactor_tree(self, loop: ForOp, fan_in: int, axis: int | None = None) -> list[BlockOp]:
-        step = ["rfactor_tree", name_of_loop(loop), fan_in, *([] if axis is None else [axis])]
+        step = ["rfactor_tree", self._name(loop), fan_in, *([] if axis is None else [axis])]
         blocks = _rfactor_tree(loop, fan_in, axis)
         self._did(*step)
         return blocks
@@ -214,8 +215,15 @@ class Schedule:
         self.func.properties["local_size"] = DenseArrayBase.from_list(i64, sizes)
         self._did("local_size", *sizes)
 
+    def _name(self, loop: ForOp, block: BlockOp | None = None) -> str:
+        """Return how a step calls a loop, by `block` or the last one inside of it."""
+        if not self._is_recorded:
+            return ""
+        return name_of_loop(loop) if block is None else name_of_loop_around(block, loop)
+
     def _did(self, *words: str | int, makes: Sequence[str] = ()) -> None:
-        self.steps.append(" ".join(map(str, (*words, "->", *makes) if makes else words)))
+        if self._is_recorded:
+            self.steps.append(" ".join(map(str, (*words, "->", *makes) if makes else words)))
 
     def _check_label(self, label: str | None) -> None:
         if label is not None and free_label(self.func, label) != label:
