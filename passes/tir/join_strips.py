@@ -92,6 +92,10 @@ class _Joiner:
     """By the names of two kernels and the parameter of the second; None where they stay two."""
     replaced: dict[str, None] = field(default_factory=dict[str, None])
     """The kernels with a launch that is gone."""
+    structures: dict[str, NaiveKernel | None] = field(
+        default_factory=dict[str, "NaiveKernel | None"]
+    )
+    """The stages of kernels by name; None for those that are decided already."""
 
     def __post_init__(self) -> None:
         funcs = (op for op in self.module.ops if isinstance(op, tir.FuncOp))
@@ -133,15 +137,18 @@ class _Joiner:
         """The kernel that two become, None where they stay apart."""
         key = first, second, at
         if key not in self.joined:
-            kernels = self.kernels[first], self.kernels[second]
+            a, b = self._structure(first), self._structure(second)
             self.joined[key] = None
-            if all(map(_is_open, kernels)) and self._may_fit(*kernels, at):
-                self.joined[key] = self._made(*kernels, at)
+            if a is not None and b is not None and may_be_strips(a, b, b.func.params[at]):
+                self.joined[key] = self._made(a.func, b.func, at)
         return self.joined[key]
 
-    @staticmethod
-    def _may_fit(first: tir.FuncOp, second: tir.FuncOp, at: int) -> bool:
-        return may_be_strips(NaiveKernel(first), NaiveKernel(second), second.params[at])
+    def _structure(self, name: str) -> NaiveKernel | None:
+        """The stages of a kernel, found once; None where it is decided how it runs."""
+        if name not in self.structures:
+            func = self.kernels[name]
+            self.structures[name] = NaiveKernel(func) if _is_open(func) else None
+        return self.structures[name]
 
     def _made(self, first: tir.FuncOp, second: tir.FuncOp, at: int) -> tir.FuncOp | None:
         name = free_name(f"{first.sym_name.data}_{second.sym_name.data}", self.kernels)

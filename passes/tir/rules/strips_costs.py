@@ -99,11 +99,10 @@ def may_be_strips(first: NaiveKernel, second: NaiveKernel, value: SSAValue) -> b
     """Whether the kernel of two could have that shape: most pairs are none, and this takes less
     time than to make it. The `value` is the second one's parameter that the first computes.
     """
-    if len(second.producers) != 1:
-        return True
-    stages = len(first.stages) + 1
-    strip, (products,) = first.stages[-1], second.producers
-    return stages in (2, 3) and len(second.outputs) == 1 and _reads_pixels(products, strip, value)
+    if len(first.stages) + len(second.producers) not in (2, 3) or len(second.outputs) != 1:
+        return False
+    strip, products = first.stages[-1], second.producers
+    return len(products) != 1 or _reads_pixels(products[0], strip, value)
 
 
 def _reads_pixels(products: Stage, strip: Stage, buffer: SSAValue) -> bool:
