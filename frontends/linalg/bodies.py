@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.dialects.tensor import ExtractOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
@@ -121,6 +122,11 @@ class Structured:
         last = self.block.last_op
         found = () if last is None else tuple(last.operands)
         return found if self.chosen is None else (found[self.chosen],)
+
+    @property
+    def gathers(self) -> int:
+        """The number of elements that the body reads at computed indices."""
+        return sum(isinstance(op, ExtractOp) for op in self.block.ops)
 
     @property
     def written_loops(self) -> Sequence[int]:

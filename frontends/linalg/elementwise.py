@@ -12,7 +12,7 @@ from ...dialects.nn.types import shape_of
 from ..builder import Builder
 from . import gathers, scalars
 from .bodies import Structured
-from .views import NotNamedError, Operand, View, aligned, in_frame
+from .views import NotNamedError, Operand, View, aligned, in_frame, in_order
 
 Frame = Sequence[int | None]
 
@@ -120,9 +120,9 @@ def transposed(builder: Builder, view: View) -> View:
     axes = [axis for axis in view.axes if axis is not None]
     if axes == sorted(axes):
         return view
-    rest = [axis for axis in range(len(shape_of(view.value))) if axis not in axes]
-    value = builder.transpose(view.value, [*rest, *axes])
-    order = iter(range(len(rest), len(rest) + len(axes)))
+    value = in_order(builder, view.value, axes, 1)
+    first = len(shape_of(value)) - len(axes)
+    order = iter(range(first, first + len(axes)))
     return View(value, view.shape, tuple(None if i is None else next(order) for i in view.axes))
 
 

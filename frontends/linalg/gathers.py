@@ -8,7 +8,16 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ...dialects.nn import GatherNDOp
+from ...dialects.nn import (
+    BinaryKind,
+    BinaryOp,
+    CompareKind,
+    CompareOp,
+    GatherNDOp,
+    ReshapeOp,
+    WhereOp,
+    constant_value,
+)
 from ...dialects.nn.types import broadcast, shape_of
 from ..builder import Builder
 from .views import View, dense
@@ -19,6 +28,10 @@ def gather(builder: Builder, table: View, indices: Sequence[SSAValue], rank: int
     value = dense(builder, table)
     if not indices:
         return value
+    indices = [
+        _unwrapped(builder, index, size)
+        for index, size in zip(indices, shape_of(value), strict=True)
+    ]
     walked = [_walked(index, rank) for index in indices]
     apart = sum(map(len, walked)) == len({axis for axes in walked for axis in axes})
     if apart:
@@ -29,6 +42,28 @@ def gather(builder: Builder, table: View, indices: Sequence[SSAValue], rank: int
         for index in indices
     ]
     return builder.add(GatherNDOp(value, builder.concat(vectors, len(shape)), 0))
+
+
+def _unwrapped(builder: Builder, index: SSAValue, size: int) -> SSAValue:
+    """The x of `x < 0 ? x + size : x`: gathers count negative indices from the end themselves."""
+    where = index.owner
+    if isinstance(where, ReshapeOp):
+        inner = _unwrapped(builder, where.x, size)
+        return index if inner is where.x else builder.reshape(inner, shape_of(index))
+    if not isinstance(where, WhereOp):
+        return index
+    test, wrapped = where.condition.owner, where.a.owner
+    if not isinstance(test, CompareOp) or not isinstance(wrapped, BinaryOp):
+        return index
+    kinds = (test.kind.data, wrapped.kind.data)
+    numbers = [_constant(value) for value in (test.b, wrapped.b)]
+    is_wrapped = kinds == (CompareKind.LT, BinaryKind.ADD) and numbers == [0, size]
+    return where.b if is_wrapped and test.a is wrapped.a is where.b else index
+
+
+def _constant(value: SSAValue) -> int | None:
+    array = constant_value(value)
+    return None if array is None or array.size != 1 else int(array.reshape(()))
 
 
 def _walked(index: SSAValue, rank: int) -> set[int]:
@@ -46,17 +81,24 @@ def _one_by_one(
 ) -> SSAValue:
     """Gather along one axis of the table at a time, as no two indices differ along one axis."""
     order: list[int] = []
+    taken = {i for axes in walked for i in axes}
     axis = 0
     for index, axes in zip(indices, walked, strict=True):
         size = shape_of(value)[axis]
-        sizes = [n for n in shape_of(index) if n > 1]
+        # An axis of one element that no index walks stays where it is.
+        first = rank - len(shape_of(index))
+        free = [i for i in range(first, rank) if i not in taken]
+        axes = sorted({*axes, *free})
+        taken.update(free)
+        sizes = [shape_of(index)[i - first] for i in axes]
         known = builder.known(index)
         if known is None or known.size != size or (known.reshape(-1) != np.arange(size)).any():
             flat = builder.reshape(builder.cast(index, i64), sizes)
             value = builder.gather(value, flat, axis)
-        elif not axes:
-            value = builder.reshape(value, [n for i, n in enumerate(shape_of(value)) if i != axis])
-        order += sorted(axes)
+        else:
+            before, after = shape_of(value)[:axis], shape_of(value)[axis + 1 :]
+            value = builder.reshape(value, (*before, *sizes, *after))
+        order += axes
         axis += len(sizes)
     value = builder.transpose(value, [order.index(a) for a in sorted(order)])
     sizes = iter(shape_of(value))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import IndexType, TensorType, i32
 from xdsl.dialects.linalg.ops import IndexOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import nn
 from ...dialects.nn.generic import SCALAR_OPERATIONS
+from ...dialects.nn.types import shape_of
 from ..builder import Builder
 from .bodies import Read, Structured
+from .elementwise import Body
 from .scalars import element_of
 from .views import NotNamedError, View, dense, one_number
 
@@ -28,16 +30,19 @@ def generic(builder: Builder, op: Structured, view_of: Mapping[SSAValue, View]) 
     else:
         reads |= dict(zip(op.accumulators, op.outputs, strict=True))
     reads = {argument: read for argument, read in reads.items() if argument.uses}
-    outer = _outer(op.block, view_of)
+    computed = _computed(builder, op, view_of)
+    outer = _outer(op.block, view_of, computed)
     values = [dense(builder, read.view) for read in reads.values()]
     values += [dense(builder, view_of[value]) for value in outer]
+    values += [each.value for each in computed.values()]
     loops = len(op.extents)
     maps: list[AffineMap | None] = [_map(loops, read.index) for read in reads.values()]
     maps += [None if _is_tensor(value) else _map(loops, ()) for value in outer]
+    maps += [_map(loops, each.index) for each in computed.values()]
     maps += [_map(loops, output.index) for output in op.outputs]
     elements = [output.view.element_type for output in op.outputs]
-    arguments = [*reads, *outer, *(op.accumulators if init is not None else ())]
-    body = _body(op.block, arguments)
+    arguments = [*reads, *outer, *computed, *(op.accumulators if init is not None else ())]
+    body = _body(op.block, arguments, computed)
     made = nn.GenericOp(values, maps, op.extents, elements, Region(body), init)
     return [View.of(value) for value in builder.add_all(made)]
 
@@ -58,10 +63,57 @@ def _start(builder: Builder, view: View) -> Attribute:
     return nn.scalar(array.item(), view.element_type)
 
 
-def _outer(block: Block, view_of: Mapping[SSAValue, View]) -> list[SSAValue]:
+@dataclass(frozen=True)
+class _Table:
+    """The values of a scalar that depends on loops alone."""
+
+    value: SSAValue
+    index: Sequence[AffineExpr]
+
+
+def _computed(
+    builder: Builder, op: Structured, view_of: Mapping[SSAValue, View]
+) -> dict[SSAValue, _Table]:
+    """The scalars that are known for each iteration, and that others are computed from.
+
+    The coordinates of a resize, for example, are computed once, when the network is imported.
+    """
+    known: dict[SSAValue, SSAValue] = {}
+    body = Body(builder, {}, op.extents, view_of)
+    for inner in op.block.ops:
+        constant = all(v in known or _is_constant(v) for v in inner.operands)
+        if not constant or isinstance(inner, tensor.ExtractOp | YieldOp):
+            continue
+        try:
+            value = body.value(inner.results[0])
+        except NotNamedError:
+            continue
+        if builder.known(value) is not None:
+            known[inner.results[0]] = value
+    found: dict[SSAValue, _Table] = {}
+    for scalar, value in known.items():
+        users = (use.operation for use in scalar.uses)
+        if all(any(result in known for result in user.results) for user in users):
+            continue
+        shape = shape_of(value)
+        loops = body.frame[len(body.frame) - len(shape) :]
+        walked = [i for i, size in enumerate(shape) if size > 1]
+        table = builder.reshape(value, [shape[i] for i in walked])
+        if isinstance(scalar.type, IndexType):
+            table = builder.cast(table, i32)  # positions in a tensor fit
+        index = [AffineExpr.dimension(loop) for i in walked if (loop := loops[i]) is not None]
+        found[scalar] = _Table(table, index)
+    return found
+
+
+def _outer(
+    block: Block, view_of: Mapping[SSAValue, View], computed: Collection[SSAValue]
+) -> list[SSAValue]:
     """The values from outside that a body reads, each once; constants are copied."""
     found: dict[SSAValue, None] = {}
     for op in block.ops:
+        if any(result in computed for result in op.results):
+            continue
         for value in op.operands:
             if _is_inside(value, block) or _is_constant(value):
                 continue
@@ -80,17 +132,23 @@ def _is_constant(value: SSAValue) -> bool:
     return isinstance(value.owner, arith.ConstantOp) and not _is_tensor(value)
 
 
-def _body(block: Block, arguments: Sequence[SSAValue]) -> Block:
-    """A copy of a body whose arguments stand for `arguments`, its own and outer values."""
-    types = [
-        TensorType(element_of(a.type), cast("TensorType[Attribute]", a.type).get_shape())
-        if _is_tensor(a)
-        else a.type
-        for a in arguments
-    ]
-    made = Block(arg_types=types)
-    values: dict[SSAValue, SSAValue] = dict(zip(arguments, made.args, strict=True))
+def _body(block: Block, arguments: Sequence[SSAValue], computed: Collection[SSAValue]) -> Block:
+    """A copy of a body whose arguments stand for `arguments`, its own and other values.
+
+    Those that are computed have the element type of their tables, in which an index is an i32.
+    """
+    made = Block(arg_types=[_argument_type(a) if a in computed else a.type for a in arguments])
+    values: dict[SSAValue, SSAValue] = {}
+    for value, argument in zip(arguments, made.args, strict=True):
+        values[value] = argument
+        if argument.type != value.type:
+            cast = arith.IndexCastOp(argument, value.type)
+            made.add_op(cast)
+            values[value] = cast.result
+    needed = _needed(block, computed)
     for op in block.ops:
+        if op not in needed:
+            continue
         for operand in op.operands:
             owner = operand.owner
             if operand not in values and isinstance(owner, arith.ConstantOp):
@@ -101,6 +159,24 @@ def _body(block: Block, arguments: Sequence[SSAValue]) -> Block:
     return made
 
 
+def _argument_type(value: SSAValue) -> Attribute:
+    return i32 if isinstance(value.type, IndexType) else element_of(value.type)
+
+
+def _needed(block: Block, computed: Collection[SSAValue]) -> set[Operation]:
+    """The operations of a body whose results are used and not computed already."""
+    last = block.last_op
+    pending, found = [last] if last is not None else [], set[Operation]()
+    while pending:
+        op = pending.pop()
+        if op in found or any(result in computed for result in op.results):
+            continue
+        found.add(op)
+        owners = (value.owner for value in op.operands)
+        pending += [o for o in owners if isinstance(o, Operation) and o.parent is block]
+    return found
+
+
 def _copy(op: Operation, values: dict[SSAValue, SSAValue]) -> Operation:
     """A copy of an operation of a body; its result is added to the values."""
     operands = [values[value] for value in op.operands]
@@ -109,9 +185,7 @@ def _copy(op: Operation, values: dict[SSAValue, SSAValue]) -> Operation:
             return nn.YieldOp(operands)
         case IndexOp():
             copy = nn.IndexOp(op.dim.value.data)
-        case tensor.ExtractOp():
-            copy = op.clone(values)
-        case _ if isinstance(op, SCALAR_OPERATIONS):
+        case _ if isinstance(op, (tensor.ExtractOp, *SCALAR_OPERATIONS)):
             copy = op.clone(values)
         case _:
             raise NotNamedError

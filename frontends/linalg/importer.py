@@ -38,6 +38,9 @@ from .views import NotNamedError, View, dense, has_open_shape, static_shape
 MAX_DEPTH = 64
 """The most calls within each other."""
 
+_MANY_GATHERS = 2
+"""A body that reads so many elements at computed indices is one kernel, not one for each read."""
+
 
 class LinalgError(CloptError):
     """An operation that cannot be imported."""
@@ -107,8 +110,10 @@ class FunctionImporter:
 
     def _structured(self, op: Operation, read: Structured) -> Sequence[View]:
         try:
-            if not read.reduced_loops:
+            if not read.reduced_loops and read.gathers < _MANY_GATHERS:
                 return elementwise(self._builder, read, self._views)
+            if not read.reduced_loops:
+                return generic(self._builder, read, self._views)
             results = zip(op.results, read.outputs, strict=True)
             return [
                 self._reduction(read.only(i)) if result.uses else output.view

@@ -180,16 +180,15 @@ def _bound(b: Builder, op: arith.SelectOp, first: SSAValue, second: SSAValue) ->
     if predicate.kind not in ("gt", "ge", "lt", "le"):
         return None
     greater = predicate.kind in ("gt", "ge")
-    if (test.lhs, test.rhs) == (op.lhs, op.rhs):
-        x, limit = first, second
-    elif (test.lhs, test.rhs) == (op.rhs, op.lhs):
-        x, limit, greater = second, first, not greater
-    else:
+    if (test.lhs, test.rhs) == (op.rhs, op.lhs):
+        greater = not greater
+    elif (test.lhs, test.rhs) != (op.lhs, op.rhs):
         return None
-    number = b.known(limit)
-    if number is None or np.isnan(number).any():
-        return None
-    return b.binary("max" if greater else "min", x, limit)
+    for x, limit in ((first, second), (second, first)):
+        number = b.known(limit)
+        if number is not None and not np.isnan(number).any():
+            return b.binary("max" if greater else "min", x, limit)
+    return None
 
 
 def _constant(b: Builder, op: Operation, x: Values) -> SSAValue:

@@ -125,31 +125,34 @@ def one_number(builder: Builder, view: View) -> Array | None:
     return first if array.size == 1 or (array == first).all() else None
 
 
-def ordered(
-    builder: Builder, operand: Operand, order: Sequence[int], whole: bool = True
-) -> SSAValue:
-    """The value with one axis for each loop of `order`; axes of one element may come before them.
-
-    With `whole` axes that repeat a value are expanded, else they keep one element.
-    """
+def ordered(builder: Builder, operand: Operand, order: Sequence[int], lead: int = 1) -> SSAValue:
+    """The value with one axis for each loop of `order`, after at most `lead` of one element."""
     places, value = operand.places(), operand.view.value
-    shape = shape_of(value)
     moved = [places[loop] for loop in order if loop in places]
-    rest = [axis for axis in range(len(shape)) if axis not in moved]
-    value = builder.transpose(value, [*rest, *moved])
-    extents = dict(zip(operand.loops, operand.view.shape, strict=True))
-    sizes = [shape[places[loop]] if loop in places else 1 for loop in order]
-    if len(moved) < len(order):
-        value = builder.reshape(value, sizes)
-        if whole:
-            value = builder.expand(value, [extents.get(loop, 1) for loop in order])
-    return value
+    value = in_order(builder, value, moved, lead)
+    if len(moved) == len(order):
+        return value
+    sizes = dict(zip(operand.loops, operand.view.shape, strict=True))
+    value = builder.reshape(value, [sizes[loop] if loop in places else 1 for loop in order])
+    return builder.expand(value, [sizes.get(loop, 1) for loop in order])
+
+
+def in_order(builder: Builder, value: SSAValue, axes: Sequence[int], lead: int) -> SSAValue:
+    """A value with its axes in another order, after at most `lead` of the others.
+
+    The others have one element. They go before the transpose, which may then meet another one.
+    """
+    shape = shape_of(value)
+    rest = [axis for axis in range(len(shape)) if axis not in axes]
+    kept = sorted([*rest[len(rest) - min(lead, len(rest)) :], *axes])
+    value = builder.reshape(value, [shape[axis] for axis in kept])
+    order = [axis for axis in kept if axis not in axes] + [*axes]
+    return builder.transpose(value, [kept.index(axis) for axis in order])
 
 
 def exactly(builder: Builder, operand: Operand, order: Sequence[int]) -> SSAValue:
     """The value with exactly one axis for each loop of `order`."""
-    value = ordered(builder, operand, order)
-    return builder.reshape(value, shape_of(value)[len(shape_of(value)) - len(order) :])
+    return ordered(builder, operand, order, 0)
 
 
 def dense(builder: Builder, view: View) -> SSAValue:

@@ -58,3 +58,48 @@ func.func @pool(%x: tensor<1x2x5x5xf32>) -> tensor<1x2x3x3xf32> {
   %y = linalg.pooling_nchw_max {dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>} ins(%p, %window : tensor<1x2x7x7xf32>, tensor<3x3xf32>) outs(%start : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
   func.return %y : tensor<1x2x3x3xf32>
 }
+
+// -----
+
+// Rows of a table: a gather.
+// CHECK-LABEL: func.func @rows
+// CHECK: nn.gather %table, {{.*}} {axis = 0 : i64} : (tensor<9x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+// CHECK-NEXT: func.return
+func.func @rows(%table: tensor<9x4xf32>, %rows: tensor<2x3xi64>) -> tensor<2x3x4xf32> {
+  %zero = arith.constant 0 : i64
+  %size = arith.constant 9 : i64
+  %empty = tensor.empty() : tensor<2x3x4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%rows : tensor<2x3xi64>) outs(%empty : tensor<2x3x4xf32>) {
+  ^bb0(%n: i64, %out: f32):
+    %k = linalg.index 2 : index
+    %row = arith.index_cast %n : i64 to index
+    %x = tensor.extract %table[%row, %k] : tensor<9x4xf32>
+    linalg.yield %x : f32
+  } -> tensor<2x3x4xf32>
+  func.return %y : tensor<2x3x4xf32>
+}
+
+// -----
+
+// Two elements of a table for each result are one kernel, with the coordinates in tables.
+// CHECK-LABEL: func.func @pairs
+// CHECK: [[C:%.*]] = nn.constant dense<[1, 3, 5]> : tensor<3xi32>
+// CHECK: nn.generic %x, {{.*}}, [[C]] {maps = [unit, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+// CHECK: tensor.extract
+// CHECK: tensor.extract
+func.func @pairs(%x: tensor<6xf32>) -> tensor<3xf32> {
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %empty = tensor.empty() : tensor<3xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%empty : tensor<3xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %even = arith.muli %i, %two : index
+    %odd = arith.addi %even, %one : index
+    %a = tensor.extract %x[%even] : tensor<6xf32>
+    %b = tensor.extract %x[%odd] : tensor<6xf32>
+    %d = arith.subf %a, %b : f32
+    linalg.yield %d : f32
+  } -> tensor<3xf32>
+  func.return %y : tensor<3xf32>
+}

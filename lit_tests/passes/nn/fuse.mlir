@@ -151,3 +151,22 @@ func.func @join(%x: tensor<1x4x6xf32>, %y: tensor<1x4x8xf32>) -> (tensor<1x8x6xf
   %f = nn.concat %d, %e {axis = 1 : i64} : (tensor<1x4x6xf32>, tensor<1x4x6xf32>) -> tensor<1x8x6xf32>
   func.return %c, %f : tensor<1x8x6xf32>, tensor<1x8x6xf32>
 }
+
+// -----
+
+// A generic whose loops are the axes of its result follows a product as its epilogue.
+// CHECK-LABEL: @generic
+// CHECK: nn.fused
+// CHECK: nn.matmul
+// CHECK-NEXT: nn.generic
+// CHECK-NOT: nn.fused
+func.func @generic(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %c: tensor<4xf32>) -> tensor<4x4xf32> {
+  %y = nn.matmul %a, %b : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %z = nn.generic %y, %c {maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], extents = array<i64: 4, 4>, elements = [f32]} : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%x: f32, %w: f32):
+    %e = math.expm1 %x : f32
+    %p = arith.mulf %e, %w : f32
+    nn.yield %p : f32
+  }
+  func.return %z : tensor<4x4xf32>
+}

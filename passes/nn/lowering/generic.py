@@ -114,9 +114,17 @@ def _inside(table: SSAValue, indices: Sequence[Scalar]) -> list[Index]:
     """The nearest element of a table to computed indices."""
     found: list[Index] = []
     for index, size in zip(indices, nn.shape_of(table), strict=True):
-        position = index.max(0).min(size - 1).cast(i32)
+        position = _narrow(index).max(0).min(size - 1).cast(i32)
         found.append(index.body.dynamic_index(position, size))
     return found
+
+
+def _narrow(index: Scalar) -> Scalar:
+    """The number of 32 bits that was extended to an index, or else the index."""
+    owner = index.ssa.owner
+    if isinstance(owner, arith.ExtSIOp) and owner.input.type == i32:
+        return Scalar(index.body, owner.input, i32)
+    return index
 
 
 def _element_type(type: Attribute) -> Attribute:
