@@ -10,6 +10,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, MemRefType, f16, f32, i1, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.irdl import IRDLOperation
 
 from ....dialects.tir import building
 from ....dialects.tir.affine import bounds, simplify
@@ -82,6 +83,11 @@ class Body:
     def runs_over(self, index: Index) -> bool:
         """Whether the index depends on a loop with a tail."""
         return any(self.extents[dim] != self._shape[dim] for dim in used_dims(index))
+
+    def combined(self, kind: type[IRDLOperation], a: Scalar, b: Scalar | Number) -> Scalar:
+        """The result of an operation of `arith` or `math` on two numbers of one type."""
+        op = self.add(building.binary(kind, a.ssa, a.lift(b).ssa))
+        return Scalar(self, op.results[0], a.element_type)
 
     def index_value(self, index: Index) -> SSAValue:
         """The index as an SSA value."""

@@ -9,6 +9,7 @@ from math import prod
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.irdl import IRDLOperation
 
 from ....dialects import nn, tir
 from ....dialects.tir.affine import linear
@@ -17,7 +18,7 @@ from . import lowering_of
 from .body import Body, Index
 from .kernel import Accumulator, Element, Kernel, Part
 from .reads import Read
-from .scalar import Scalar
+from .scalar import Number, Scalar
 
 
 def record(op: Operation) -> list[Read]:
@@ -48,8 +49,14 @@ class _Scope:
 class _Body(Body):
     """A body whose reads are noted as the lowering asks for them.
 
-    How memory guards them is of no interest, and would be most of the code.
+    How memory guards them is of no interest, and would be most of the code. Nor are the sums of a
+    stage that computes many elements together, on which no index depends.
     """
+
+    omits_sums = False
+
+    def combined(self, kind: type[IRDLOperation], a: Scalar, b: Scalar | Number) -> Scalar:
+        return a if self.omits_sums and a.is_float else super().combined(kind, a, b)
 
     def within_memory(self, index: Sequence[Index], extents: Sequence[int]) -> Scalar | None:
         return None
@@ -63,6 +70,7 @@ class _Recorder(Kernel):
         self._result = op.results[0]
         self._scopes: dict[Body, _Scope] = {}
         self._scope = _Scope(())
+        self._omits_sums = False
         self._noted: list[tuple[_Scope, int, Sequence[Index], bool]] = []
         for position, value in enumerate(op.operands):
             self.define(value, self._noting(position, self._elements[value]))
@@ -99,7 +107,9 @@ class _Recorder(Kernel):
         axes: Sequence[str],
     ) -> Element:
         self._scope = stage = _Scope(grid)
+        self._omits_sums = True
         load = super().computed(label, grid, elements, element_type, axes)
+        self._omits_sums = False
         return self._using(stage, load, first=1)
 
     def _using(self, stage: _Scope, load: Element, first: int = 0) -> Element:
@@ -115,6 +125,7 @@ class _Recorder(Kernel):
         body = _Body(self, block.body.block, block.iter_vars, block.iter_extents, shape, half)
         # The indices hold beyond the extents, where a layout may have a tail.
         body.extents = [None] * len(block.iter_extents)
+        body.omits_sums = self._omits_sums
         self._scopes[body], self._scope.body = self._scope, body
         return body
 

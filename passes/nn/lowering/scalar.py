@@ -14,7 +14,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from ....dialects import nn, tir
-from ....dialects.tir import building
 
 if TYPE_CHECKING:
     from .body import Body
@@ -162,7 +161,7 @@ class Scalar:
         make = _BINARY[name][self._class()]
         if make is None:
             raise ValueError(f"{name} is not defined for {self.element_type}")
-        return self._new(building.binary(make, self.ssa, self.lift(other).ssa))
+        return self.body.combined(make, self, other)
 
     def compare(self, name: str, other: Scalar | Number) -> Scalar:
         """One of eq, ne, lt, le, gt, ge, as a boolean."""
