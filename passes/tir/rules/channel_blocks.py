@@ -35,7 +35,7 @@ def _shape_of(kernel: NaiveKernel) -> Shape | Misfit:
 
 
 def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
-    shape = _shape_of(kernel)
+    shape = kernel.once(_shape_of)
     if isinstance(shape, Misfit):
         return shape
     block = shape.contraction.stage.block
@@ -91,7 +91,7 @@ def _default(space: Space[_Problem]) -> Params:
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    shape, tile = _shape_of(kernel), _tile(params)
+    shape, tile = kernel.once(_shape_of), _tile(params)
     assert isinstance(shape, Shape), "the rule fits"
     schedule.local_size(*params.numbers(LOCAL_SIZE))
     loops = dict(enumerate(shape.contraction.output.loops))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import TypeVar, cast
 
 from ....dialects import tir
 from .contraction import Contraction, contraction_of
 from .stages import Stage, main_output, stages_of
+
+_T = TypeVar("_T")
 
 
 class NaiveKernel:
@@ -19,6 +23,13 @@ class NaiveKernel:
         """The stages that write parameters."""
         self.producers = [stage for stage in self.stages if not stage.is_output]
         """The stages that write temporaries, in program order."""
+        self._structures: dict[object, object] = {}
+
+    def once(self, structure: Callable[[NaiveKernel], _T]) -> _T:
+        """Return `structure(self)`; a rule that fits and is applied then finds it a single time."""
+        if structure not in self._structures:
+            self._structures[structure] = structure(self)
+        return cast("_T", self._structures[structure])
 
     @cached_property
     def main(self) -> Stage:

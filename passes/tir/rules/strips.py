@@ -23,7 +23,7 @@ from .strips_costs import ROW, Strips, StripsProblem, StripsShape
 
 
 def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[StripsProblem] | Misfit:
-    shape = StripsShape.of(kernel)
+    shape = kernel.once(StripsShape.of)
     if isinstance(shape, Misfit):
         return shape
     contraction = shape.product.contraction
@@ -89,7 +89,7 @@ def _default(space: Space[StripsProblem]) -> Params:
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    shape, choice = StripsShape.of(kernel), Strips.of(params)
+    shape, choice = kernel.once(StripsShape.of), Strips.of(params)
     assert isinstance(shape, StripsShape), "the rule fits"
     schedule.local_size(*params.numbers(LOCAL_SIZE))
     product = shape.product
