@@ -21,7 +21,7 @@ from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
 from .backends.saved_model import Plan
 from .backends.targets import TargetChoice, change_facts
 from .compiled_model import CompiledModel, make_model
-from .context import CloptContext, explaining
+from .context import CloptContext, explaining, weights_of
 from .dialects import nn
 from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .dialects.cl.target import fact_types
@@ -128,6 +128,8 @@ def _read_module(
         return frontend("onnx")(model, ctx.weights, dims)
     if dims:
         raise CloptError("dims binds symbolic dimensions of ONNX models; a module's are fixed.")
+    weights_of(ctx, module)  # adopts the module's own, which a compiled model has beside it
+    nn.set_module_weights(module, None)
     from .passes.nn.embedding.contents import checked_contents
 
     checked_contents(module).refuse_mixed(

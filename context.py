@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
+from .dialects.nn.weights_attr import module_weights, set_module_weights
 from .errors import CloptError
 from .universe import all_dialects
 from .weights import Array, Weights
@@ -62,9 +65,21 @@ def explaining(ctx: CloptContext) -> Generator[None]:
             print(explanation, file=sys.stderr)
 
 
-def weights_of(ctx: Context) -> Weights:
-    """The weights of `ctx`; for a plain xDSL context, an empty store that takes none."""
-    return ctx.weights if isinstance(ctx, CloptContext) else _NoWeights()
+def weights_of(ctx: Context, op: Operation) -> Weights:
+    """Return the weights of the module that `op` is, or is in.
+
+    They are those of `ctx`, which adopts the arrays that the module's text had. A plain xDSL
+    context has none: then they are a resource of the module, its attribute `nn.weights`.
+    """
+    module = op.get_toplevel_object()
+    assert isinstance(module, ModuleOp)
+    if not isinstance(ctx, CloptContext):
+        return _WeightsInModule(module)
+    own = module_weights(module)
+    if own is not None and own is not ctx.weights:
+        ctx.weights.adopt(own)
+        set_module_weights(module, ctx.weights)
+    return ctx.weights
 
 
 def thrift_of(ctx: Context) -> Thrift | None:
@@ -82,11 +97,28 @@ def explanations_of(ctx: Context) -> list[str]:
     )
 
 
-class _NoWeights(Weights):
-    """An empty store for plain xDSL contexts; it refuses constants, which they would lose."""
+class _WeightsInModule(Weights):
+    """The weights of a module that no context carries; the first array makes its attribute."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        super().__init__()
+        self._module = module
 
     def add(self, array: Array, hint: str = "") -> str:
-        raise CloptError(
-            "This pass stores constants beside the module, and a plain xDSL context has no place "
-            "for them; run it with clopt in place of xdsl-opt, or with a CloptContext."
-        )
+        if module_weights(self._module) is None:
+            set_module_weights(self._module, Weights())
+        self._share()
+        return super().add(array, hint)
+
+    def get(self, key: str) -> Array:
+        self._share()
+        return super().get(key)
+
+    def __contains__(self, key: object) -> bool:
+        self._share()
+        return super().__contains__(key)
+
+    def _share(self) -> None:
+        store = module_weights(self._module)
+        if store is not None:
+            self.become(store)

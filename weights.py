@@ -84,6 +84,15 @@ class Weights:
         store._hints = {key: hint for key, (_, hint) in arrays.items()}
         return store
 
+    def adopt(self, other: Weights) -> None:
+        """Add the arrays of another store, with their keys and hints."""
+        self._arrays |= other._arrays
+        self._hints |= other._hints
+
+    def become(self, other: Weights) -> None:
+        """Be the same store as another one, which sees what is added here."""
+        self._arrays, self._hints = other._arrays, other._hints
+
     def subset(self, keys: Iterator[str]) -> Weights:
         """A store of the same arrays under `keys` alone."""
         chosen = Weights()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 from clopt import CloptError
 from clopt.context import CloptContext, weights_of
@@ -83,5 +84,5 @@ def test_a_type_that_numpy_lacks(tmp_path: Path) -> None:
 
 def test_a_context_carries_its_weights() -> None:
     ctx = CloptContext()
-    assert weights_of(ctx) is ctx.weights
-    assert weights_of(ctx.clone()) is ctx.weights
+    assert weights_of(ctx, ModuleOp([])) is ctx.weights
+    assert weights_of(ctx.clone(), ModuleOp([])) is ctx.weights

@@ -179,6 +179,7 @@ from .types import (
     tensor_type,
     with_shape,
 )
+from .weights_attr import WeightsAttr, module_weights, set_module_weights
 from .winograd import (
     WinogradConvOp,
     WinogradInputOp,
@@ -240,7 +241,7 @@ NN = Dialect(
         WinogradProductOp,
         YieldOp,
     ],
-    [*ATTRIBUTES, LayoutAttr],
+    [*ATTRIBUTES, LayoutAttr, WeightsAttr],
 )
 
 __all__ = [
@@ -333,6 +334,7 @@ __all__ = [
     "UnaryRow",
     "WeightAttr",
     "WeightStore",
+    "WeightsAttr",
     "WhereOp",
     "WindowOp",
     "WinogradConvOp",
@@ -374,6 +376,7 @@ __all__ = [
     "mark_images",
     "mark_network",
     "matching_groups",
+    "module_weights",
     "name_parameters",
     "networks_of",
     "normalize_axis",
@@ -384,6 +387,7 @@ __all__ = [
     "pooled_shape",
     "real",
     "scalar",
+    "set_module_weights",
     "shape_of",
     "source_of",
     "storage_type",

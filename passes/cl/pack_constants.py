@@ -33,7 +33,7 @@ class CLPackConstantsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = [k for k in op.ops if isinstance(k, tir.FuncOp) and k.layouts]
         layouts = {kernel.sym_name.data: _layouts(kernel) for kernel in kernels}
-        packed = _Packed(weights_of(ctx))
+        packed = _Packed(weights_of(ctx, op))
         for program in op.ops:
             if isinstance(program, cl.ProgramOp):
                 for launch in program.body.block.ops:

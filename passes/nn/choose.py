@@ -177,7 +177,7 @@ class _Choice:
         """Write the graphs; the kernels that are left, none where they all stay plain."""
         if self.target.lanes and (end := self.function.body.block.last_op) is not None:
             check_plain(end, end.operands)
-        weights, minimum = weights_of(self.ctx), self.options.minimum
+        weights, minimum = weights_of(self.ctx, self.module), self.options.minimum
         for each in self.preferred:
             found = partition(each, self.module, self.function, self.target, weights, minimum)
             self._tell_graphs(each, found)
@@ -205,7 +205,7 @@ class _Choice:
 
     def _both(self, accelerator: Accelerator) -> list[Kernels]:
         """The kernels that the cheapest writers and layouts leave us; the others become graphs."""
-        minimum, weights = self.options.minimum, weights_of(self.ctx)
+        minimum, weights = self.options.minimum, weights_of(self.ctx, self.module)
         accelerator.prepare(self.function)
         model = Copied(self.function)
         matches = accelerator.find_matches(model.function, self.target, weights)

@@ -15,10 +15,11 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
+from ...context import weights_of
 from ...dialects import nn
 from ...dialects.nn import ints, shape_of
 from ...weights import Weights
-from .rewriting import in_kernel, replace, rewrite_networks, store_of
+from .rewriting import in_kernel, replace, rewrite_networks
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class NNConvToMatmulPass(ModulePass):
     name: ClassVar[str] = "nn-conv-to-matmul"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        pattern = PointwiseConv(store_of(ctx))
+        pattern = PointwiseConv(weights_of(ctx, op))
         rewrite_networks(op, pattern)
 
 

@@ -58,9 +58,9 @@ class ConvTransposeToConv(RewritePattern):
         self.phases_first = phases_first
 
     @classmethod
-    def on(cls, target: cl.Target, ctx: Context) -> Self:
+    def on(cls, target: cl.Target, ctx: Context, op: Operation) -> Self:
         """The pattern for a target: values may lie in texels there or not."""
-        return cls(weights_of(ctx), target.lanes > 0)
+        return cls(weights_of(ctx, op), target.lanes > 0)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvTransposeOp, rewriter: PatternRewriter, /) -> None:
@@ -152,5 +152,5 @@ class NNConvTransposeToConvPass(ModulePass):
     name = "nn-conv-transpose-to-conv"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        pattern = ConvTransposeToConv.on(cl.target_of(op), ctx)
+        pattern = ConvTransposeToConv.on(cl.target_of(op), ctx, op)
         rewrite_networks(op, pattern)

@@ -18,11 +18,12 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
+from ...context import weights_of
 from ...dialects import cl, nn
 from ...dialects.nn import BinaryKind, PoolKind, Rounding, UnaryKind, shape_of
 from ...weights import Weights
 from .integer_products import divided, in_steps
-from .rewriting import forward, replace, splat_of, store_of
+from .rewriting import forward, replace, splat_of
 
 
 class NNFakeQuantizePass(ModulePass):
@@ -41,7 +42,7 @@ class NNFakeQuantizePass(ModulePass):
         target = cl.target_of(op)
         if target.device_type != "gpu" or target.offloads_quantized:
             return
-        weights = store_of(ctx)
+        weights = weights_of(ctx, op)
         for pattern in (_SameSteps(), _Steps(weights), _InFloats()):
             walker = PatternRewriteWalker(GreedyRewritePatternApplier([pattern]))
             for function in nn.networks_of(op):

@@ -18,10 +18,11 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
+from ...context import weights_of
 from ...dialects import nn
 from ...dialects.nn import Array, BinaryKind, floats, ints, shape_of
 from ...weights import Weights
-from .rewriting import replace, store_of
+from .rewriting import replace
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class NNFoldBatchNormPass(ModulePass):
     name: ClassVar[str] = "nn-fold-batch-norm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        weights = store_of(ctx)
+        weights = weights_of(ctx, op)
         patterns: list[RewritePattern] = [
             ConstantBatchNorm(weights),
             ComputedBatchNorm(),

@@ -12,11 +12,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from ...context import weights_of
 from ...dialects import nn
 from ...dialects.nn import Array
 from ...dialects.nn.evaluation.folding import fold
 from ...weights import Weights
-from .rewriting import store_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class NNFoldConstantsPass(ModulePass):
     keep_quantized: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        weights = store_of(ctx)
+        weights = weights_of(ctx, op)
         # Operands come first in the walk, so one walk folds whole chains.
         for network in nn.networks_of(op):
             for candidate in list(network.body.walk()):

@@ -65,9 +65,9 @@ def rewrite(
     Where `tuned` knows faster forms of convolutions than the model chooses, they get these.
     """
     forms = Forms()
-    forms.apply(function, _simplest(target, ctx))
+    forms.apply(function, _simplest(function, target, ctx))
     # Where it pays, 3x3 convolutions become batches of matrix products between two transforms.
-    transforms = ConvByTransforms.on(target, ctx)
+    transforms = ConvByTransforms.on(target, ctx, function)
     if transforms is not None:
         if tuned is not None:
             choice = tuned.choose(convolutions(function, transforms))
@@ -78,15 +78,15 @@ def rewrite(
 
 def open_convolutions(function: func.FuncOp, target: cl.Target, ctx: Context) -> list[Convolution]:
     """The convolutions of a function whose form is a choice; all other operations get theirs."""
-    Forms().apply(function, _simplest(target, ctx))
-    transforms = ConvByTransforms.on(target, ctx)
+    Forms().apply(function, _simplest(function, target, ctx))
+    transforms = ConvByTransforms.on(target, ctx, function)
     return [] if transforms is None else convolutions(function, transforms)
 
 
-def _simplest(target: cl.Target, ctx: Context) -> Iterator[RewritePattern]:
+def _simplest(function: func.FuncOp, target: cl.Target, ctx: Context) -> Iterator[RewritePattern]:
     """The forms that are no choice."""
     # OpenCL limits the parameters of a kernel, and a concatenation has any number of operands.
     yield SplitConcat()
     # A transposed convolution becomes an ordinary one with interleaved outputs, which saves a kind
     # of kernel. First, so that Winograd's transforms see the ordinary one.
-    yield ConvTransposeToConv.on(target, ctx)
+    yield ConvTransposeToConv.on(target, ctx, function)

@@ -19,10 +19,11 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
+from ...context import weights_of
 from ...dialects import cl, nn
 from ...dialects.nn import Array, BinaryKind, Rounding, UnaryKind, ints, shape_of
 from ...weights import Weights
-from .rewriting import replace, splat_of, store_of
+from .rewriting import replace, splat_of
 
 _MOST_TERMS = 1 << 16
 """Products of eight bits whose sum certainly fits 32."""
@@ -56,7 +57,7 @@ class NNIntegerProductsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.mode == "auto" and not cl.target_of(op).multiplies_bytes:
             return
-        weights = store_of(ctx)
+        weights = weights_of(ctx, op)
         for patterns in ([_Products(weights)], [_Steps(weights)]):
             walker = PatternRewriteWalker(GreedyRewritePatternApplier([*patterns]))
             for function in nn.networks_of(op):

@@ -14,13 +14,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...context import weights_of
 from ...dialects import nn
 from ...dialects.cl import target_of
 from ...dialects.nn import Array, HalfRule
 from ...dialects.remarks import add_remarks
 from ...weights import Weights
 from ..locations import node_name
-from .rewriting import store_of
 
 PRECISIONS = ("f32", "f16-storage", "f16")
 
@@ -187,7 +187,7 @@ class NNMixedPrecisionPass(ModulePass):
         if self.precision == "f32":
             return
         for function in nn.networks_of(op):
-            rewriting = _Rewriting(store_of(ctx))
+            rewriting = _Rewriting(weights_of(ctx, op))
             rewriting.run(function.body.block)
             add_remarks(op, rewriting.remarks)
         if self.precision == "f16":

@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...context import weights_of
 from ...dialects import nn
 from ...dialects.nn import Array, BinaryKind, Rounding
 from ...errors import CloptError
@@ -27,7 +28,6 @@ from .quantization.scales import (
     steps_of,
     weight_scale,
 )
-from .rewriting import store_of
 
 GLOBAL_SCALE = 8.0
 """The greatest absolute value of activations where nobody measured them."""
@@ -213,7 +213,7 @@ class NNQuantizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in nn.networks_of(op):
-            self.quantize(function, store_of(ctx))
+            self.quantize(function, weights_of(ctx, op))
 
     def quantize(self, function: func.FuncOp, weights: Weights | None) -> list[SSAValue]:
         """Quantise one network; its sites as floats that come back from int8, in order."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 
-from ...context import CloptContext
 from ...dialects import nn
-from ...weights import Weights
 
 
 def rewrite_networks(module: ModuleOp, pattern: RewritePattern) -> None:
@@ -42,11 +39,6 @@ def forward(rewriter: PatternRewriter, op: Operation, value: SSAValue) -> None:
 def in_kernel(op: Operation) -> bool:
     """Whether an operation is in a region: its kernel is decided, so patterns leave it alone."""
     return isinstance(op.parent_op(), nn.FusedOp)
-
-
-def store_of(ctx: Context) -> Weights | None:
-    """The weights that travel with the module; without one, constants stay in the IR."""
-    return ctx.weights if isinstance(ctx, CloptContext) else None
 
 
 def splat_of(value: SSAValue) -> int | float | None:

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...context import weights_of
 from ...dialects import nn
 from ...dialects.nn import Array
 from ...dialects.remarks import add_remarks
@@ -20,7 +21,6 @@ from ...weights import Weights
 from ..locations import node_name
 from .quantization.plan import moves_integers
 from .quantization.scales import LARGEST, steps_of, weight_scale
-from .rewriting import store_of
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class NNRoundScalesPass(ModulePass):
     name: ClassVar[str] = "nn-round-scales"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        weights = store_of(ctx)
+        weights = weights_of(ctx, op)
         remarks: list[str] = []
         for function in nn.networks_of(op):
             ops = list(function.body.block.ops)

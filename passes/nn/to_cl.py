@@ -46,7 +46,8 @@ class NNToCLPass(ModulePass):
         if ATTRIBUTE_NAME in op.attributes:
             _check_images(op)
         kernels, graphs = KernelTable(contents.names), cl.graphs_of(op)
-        module = Surroundings(weights_of(ctx), cl.target_of(op), kernels, graphs, thrift_of(ctx))
+        weights, target = weights_of(ctx, op), cl.target_of(op)
+        module = Surroundings(weights, target, kernels, graphs, thrift_of(ctx))
         block, programs = op.body.block, dict[str, cl.ProgramOp]()
         for name, function in contents.networks.items():
             programs[name] = program = _program(function, module)

@@ -18,7 +18,7 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from ...context import thrift_of
+from ...context import thrift_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.target_ranges import WINOGRAD_CHOICES
 from ...dialects.nn import Array, ints, shape_of
@@ -27,7 +27,7 @@ from ...dialects.tir import TEXEL
 from ...weights import Weights
 from ..locations import node_name
 from ..thrift import Means, Thrift
-from .rewriting import in_kernel, replace, rewrite_networks, store_of
+from .rewriting import in_kernel, replace, rewrite_networks
 from .winograd_costs import Costs, Sizes, TexelCosts
 
 # F(4x4, 3x3) of halves is 1.5e-3 of the largest result off, F(2x2, 3x3) 4e-4, the direct form 3e-4.
@@ -67,7 +67,7 @@ class NNWinogradPass(ModulePass):
             raise ValueError(f"mode is one of {', '.join(WINOGRAD_CHOICES)}, not {self.mode}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        pattern = ConvByTransforms.on(cl.target_of(op), ctx, self.mode)
+        pattern = ConvByTransforms.on(cl.target_of(op), ctx, op, self.mode)
         if pattern is not None:
             rewrite_networks(op, pattern)
 
@@ -95,8 +95,8 @@ class ConvByTransforms(RewritePattern):
     """Whether the costs decide, and not the mode."""
 
     @classmethod
-    def on(cls, target: cl.Target, ctx: Context, mode: str = "") -> Self | None:
-        """The pattern for a target in a mode, by default the target's; None where nothing gains."""
+    def on(cls, target: cl.Target, ctx: Context, op: Operation, mode: str = "") -> Self | None:
+        """The pattern for a module's `op` in a mode, by default the target's; None if none pays."""
         mode, lanes = mode or target.winograd, 0 if target.uses_textures else target.lanes
         in_texels = target.uses_textures and target.winograd_texels_cost > 0
         transform_cost = target.winograd_tiles_cost if lanes else target.winograd_transform_cost
@@ -105,11 +105,12 @@ class ConvByTransforms(RewritePattern):
         if mode == "off" or (mode == "auto" and not transform_cost):
             return None
         rate, thrift = 1e3 * target.mads_per_nanosecond * target.compute_units, thrift_of(ctx)
+        weights = weights_of(ctx, op)
         if in_texels:
             rate /= _SLOTS
         if mode == "prefer":
             costs = Costs()
-            return cls(store_of(ctx), costs, rate, lanes, in_texels, thrift, is_choice=False)
+            return cls(weights, costs, rate, lanes, in_texels, thrift, is_choice=False)
         byte, launches = rate / (1e3 * target.bandwidth), target.winograd_microseconds * rate
         if in_texels:
             costs = TexelCosts(transform_cost, launches=launches, byte=byte)
@@ -117,7 +118,7 @@ class ConvByTransforms(RewritePattern):
             # A matrix product that a launch does by itself reads transformed weights like elements.
             weight = _WEIGHT_BYTES * byte if lanes else transform_cost
             costs = Costs(transform_cost, weight, launches, overlaps=bool(lanes))
-        return cls(store_of(ctx), costs, rate, lanes, in_texels, thrift)
+        return cls(weights, costs, rate, lanes, in_texels, thrift)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:

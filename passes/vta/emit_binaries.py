@@ -35,7 +35,7 @@ class VTAEmitBinariesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for stream in list(op.body.block.ops):
             if isinstance(stream, StreamOp):
-                binary = emit_binary(stream, weights_of(ctx))
+                binary = emit_binary(stream, weights_of(ctx, op))
                 binary.location = stream.location
                 binary.attributes |= stream.attributes
                 op.body.block.insert_op_before(binary, stream)

@@ -80,7 +80,7 @@ class VTALowerLayersPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for graph in list(op.ops):
             if isinstance(graph, GraphOp):
-                lowering = _Lowering(graph, weights_of(ctx), self.threads, self.write_to_read)
+                lowering = _Lowering(graph, weights_of(ctx, op), self.threads, self.write_to_read)
                 Rewriter.replace_op(graph, lowering.program())
 
 

@@ -14,11 +14,15 @@ from xdsl.parser import Parser
 from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.exceptions import VerifyException
 
+import clopt
 from clopt import CloptError
-from clopt.context import CloptContext
+from clopt.backends.programs import weights_read
+from clopt.backends.targets import load_target
+from clopt.context import CloptContext, weights_of
+from clopt.dialects import nn
+from clopt.dialects.cl import set_target
 from clopt.messages.source import Source, SourceError, SourceModule
-from clopt.passes.nn.fuse import NNFusePass
-from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.fold_batch_norm import NNFoldBatchNormPass
 from clopt.passes.pipelines import PIPELINES, run_pipeline
 from clopt.tools.opt import main
 from clopt.universe import CLOPT_UNIVERSE
@@ -181,12 +185,72 @@ def results_of(path: Path, weights: Weights) -> np.ndarray:
     return result
 
 
-def test_a_pass_that_stores_constants_refuses_a_context_without_a_store():
-    """Such as that of `xdsl-opt`, where they would be lost."""
+def stock_context() -> Context:
+    """A context as `xdsl-opt` has it, which carries no weights."""
     ctx = Context()
     for name, load in (XDSL_UNIVERSE.all_dialects | CLOPT_UNIVERSE.all_dialects).items():
         ctx.register_dialect(name, load)
-    module = Parser(ctx, f"module {{{NETWORK.replace('NAME', 'main')}}}").parse_module()
-    NNFusePass().apply(ctx, module)
-    with pytest.raises(CloptError, match="a plain xDSL context has no place for them"):
-        NNToCLPass().apply(ctx, module)
+    return ctx
+
+
+BATCH_NORM = """
+  func.func @main(%x: tensor<1x16x6x6xf32>) -> tensor<1x16x4x4xf32> {
+    %w = nn.constant dense<0.5> : tensor<16x16x3x3xf32>
+    %s = nn.constant dense<1.5e+08> : tensor<16xf32>
+    %c = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+      pads = array<i64: 0, 0, 0, 0>} : (tensor<1x16x6x6xf32>, tensor<16x16x3x3xf32>)
+      -> tensor<1x16x4x4xf32>
+    %y = nn.batch_norm %c, %s, %s, %s, %s {epsilon = 0.0 : f64} : (tensor<1x16x4x4xf32>,
+      tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<1x16x4x4xf32>
+    func.return %y : tensor<1x16x4x4xf32>
+  }
+"""
+
+
+def test_every_pass_runs_in_a_stock_driver():
+    """The weights are in the text between passes, and the program is that of `clopt`."""
+    ours, text = CloptContext(), f"module {{{BATCH_NORM}}}"
+    expected = Parser(ours, text).parse_module()
+    set_target(expected, load_target("pocl"))
+    stock = Parser(stock_context(), str(expected)).parse_module()
+    for pass_ in PIPELINES["opencl"]:
+        pass_.apply(ours, expected)
+        pass_.apply(stock_context(), stock)
+        stock = Parser(stock_context(), str(stock)).parse_module()
+    weights = nn.module_weights(stock)
+    nn.set_module_weights(stock, None)
+    assert str(stock) == str(expected)
+    assert weights is not None
+    for key in weights_read(expected):
+        np.testing.assert_array_equal(weights.get(key), ours.weights.get(key))
+
+
+def test_clopt_reads_the_weights_of_a_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """And prints them where they were in the text."""
+    module = Parser(stock_context(), f"module {{{BATCH_NORM}}}").parse_module()
+    NNFoldBatchNormPass().apply(stock_context(), module)
+    path = tmp_path / "folded.mlir"
+    path.write_text(str(module))
+    text = printed(path, capsys, "--target", "pocl", "-p", "opencl")
+    ctx = CloptContext()
+    lowered = Parser(ctx, text).parse_module()
+    assert weights_read(lowered) <= set(weights_of(ctx, lowered).keys())
+    model = clopt.compile(module, target="pocl")
+    assert "nn.weights" not in model.module.attributes
+    assert set(model.weights.keys()) == weights_read(model.module)
+
+
+@pytest.mark.parametrize(
+    ("array", "complaint"),
+    [
+        ('"w_0" = "0x00" : tensor<1xf32>', "the array w_0 is no tensor<1xf32>"),
+        ('"w_0" = "0x0g" : tensor<1xi8>', "the array w_0 is no tensor<1xi8>"),
+        ('"w_0" = "0x00" : tensor<1xi8>', "the array w_0 is damaged: its bytes are those of w_"),
+        ('"w_0" = "0x00" : i8', "the array w_0 is a tensor, not i8"),
+        ('"w_0" = "0x00" : tensor<1xi7>', "i7 is not an element type of nn tensors"),
+    ],
+)
+def test_weights_in_a_text_are_checked(array: str, complaint: str):
+    text = f"module attributes {{nn.weights = #nn.weights<{array}>}} {{}}"
+    with pytest.raises(SourceError, match=re.escape(complaint)):
+        SourceModule.parse(CloptContext(), Source("x.mlir", text))
