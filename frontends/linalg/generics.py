@@ -92,6 +92,8 @@ def _computed(
             known[inner.results[0]] = value
     found: dict[SSAValue, _Table] = {}
     for scalar, value in known.items():
+        if isinstance(scalar.owner, IndexOp):
+            continue
         users = (use.operation for use in scalar.uses)
         if all(any(result in known for result in user.results) for user in users):
             continue

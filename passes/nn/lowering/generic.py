@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects import arith, tensor
@@ -101,7 +101,9 @@ def _evaluate(
             value = body.index_scalar(loops[nn.ints(inner.loop)[0]], i64)
         elif isinstance(inner, tensor.ExtractOp):
             table = tables[inner.tensor]
-            value = body.read(table, _inside(table, [values[v] for v in inner.indices]))
+            position = _position(op, loops, values)
+            pairs = zip(inner.indices, nn.shape_of(table), strict=True)
+            value = body.read(table, [position(index, size) for index, size in pairs])
         else:
             value = _scalar(body, inner, [values[v] for v in inner.operands])
         values[inner.results[0]] = value
@@ -110,13 +112,20 @@ def _evaluate(
     return [values[v] for v in last.operands]
 
 
-def _inside(table: SSAValue, indices: Sequence[Scalar]) -> list[Index]:
-    """The nearest element of a table to computed indices."""
-    found: list[Index] = []
-    for index, size in zip(indices, nn.shape_of(table), strict=True):
-        position = _narrow(index).max(0).min(size - 1).cast(i32)
-        found.append(index.body.dynamic_index(position, size))
-    return found
+def _position(
+    op: nn.GenericOp, loops: Sequence[Index], values: Mapping[SSAValue, Scalar]
+) -> Callable[[SSAValue, int], Index]:
+    """The nearest position in an axis of a table to an index; a loop within it stays a loop."""
+
+    def position(index: SSAValue, size: int) -> Index:
+        if isinstance(index.owner, nn.IndexOp):
+            (loop,) = nn.ints(index.owner.loop)
+            if op.loop_extents[loop] <= size:
+                return loops[loop]
+        scalar = _narrow(values[index])
+        return scalar.body.dynamic_index(scalar.max(0).min(size - 1).cast(i32), size)
+
+    return position
 
 
 def _narrow(index: Scalar) -> Scalar:
