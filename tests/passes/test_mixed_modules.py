@@ -212,11 +212,13 @@ def test_every_pass_runs_in_a_stock_driver():
     ours, text = CloptContext(), f"module {{{BATCH_NORM}}}"
     expected = Parser(ours, text).parse_module()
     set_target(expected, load_target("pocl"))
-    stock = Parser(stock_context(), str(expected)).parse_module()
+    plain = stock_context()
+    stock = Parser(plain, str(expected)).parse_module()
     for pass_ in PIPELINES["opencl"]:
         pass_.apply(ours, expected)
-        pass_.apply(stock_context(), stock)
-        stock = Parser(stock_context(), str(stock)).parse_module()
+        pass_.apply(plain, stock)
+        if pass_.name.startswith(("nn-", "cl-")):  # those that store arrays are among them
+            stock = Parser(plain, str(stock)).parse_module()
     weights = nn.module_weights(stock)
     nn.set_module_weights(stock, None)
     assert str(stock) == str(expected)
