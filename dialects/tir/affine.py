@@ -8,8 +8,7 @@ them in the code.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
 from math import gcd
 from typing import cast
 
@@ -22,58 +21,9 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
+from .linear import Bounds, Extents, Linear, constant_of
+
 _Kind = AffineBinaryOpKind
-
-Extents = Sequence[int | None]
-"""The extent of each dimension, which starts at 0; None if it is unknown (a loaded index)."""
-
-
-@dataclass(slots=True)  # not frozen: that makes each of very many forms twice as slow to create
-class Linear:
-    """`constant + sum of coefficient * atom`; an atom is a dimension, a floordiv or a mod.
-
-    It never changes: forms share their terms.
-    """
-
-    terms: Mapping[AffineExpr, int]
-    constant: int
-
-    def __add__(self, other: Linear) -> Linear:
-        constant = self.constant + other.constant
-        if not other.terms:
-            return Linear(self.terms, constant) if other.constant else self
-        if not self.terms:
-            return Linear(other.terms, constant)
-        terms = dict(self.terms)
-        for atom, coefficient in other.terms.items():
-            total = terms.get(atom, 0) + coefficient
-            if total:
-                terms[atom] = total
-            else:
-                terms.pop(atom, None)
-        return Linear(terms, constant)
-
-    def scaled(self, factor: int) -> Linear:
-        """This form times a constant."""
-        if factor == 0:
-            return Linear({}, 0)
-        if factor == 1:
-            return self
-        return Linear({a: k * factor for a, k in self.terms.items()}, self.constant * factor)
-
-    def expr(self) -> AffineExpr:
-        """The same value as an expression: terms in order of appearance, the constant last."""
-        total: AffineExpr | None = None
-        for atom, coefficient in self.terms.items():
-            term = atom if coefficient == 1 else atom * coefficient
-            total = term if total is None else AffineBinaryOpExpr(_Kind.Add, total, term)
-        if total is None:
-            return AffineExpr.constant(self.constant)
-        return total + self.constant if self.constant else total
-
-
-Bounds = tuple[int | None, int | None]
-"""The least and the greatest value; None for no bound."""
 
 
 def simplify(expr: AffineExpr, extents: Extents) -> AffineExpr:
@@ -253,12 +203,6 @@ def _single_atom(form: Linear, kind: AffineBinaryOpKind) -> AffineBinaryOpExpr |
         if coefficient == 1 and isinstance(atom, AffineBinaryOpExpr) and atom.kind is kind:
             return atom
     return None
-
-
-def constant_of(expr: AffineExpr) -> int:
-    """The value of an expression that is a constant, such as a divisor."""
-    assert isinstance(expr, AffineConstantExpr), "division is by a constant"
-    return expr.value
 
 
 def bounds_of(form: Linear, extents: Extents) -> Bounds:

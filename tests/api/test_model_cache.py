@@ -18,9 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 import clopt
 from clopt import compilation, compiled_cache
 from clopt.backends.model_cache import revision, store
-from clopt.backends.model_cache.file_digests import FileDigests
 from clopt.backends.pyopencl_runtime import find_device, identity, target_for
-from clopt.backends.pyopencl_runtime.cache import BinaryCache
 from support import processes
 
 WIDTH = 300  # of the weights: large enough to lie in a file of their own
@@ -320,55 +318,6 @@ def test_sources_that_change_after_the_import_keep_nothing(
     assert not files(tmp_path, ".bin")
 
 
-def test_the_state_of_a_folder_is_that_of_its_files(tmp_path: Path) -> None:
-    file = write(tmp_path / "a.py", "x = 1\n")
-    first = revision.tree_of(tmp_path)
-    (tmp_path / "__pycache__").mkdir()
-    write(tmp_path / "__pycache__" / "a.pyc", "")
-    assert revision.tree_of(tmp_path) == first
-    times = file.stat()
-    file.write_text("x = 2\n")
-    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # as some installers do
-    second = revision.tree_of(tmp_path)
-    assert second.digest != first.digest
-    assert second.newest >= first.newest
-    write(tmp_path / "b.py", "")
-    assert revision.tree_of(tmp_path).digest not in (first.digest, second.digest)
-
-
-def test_a_large_file_is_read_again_after_a_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("clopt.backends.model_cache.file_digests._SETTLED_NS", -(10**12))
-    path = tmp_path / "large"
-    path.write_bytes(bytes(2 << 20))
-
-    def content() -> object:
-        return FileDigests(BinaryCache(tmp_path / "kept")).content_of(path)
-
-    first = content()
-    assert len(list((tmp_path / "kept").iterdir())) == 1
-    assert content() == first
-    times = path.stat()
-    with path.open("r+b") as file:
-        file.seek(1 << 20)
-        file.write(b"\1")
-    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert content() != first
-
-
-@pytest.mark.parametrize("start", [0, 1 << 18, (1 << 18) - 5, (1 << 18) - 12, 3 << 18])
-def test_names_of_external_data_are_found_anywhere(tmp_path: Path, start: int) -> None:
-    path = tmp_path / "m.onnx"
-    entry = b"\x0a\x08location\x12\x05a.bin"
-    path.write_bytes(bytes(start) + entry + bytes(1 << 18))
-    content = FileDigests(BinaryCache(None)).content_of(path)
-    assert content is not None
-    assert content.locations == ("a.bin",)
-    path.write_bytes(bytes(start) + b"\x12\x05a.bin\x0a\x08location" + b"\x6a\x00" + bytes(9))
-    assert FileDigests(BinaryCache(None)).content_of(path) is None
-
-
 def test_the_key_has_all_that_a_target_reads_of_a_device(device: str) -> None:
     live = find_device(device)
     read: set[str] = set()
@@ -383,11 +332,6 @@ def test_the_key_has_all_that_a_target_reads_of_a_device(device: str) -> None:
     # These are in `device_facts`, and one is its number in pyopencl.
     others = {"platform", "version", "int_ptr"}
     assert {"extensions", "max_compute_units"} <= read <= {*identity.ANSWERS, *others}
-
-
-def test_a_pipe_is_no_content(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    assert FileDigests(BinaryCache(None)).content_of(tmp_path / "pipe") is None
 
 
 def test_a_second_start_loads_neither_xdsl_nor_onnx(
