@@ -1,6 +1,6 @@
-"""The accelerators: for each a row that says where every layer finds what the accelerator brings.
+"""The accelerators: one row each, whose columns name the parts that an accelerator provides.
 
-A layer imports its own column only, on first use, so dialects still know no pass and passes no
+A layer imports only its own column, on first use, so dialects still know no pass and passes no
 backend. Other packages add rows by entry points of the group `clopt.accelerators`.
 """
 
@@ -20,23 +20,23 @@ GROUP = "clopt.accelerators"
 
 @dataclass(frozen=True)
 class Row:
-    """What an accelerator brings, each as `module:name`; a module of ours begins with a dot."""
+    """The parts of an accelerator, each as `module:name`; modules of clopt begin with a dot."""
 
     dialect: str
     """Its dialect, a `Dialect` with an `OffloadGraphOp` and an `OffloadCallOp`."""
     facts: str
     """Its facts of a target: a `dialects.facts.AcceleratorFacts`."""
     offers: str
-    """What it tells `nn-choose`: a `passes.nn.offload.accelerator.Accelerator`; empty for one whose
-    graphs other programs write."""
+    """Its side of `nn-choose`: a `passes.nn.offload.accelerator.Accelerator`; empty if other
+    programs write its graphs."""
     commands: str
-    """How its commands run: a `CommandKernels` or a `CommandLibrary` of `backends.offload`."""
+    """Runs its commands: a `CommandKernels` or a `CommandLibrary` of `backends.offload`."""
     runtime: str = ""
-    """Where a library runs them: that library on this machine's devices, a
+    """If a library runs them, that library on this machine's devices: a
     `backends.pyopencl_runtime.library_runtime.LibraryRuntime`."""
 
     def load(self, column: str) -> Any:
-        """What a column names."""
+        """Import and return what a column names."""
         module, _, name = str(getattr(self, column)).partition(":")
         return getattr(import_module(module, __package__), name)
 
@@ -56,7 +56,7 @@ ACCELERATORS: dict[str, Row] = {
         commands=".backends.vta.commands:VTAKernels",
     ),
 }
-"""Ours, by the name of their dialect. `nn-choose` asks them in this order."""
+"""Those of clopt, by the name of their dialect. `nn-choose` asks them in this order."""
 
 
 @cache

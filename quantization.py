@@ -1,4 +1,4 @@
-"""Quantising a float network by the data of its user."""
+"""Quantise a float network by calibration data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .reports.quantization import QuantizationReport, QuantizedValue
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = Mapping[str, Array]
 Run = Callable[[Sequence[Array]], Sequence[Array]]
-"""One inference."""
+"""Runs one inference."""
 
 
 def quantize(
@@ -65,7 +65,7 @@ def _names(function: func.FuncOp) -> list[str]:
 
 
 def _observed(module: ModuleOp, observe: Callable[[func.FuncOp], Sequence[SSAValue]]) -> ModuleOp:
-    """A copy of a module of one network that also returns the values that `observe` finds."""
+    """Copy a module of one network so that it also returns the values that `observe` finds."""
     copy = module.clone()
     (function,) = nn.networks_of(copy)
     values = observe(function)
@@ -82,7 +82,7 @@ def _observed(module: ModuleOp, observe: Callable[[func.FuncOp], Sequence[SSAVal
 
 
 def _batches(function: func.FuncOp, data: Arrays) -> Iterator[list[Array]]:
-    """The inputs of each inference: consecutive parts of each array, along axis 0."""
+    """Yield the inputs of each inference: consecutive parts of each array, along axis 0."""
     count = len(function.args)
     names = nn.parameter_names(function)[:count]
     for name in data:
@@ -129,7 +129,7 @@ def _ranges(function: func.FuncOp, run: Run, samples: Arrays, method: str) -> di
 
 
 def _scales(observed: ModuleOp) -> list[float]:
-    """The scale of each site, of which a module returns the floats that come back from int8."""
+    """Return the scale of each site, whose dequantised values the module returns."""
     (function,) = nn.networks_of(observed)
     last = function.body.block.last_op
     backs = [value.owner for value in last.operands] if last else []
@@ -140,7 +140,7 @@ def _scales(observed: ModuleOp) -> list[float]:
 def _compare(
     function: func.FuncOp, exact: Run, found: Run, samples: Arrays, scales: Sequence[float]
 ) -> QuantizationReport:
-    """The errors over all data: sites by their names, then results."""
+    """Return the errors over all data: sites by their names, then results."""
     results = nn.parameter_names(function)[len(function.args) :]
     sites = [
         QuantizedValue(name, scale) for name, scale in zip(_names(function), scales, strict=True)

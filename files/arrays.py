@@ -16,7 +16,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def read_arrays(file: Path) -> dict[str, Array]:
-    """The arrays of an .npz file by name, or the one of an .npy file under no name."""
+    """Return the arrays of an .npz file by name, or that of an .npy file under an empty name."""
     try:
         loaded = np.load(file, allow_pickle=False)
         if isinstance(loaded, np.ndarray):

@@ -1,7 +1,7 @@
 """Where clopt keeps files between processes, and which of them it trusts.
 
-Caches hold code: kernels and shared libraries. So nobody but the user can write their folder, and
-clopt makes a file anew that does not belong to the user.
+Caches hold code: kernels and shared libraries. So only the user can write to their folder, and
+clopt replaces files that do not belong to the user.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def user_cache(name: str) -> Path | None:
-    """The folder `name` of the user's cache; None where the user has no home.
+    """Return the folder `name` of the user's cache; None if the user has no home.
 
     Warns once if clopt cannot write there. Files of earlier processes may still be readable.
     """
@@ -33,13 +33,13 @@ def user_cache(name: str) -> Path | None:
 
 
 def cache_place(name: str) -> Path | None:
-    """Where `name` would be in the user's cache; None where the user has no home."""
+    """Return the path of `name` in the user's cache; None if the user has no home."""
     root = _root()
     return root / name if root.is_absolute() else None
 
 
 def is_cache_kept() -> bool:
-    """Whether the user's cache can be written; if not, a warning says so once."""
+    """Return whether the user's cache can be written; if not, warn once."""
     return _is_kept(_root())
 
 
@@ -52,9 +52,9 @@ def process_folder() -> Path:
 
 
 def cache_folder(name: str) -> Path:
-    """The folder `name` of the user's cache, or of this process where none can be kept.
+    """Return the folder `name` of the user's cache, or of this process if none can be kept.
 
-    Raises OSError without a place for either.
+    Raises OSError if there is a place for neither.
     """
     return (_root() if is_cache_kept() else process_folder()) / name
 
@@ -89,8 +89,7 @@ def has_space(folder: Path) -> bool:
 
 
 def is_private(path: Path) -> bool:
-    """Whether a file, and the folder around it, are the user's and closed to writers other than
-    the user. Symbolic links are not."""
+    """Return whether only the user can write a file and its folder; never for a symbolic link."""
     try:
         file, folder = path.lstat(), path.parent.stat()
     except OSError:
@@ -105,7 +104,7 @@ def _is_of_others(found: os.stat_result) -> bool:
 
 
 def _root() -> Path:
-    """The user's cache; it starts with "~" without HOME and without a user of this number."""
+    """Return the user's cache; it starts with "~" without HOME and an entry of the user."""
     return Path(user_cache_dir("clopt"))
 
 

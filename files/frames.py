@@ -1,6 +1,6 @@
-"""Messages on a stream of bytes, such as a pipe or a socket: each follows its length.
+"""Messages on a stream of bytes, such as a pipe or a socket, each after its length.
 
-The length is a number of eight bytes, the lowest first.
+The length has eight bytes in little-endian order.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ _LENGTH = struct.Struct("<Q")
 
 
 def send_frame(stream: IO[bytes], content: bytes) -> None:
-    """Send a message at once."""
+    """Send a message and flush the stream."""
     stream.write(_LENGTH.pack(len(content)) + content)
     stream.flush()
 
 
 class FrameError(EOFError):
-    """A message that is longer than it may be: the other side sends something else."""
+    """A message exceeds its maximum length: the other side does not send frames."""
 
 
 def receive_frame(stream: IO[bytes], most: int | None = None) -> bytes:
-    """The next message. Raises EOFError where the stream ends before its end.
+    """Return the next message. Raises EOFError if the stream ends before its end.
 
     Raises FrameError for more than `most` bytes.
     """

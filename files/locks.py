@@ -13,7 +13,7 @@ from pathlib import Path
 from .reading import NO_LINKS
 
 _MOST_WAIT = 60.0
-"""Seconds for a lock, which is held while a file is written."""
+"""Maximum seconds to wait for a lock, which is held while a file is written."""
 _LOOK = 0.01
 
 if sys.platform == "win32":
@@ -39,10 +39,10 @@ else:
 
 @contextmanager
 def lock_beside(path: Path) -> Generator[None]:
-    """Hold the lock of a file, which is a hidden file beside it and stays there.
+    """Hold the lock of a file: a hidden file beside it, which stays there.
 
-    The file itself can be replaced meanwhile. Raises OSError where the lock cannot be made, and
-    TimeoutError, one of those, where another process keeps it for a minute.
+    The file itself can be replaced meanwhile. Raises OSError if the lock cannot be made;
+    TimeoutError, an OSError, if another process keeps it for a minute.
     """
     lock = path.with_name(f".{path.name}.lock")
     # Following a link in a downloaded archive would create a file elsewhere.

@@ -8,12 +8,12 @@ from importlib.resources.abc import Traversable
 
 
 def read_text(module: str, path: str) -> str:
-    """The text of a file, by its path from the folder of a module."""
+    """Return the text of a file, by its path from the folder of a module."""
     return _beside(module, path).read_text(encoding="utf-8")
 
 
 def read_sources(module: str, folder: str) -> dict[str, str]:
-    """The C files in a folder next to a module, by their paths relative to it."""
+    """Return the C files in a folder next to a module, by their paths relative to it."""
     return dict(sorted(_sources(_beside(module, folder), "", (".c", ".h"))))
 
 

@@ -11,7 +11,7 @@ from ..passes.locations import node_name
 
 
 def names_of(program: cl.ProgramOp, ops: Sequence[cl.Command]) -> list[str]:
-    """The name of each command: a kernel, a copy, `toy.product @toy_0[3]`."""
+    """Return the name of each command: a kernel, a copy, `toy.product @toy_0[3]`."""
     graphs = {name: graph.commands for name, graph in cl.graphs_in(program).items()}
     names: list[str] = []
     for op in ops:
@@ -27,6 +27,6 @@ def names_of(program: cl.ProgramOp, ops: Sequence[cl.Command]) -> list[str]:
 
 
 def title(op: Operation, kernel: str) -> str:
-    """The name of a command's node, else that of its kernel."""
+    """Return the name of a command's node, or else of its kernel."""
     name = node_name(op)
     return kernel if name == op.name else name

@@ -47,18 +47,18 @@ class QuantizedValue:
 
     @property
     def saturation(self) -> float:
-        """The share of elements at an end of int8."""
+        """The fraction of elements at either end of int8."""
         return self.saturated / self.elements if self.elements else 0.0
 
 
 @dataclass
 class QuantizationReport:
-    """The values of a network that became int8, in its order, then its results."""
+    """The int8 values of a network, in its order, then its results."""
 
     values: list[QuantizedValue] = field(default_factory=list[QuantizedValue])
 
     def to_json(self) -> str:
-        """One object for each value."""
+        """Return a JSON object for each value."""
         rows = [
             {
                 "name": value.name,

@@ -187,7 +187,7 @@ def _note_report(options: argparse.Namespace, report: Path) -> None:
 
 
 def _library_name(options: argparse.Namespace, source: ModelSource) -> str | None:
-    """The name of the C library to write, None for another output."""
+    """Return the name of the C library to write; None for another kind of output."""
     if options.emit == "c":
         return check_model_name(options.name) if options.name else model_name(source.stem)
     if options.name:

@@ -65,7 +65,7 @@ MEMORY_LIMIT: Option = (
 
 
 def make_parser(tool: str, purpose: str | None, examples: str, *options: Options) -> ArgumentParser:
-    """The parser of a command line, with examples below its `--help`."""
+    """Return the parser of a command line, with examples below its `--help`."""
     sentence = (purpose or "").partition(": ")[2].strip()
     parser = ArgumentParser(
         tool,
@@ -79,12 +79,12 @@ def make_parser(tool: str, purpose: str | None, examples: str, *options: Options
 
 
 def example_text(examples: str) -> str:
-    """The end of a `--help`."""
+    """Return the text at the end of a `--help`."""
     return f"examples:\n{indent(examples, '  ')}"
 
 
 def version_option(tool: str) -> Options:
-    """The row of argparse that prints the version."""
+    """Return the row of argparse that prints the version."""
     return [
         (
             ("-v", "--version"),
@@ -102,7 +102,7 @@ _FACT = re.compile(r"[a-z_0-9]+=")
 
 
 def gather_target(args: Sequence[str] | None) -> list[str]:
-    """The arguments, or those of the process, with `--target NAME FACT=VALUE ...` as two words."""
+    """Return arguments, or the process's, with `--target NAME FACT=VALUE ...` as two words."""
     # argparse would take the facts for files.
     gathered: list[str] = []
     in_target = False
@@ -159,7 +159,7 @@ class user_errors:
 
 
 def full_text(error: CloptError) -> str:
-    """The sentence of an error and its notes, such as the line of a file with a caret."""
+    """Return an error's sentence with its notes, such as the line of a file with a caret."""
     return "\n".join([for_options(error), *getattr(error, "__notes__", [])])
 
 
@@ -182,7 +182,7 @@ def progress(message: str) -> Generator[None]:
 
 @contextmanager
 def about(name: str) -> Generator[None]:
-    """Errors of the body name the file, unless they do already."""
+    """Add the file's name to errors of the body that do not have it yet."""
     try:
         yield
     except CloptError as error:
@@ -196,13 +196,13 @@ STDIN = "-"
 
 
 def is_onnx(content: bytes) -> bool:
-    """Whether the content of stdin is an ONNX model, not MLIR text."""
+    """Return whether the content of stdin is an ONNX model, not MLIR text."""
     # The tag of `ir_version`, which every model has; text has no backspaces.
     return b"\x08" in content
 
 
 def read_bytes(path: str | None) -> bytes:
-    """The content of an input file, or of stdin when there is no path."""
+    """Return the content of an input file, or of stdin if there is no path."""
     if path is None:
         return sys.stdin.buffer.read()
     try:

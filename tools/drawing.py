@@ -58,7 +58,7 @@ class Label:
     text: str
     size: float = 12
     anchor: str = "middle"
-    """Which part of the text is at `x`: start, middle or end."""
+    """The part of the text that lies at `x`: start, middle or end."""
     colour: str = INK
     upright: bool = False
 
@@ -68,7 +68,7 @@ Shape: TypeAlias = Box | Stroke | Label
 
 @dataclass(frozen=True)
 class Drawing:
-    """Shapes on paper of a colour, or on none, the later ones on top.
+    """Shapes on a background of one colour, or on none; later ones lie on top.
 
     In an SVG inside of a page, colours may be CSS variables; PNG needs true ones.
     """
@@ -80,18 +80,18 @@ class Drawing:
 
 
 def text_width(text: str, size: float) -> float:
-    """The approximate width of a text."""
+    """Return the approximate width of a text."""
     return len(text) * size * LETTER
 
 
 def round_step(step: float) -> float:
-    """The next of 1, 2, 5, 10 and so on, of any power of ten: the step of an axis."""
+    """Return the next larger step of an axis: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(step))
     return next(power * f for f in (1, 2, 5, 10) if power * f >= step * (1 - 1e-9))
 
 
 def to_svg(drawing: Drawing) -> str:
-    """An SVG document; the same drawing always gives the same text."""
+    """Return an SVG document; the same drawing always gives the same text."""
     size = f"{drawing.width} {drawing.height}"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
@@ -134,7 +134,7 @@ def _svg_shape(shape: Shape) -> str:
 
 
 def to_png(drawing: Drawing) -> bytes:
-    """The same as PNG. Needs pillow."""
+    """Return the drawing as PNG. Needs pillow."""
     from PIL import Image, ImageDraw
 
     picture = Image.new("RGB", (drawing.width * _SCALE, drawing.height * _SCALE), drawing.paper)

@@ -21,7 +21,7 @@ _PATTERN = re.compile(r"\{\{(.*?)\}\}")
 
 
 class Diagnostic(NamedTuple):
-    """Something the compiler said: an error or a remark, at a line of the input or at none."""
+    """A diagnostic of the compiler: an error or a remark, at a line of the input or at none."""
 
     kind: str
     line: int | None
@@ -41,13 +41,13 @@ class Expectation:
     pattern: re.Pattern[str]
 
     def matches(self, diagnostic: Diagnostic) -> bool:
-        """Whether `diagnostic` is the announced one."""
+        """Return whether `diagnostic` is the announced one."""
         same_place = (self.kind, self.line) == (diagnostic.kind, diagnostic.line)
         return same_place and self.pattern.search(diagnostic.sentence) is not None
 
 
 def expectations(source: Source) -> Iterator[Expectation | str]:
-    """The diagnostics that the comments of `source` announce; complaints about unreadable ones.
+    """Yield the diagnostics that the comments of `source` announce, and complaints about bad ones.
 
     `@+N` and `@-N` count lines from the comment. `@above` and `@below` are the nearest lines
     without such a comment. `@unknown` is for diagnostics that belong to no line. With `-re`,
@@ -78,7 +78,7 @@ def expectations(source: Source) -> Iterator[Expectation | str]:
 
 
 def _line(where: str, number: int, comments: dict[int, re.Match[str]]) -> int | None:
-    """The line that a comment on line `number` means, both counted from 0."""
+    """Return the line that a comment on line `number` means; both count from 0."""
     if where == "unknown":
         return None
     if where not in ("above", "below"):
@@ -99,7 +99,7 @@ def _pattern(text: str, has_patterns: bool) -> re.Pattern[str]:
 
 
 def check(source: Source, diagnostics: Sequence[Diagnostic]) -> list[str]:
-    """Complaints: a diagnostic that was not announced, an announced one that was not produced."""
+    """Return complaints about diagnostics that were not announced, or not produced."""
     found = list(expectations(source))
     complaints = [item for item in found if isinstance(item, str)]
     pending = [item for item in found if isinstance(item, Expectation)]

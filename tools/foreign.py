@@ -16,7 +16,7 @@ _OURS = (__name__.partition(".")[0], "xdsl")
 
 
 def is_ours(pass_: ModulePass) -> bool:
-    """Whether a pass belongs to clopt, or to xDSL, whose passes our pipelines run."""
+    """Return whether a pass belongs to clopt, or to xDSL, whose passes our pipelines run."""
     return type(pass_).__module__.partition(".")[0] in _OURS
 
 

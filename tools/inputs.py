@@ -33,7 +33,7 @@ class ImageScaling:
 
 
 def random_input(spec: TensorInfo, rng: np.random.Generator) -> Array:
-    """Numbers that are legal for most models.
+    """Return numbers that are legal for most models.
 
     Standard normal for floats and the whole range of 8-bit integers. Wider integers are 0 or 1,
     which are valid as an index, a token and a mask.
@@ -50,7 +50,7 @@ def random_input(spec: TensorInfo, rng: np.random.Generator) -> Array:
 def collect_inputs(
     specs: Sequence[TensorInfo], items: Sequence[str], seed: int, scaling: ImageScaling
 ) -> dict[str, Array]:
-    """One array for each input of the model: from `--input`, or else random numbers."""
+    """Return an array for each input of the model: from `--input`, or random numbers."""
     known = {spec.name: spec for spec in specs}
     given: dict[str, Array] = {}
     for item in items:
@@ -77,7 +77,7 @@ def dims_of_inputs(error: OpenDimensionsError, items: Sequence[str]) -> dict[str
 
 
 def _given_shapes(items: Sequence[str], inputs: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """The shapes of the arrays of `--input`, by the names of inputs; images have any size."""
+    """Return the shapes of the arrays of `--input`, by input; images have any size."""
     shapes: dict[str, tuple[int, ...]] = {}
     for item in items:
         name, file = _split(item)
@@ -92,7 +92,7 @@ def _given_shapes(items: Sequence[str], inputs: Sequence[str]) -> dict[str, tupl
 
 
 def _split(item: str) -> tuple[str, Path]:
-    """The name, which may be empty, and the file of an `--input`."""
+    """Return the name, which may be empty, and the file of an `--input`."""
     name, equals, file = item.partition("=")
     return (name, Path(file)) if equals else ("", Path(item))
 
@@ -129,7 +129,7 @@ def _checked(name: str, array: Array, known: Mapping[str, TensorInfo], file: Pat
 
 
 def read_image(file: Path, spec: TensorInfo, scaling: ImageScaling) -> Array:
-    """An image as the input `spec`: resized to its height and width, scaled for float inputs.
+    """Return an image as the input `spec`: resized to its extents, scaled for float inputs.
 
     The channels are axis 1 (NCHW) when that axis has 1, 3 or 4 entries, else the last (NHWC).
     """
@@ -159,7 +159,7 @@ def read_image(file: Path, spec: TensorInfo, scaling: ImageScaling) -> Array:
 
 
 def parse_numbers(text: str) -> tuple[float, ...]:
-    """Comma-separated finite numbers, for `--mean` and `--std`."""
+    """Return comma-separated finite numbers, for `--mean` and `--std`."""
     try:
         numbers = tuple(float(part) for part in text.split(","))
     except ValueError:

@@ -25,7 +25,7 @@ _CONSTANT = re.compile(r'dense<(?:\[[^>]*\]|"0x[0-9A-F]*")>( : \w+<((?:\d+x)*))'
 
 
 def elide(text: str, larger_than: int) -> str:
-    """IR without the values of constants of more than `larger_than` elements."""
+    """Return IR without the values of constants of more than `larger_than` elements."""
     # Works on the text, because operations may print their constants in any way.
 
     def shorten(constant: re.Match[str]) -> str:
@@ -37,7 +37,7 @@ def elide(text: str, larger_than: int) -> str:
 
 
 def module_text(module: ModuleOp, elide_larger_than: int | None) -> str:
-    """The module as text, without constants of more than `elide_larger_than` elements."""
+    """Return the module as text, without constants of more than `elide_larger_than` elements."""
     with abbreviated_target(module):
         text = str(module)
     return (text if elide_larger_than is None else elide(text, elide_larger_than)) + "\n"
@@ -102,7 +102,7 @@ class Instrument:
 
 
 def print_times(times: list[tuple[str, float]]) -> None:
-    """A table of seconds and shares on stderr."""
+    """Print a table of seconds and shares on stderr."""
     total = sum(seconds for _, seconds in times)
     rows = table("step", "seconds", "share")
     for column in rows.columns[1:]:

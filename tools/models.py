@@ -106,7 +106,7 @@ class ModelSource:
 
     @classmethod
     def of(cls, name: str) -> ModelSource:
-        """Raises CloptError where there is no such file, and for text that is no module."""
+        """Read the model. Raises CloptError for a missing file and for text that is no module."""
         if name == STDIN:
             content, name = read_bytes(None), "<stdin>"
             if not content.strip():

@@ -260,7 +260,7 @@ class CloptMain(xDSLOptMain):
 
     @property
     def _file(self) -> str | None:
-        """The path of the input, None for stdin."""
+        """The path of the input; None for stdin."""
         return None if self.args.input_file == STDIN else self.args.input_file
 
     def _frontend(self, content: bytes) -> str:
@@ -298,7 +298,7 @@ class CloptMain(xDSLOptMain):
         return SourceModule(module, piece.source)
 
     def _compile(self, piece: _Piece, diagnostics: list[Diagnostic]) -> str:
-        """The output for one piece of the input; remarks of its passes go to `diagnostics`."""
+        """Return the output for a piece of the input; add its passes' remarks to `diagnostics`."""
         with piece.instrument.timed("read"):
             source = self._read(piece)
             if not self.args.disable_verify:
@@ -366,7 +366,7 @@ class CloptMain(xDSLOptMain):
 def _choosing_plans(
     passes: Sequence[ModulePass], flag: str, **options: Any
 ) -> tuple[ModulePass, ...]:
-    """The passes with options of `tir-choose-plan` that a flag stands for."""
+    """Return the passes with options of `tir-choose-plan` that a flag stands for."""
     from ..passes.tir.choose_plan import TIRChoosePlanPass
 
     if not any(isinstance(each, TIRChoosePlanPass) for each in passes):
@@ -377,7 +377,7 @@ def _choosing_plans(
 
 
 def _tuned(passes: Sequence[ModulePass], database: str) -> tuple[ModulePass, ...]:
-    """The passes that choose layouts, fusions or plans, with a tuning database."""
+    """Return the passes; those that choose layouts, fusions or plans get a tuning database."""
     from ..passes.nn.choose import NNChoosePass
     from ..passes.tir.choose_plan import TIRChoosePlanPass
     from ..passes.tir.join_strips import TIRJoinStripsPass

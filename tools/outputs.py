@@ -15,7 +15,7 @@ from .console import write_user_file, writing
 from .inputs import Array
 
 _LONGEST_NAME = 240
-"""Bytes; file systems allow 255."""
+"""Maximum bytes of a file's name; file systems allow 255."""
 
 
 def check_output(path: Path, names: Sequence[str]) -> None:

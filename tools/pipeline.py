@@ -17,7 +17,7 @@ PassFactories = Mapping[str, Callable[[], type[ModulePass]]]
 
 
 def parse_passes(text: str, available: PassFactories) -> tuple[ModulePass, ...]:
-    """The passes that `text` names, in order; a named pipeline stands for its passes."""
+    """Return the passes that `text` names, in order; a named pipeline stands for its passes."""
     try:
         specs = tuple(parse_pipeline(text))
     except ArgSpecParseError as error:
@@ -44,7 +44,7 @@ def _expand(spec: ArgSpec, available: PassFactories) -> Iterable[ModulePass]:
 
 
 def print_passes(passes: PassFactories) -> None:
-    """Tables of the named pipelines and of `passes`, each with its first sentence."""
+    """Print tables of the named pipelines and of `passes`, each with its first sentence."""
     from ..passes.pipelines import PIPELINES
 
     console = terminal()

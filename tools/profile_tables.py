@@ -45,7 +45,7 @@ def print_profile(console: Console, profile: Profile) -> None:
 
 
 def profile_facts(profile: Profile) -> dict[str, object]:
-    """Return what the tables tell, with all rows and without rounding."""
+    """Return the figures of the tables, with all rows and without rounding."""
     return {
         "runs": profile.runs,
         "nanoseconds": profile.nanoseconds,

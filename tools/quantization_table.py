@@ -10,7 +10,7 @@ from .tables import table
 
 
 def quantization_table(report: QuantizationReport) -> Table:
-    """One line for each value in int8, in the network's order, then one for each result."""
+    """Return a table: a row for each int8 value, in the network's order, then for each result."""
     rows = table("value", "scale", "saturated", "SQNR dB", "error", title="int8 beside float")
     for value in report.values:
         rows.add_row(

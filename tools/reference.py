@@ -1,4 +1,4 @@
-"""Comparing our outputs with those of another engine."""
+"""Compare our outputs with those of another engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .inputs import Array
 
 
 class Difference(NamedTuple):
-    """How far two arrays are apart."""
+    """The distance between two arrays."""
 
     absolute: float
     """The largest difference of two elements."""
@@ -31,7 +31,7 @@ _TOLERANCES: dict[Attribute, float] = {f16: 1e-2, f32: 1e-4, f64: 1e-10}
 
 
 def difference(ours: Array, reference: Array) -> Difference:
-    """The difference of two arrays; infinite where types, shapes, NaNs or infinities disagree."""
+    """Return the difference; infinite if types, shapes, NaNs or infinities disagree."""
     if (ours.shape, ours.dtype) != (reference.shape, reference.dtype):
         return _FAR
     if not ours.size or (ours.dtype.kind != "f" and np.array_equal(ours, reference)):
@@ -51,7 +51,7 @@ def difference(ours: Array, reference: Array) -> Difference:
 
 
 def tolerance(dtype: np.dtype[Any], module: ModuleOp) -> float:
-    """The relative error that an output of type `dtype` of a compiled module may have.
+    """Return the relative error that an output of type `dtype` of a compiled module may have.
 
     Whole numbers and booleans are exact. A float may have the error of the narrowest float type
     that the module computes with, because the model has it or because of its precision.
@@ -63,7 +63,7 @@ def tolerance(dtype: np.dtype[Any], module: ModuleOp) -> float:
 
 
 def _element_types(module: ModuleOp) -> Iterator[Attribute]:
-    """The types of all values, and those of the elements of buffers, images and tensors."""
+    """Yield the types of all values, and of the elements of buffers, images and tensors."""
     for op in module.walk():
         blocks = (block for region in op.regions for block in region.blocks)
         for value in (*op.results, *(argument for block in blocks for argument in block.args)):
@@ -71,7 +71,7 @@ def _element_types(module: ModuleOp) -> Iterator[Attribute]:
 
 
 def run_onnxruntime(model: Path | bytes, inputs: Mapping[str, Array]) -> Sequence[Array]:
-    """The outputs of onnxruntime's CPU provider."""
+    """Return the outputs of onnxruntime's CPU provider."""
     try:
         # Through importlib: onnxruntime has no types.
         onnxruntime: Any = import_module("onnxruntime")

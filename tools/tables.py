@@ -16,7 +16,7 @@ from rich.text import Text
 from ..messages.printable import printable
 
 _PIPED_WIDTH = 200
-"""Columns of an output that is no terminal, unless COLUMNS says otherwise: wide enough for all."""
+"""Width of an output that is not a terminal, unless COLUMNS is set: wide enough for all tables."""
 
 _TRAILING_SPACES = re.compile(r" +$", re.MULTILINE)
 
@@ -41,7 +41,7 @@ class _TableConsole(Console):
 
 
 def terminal(stderr: bool = False) -> Console:
-    """A console for tables, wide enough for all columns where the output is no terminal."""
+    """Return a console for tables, wide enough for all columns if the output is not a terminal."""
     # Names of tensors and files may look like markup.
     plain = partial(_TableConsole, stderr=stderr, markup=False, emoji=False)
     console = plain()
@@ -50,7 +50,7 @@ def terminal(stderr: bool = False) -> Console:
 
 
 def table(*columns: str, title: str | None = None, cut: Collection[str] = ()) -> Table:
-    """An empty table in the style of all our tools.
+    """Return an empty table in the style of all our tools.
 
     With `cut`, rows have one line each: the texts of those columns (`cut_text`) get shorter where
     the terminal is too narrow, and no other.
@@ -62,5 +62,5 @@ def table(*columns: str, title: str | None = None, cut: Collection[str] = ()) ->
 
 
 def cut_text(text: str) -> Text:
-    """A cell that stays in its line and ends in an ellipsis where the terminal is too narrow."""
+    """Return a cell of one line, cut with an ellipsis if the terminal is too narrow."""
     return Text(printable(text), no_wrap=True, overflow="ellipsis")

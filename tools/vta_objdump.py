@@ -23,11 +23,11 @@ OPTIONS: Options = [
 ]
 
 _COLUMN = 96
-"""Where the counters of the queues stand, where an instruction leaves room."""
+"""The column of the queues' counters, if the instruction before it leaves room."""
 
 
 def listing(file: StreamFile) -> Iterator[str]:
-    """The lines of a dump: symbols, instructions with the tokens after each, micro-ops."""
+    """Yield the lines of a dump: symbols, instructions with the tokens after each, micro-ops."""
     yield f"// configuration {file.config.name}"
     for symbol in file.symbols:
         yield f"// %{printable(symbol.name)} : {symbol.kind}, {symbol.elements} elements"

@@ -1,4 +1,4 @@
-"""Tries plans on a board without Python, where the runner in C runs what this process compiles."""
+"""Try plans on a board without Python: its runner, in C, runs what this process compiles."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ _VERSION = 1
 _HELLO, _LOAD, _WRITE, _RUN, _READ = range(5)
 _TCP = "tcp://"
 _PATIENCE = 10.0
-"""Seconds within which a runner at a port says what it is."""
+"""Seconds within which a runner at a port must identify itself."""
 _START = 60.0
-"""Seconds within which a command has started one, as by ssh."""
+"""Seconds within which a command, such as ssh, must start a runner."""
 _MOST_TEXT = 1 << 16
-"""Bytes of an answer, without the times or the tensor in it."""
+"""Maximum bytes of an answer, not counting its times or its tensor."""
 _MOST_COMMANDS = 1 << 12
-"""Of a program, whose times an answer has."""
+"""Maximum commands of a program; an answer has a time for each."""
 _WARM_UP = 3
 
 _LOST = "The runner ended, or the connection to it."
 
 
 class Board(MeasuringInstrument):
-    """Tries plans by a runner: at `tcp://host:port`, or one that a command line starts.
+    """Tries plans through a runner: one at `tcp://host:port`, or one that a command starts.
 
-    The command's stdin and stdout are the runner's, as those of `ssh board ./clopt_runner` are.
+    The command's stdin and stdout are the runner's, as with `ssh board ./clopt_runner`.
     """
 
     takes_turns = False
-    """The runner knows one program at a time, and would build it anew for each turn."""
+    """The runner holds one program at a time and would rebuild it for each turn."""
 
     def __init__(self, address: str) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Board(MeasuringInstrument):
         return f"the board {self.address}"
 
     def device(self) -> Device:
-        """The board's device. Raises CloptError where no runner answers or it has none."""
+        """Return the board's device. Raises CloptError without a runner or a device there."""
         try:
             return self._connected().device
         except (FrameError, ValueError) as error:
@@ -75,7 +75,7 @@ class Board(MeasuringInstrument):
             ) from error
 
     def measure(self, trial: Trial, turns: Turns) -> Result:
-        """Try a plan; if the runner was lost at it and has run others before, once more."""
+        """Try a plan; if the connection to the runner is lost, try it once more."""
         device = self.device()
         for _ in range(2):
             with suppress(OSError, EOFError):
@@ -138,7 +138,7 @@ class _Runner:
             self._socket.settimeout(None)
 
     def load(self, program: bytes) -> None:
-        """Build a program, in place of the one before."""
+        """Build a program, which replaces the previous one."""
         self._ask(number(_LOAD) + program)
 
     def write(self, tensor: int, content: bytes) -> None:
@@ -146,12 +146,12 @@ class _Runner:
         self._ask(numbers(_WRITE, tensor) + sized(content))
 
     def run(self, runs: int) -> list[int]:
-        """Run the program; the nanoseconds of each command of each run."""
+        """Run the program; return the nanoseconds of each command, run by run."""
         answer = self._ask(numbers(_RUN, runs), 8 * runs * _MOST_COMMANDS)
         return [int(each) for each in np.frombuffer(answer, "<u8")]
 
     def read(self, tensor: int, count: int) -> bytes:
-        """The bytes of a tensor, of which there are so many."""
+        """Return the bytes of a tensor that has `count` of them."""
         return _texts(self._ask(numbers(_READ, tensor), count))[0]
 
     def close(self) -> None:
@@ -166,7 +166,7 @@ class _Runner:
                 self._process.wait(timeout=_PATIENCE)
 
     def _interrupt(self) -> None:
-        """End what waits for the runner."""
+        """Unblock all reads and writes that wait for the runner."""
         if self._process is not None:
             self._process.kill()
         if self._socket is not None:
@@ -185,7 +185,10 @@ class _Runner:
         return Device(f"{name} ({platform})", driver)
 
     def _ask(self, request: bytes, most: int = 0) -> bytes:
-        """The answer to a request, with `most` bytes of data. CloptError with its sentence."""
+        """Return the answer to a request, which may carry `most` bytes of data.
+
+        Raises CloptError with the runner's message.
+        """
         send_frame(self._out, request)
         answer = receive_frame(self._in, most + _MOST_TEXT)
         if int.from_bytes(answer[:8], "little"):
@@ -234,7 +237,7 @@ def _words(command: str) -> list[str]:
 
 
 def _texts(content: bytes) -> list[bytes]:
-    """The texts of an answer, each behind its length."""
+    """Return the texts of an answer, each of which follows its length."""
     found: list[bytes] = []
     while content:
         end = 8 + int.from_bytes(content[:8], "little")

@@ -1,7 +1,6 @@
-"""Measures kernels of a network in the ways in which it may compute them: in layouts, in forms.
+"""Measure the kernels of a network in each layout or form that it could use.
 
-A kernel in one way is lowered alone, and its time is that of its launches with the plans that clopt
-chooses by itself.
+Each variant of a kernel is lowered alone. Its time is that of its launches with default plans.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ from .tasks import tasks_of
 from .trial import Machines, Result, Task, Trial
 
 Kind: TypeAlias = Literal["layouts", "form"]
-"""What is chosen: the field of its records."""
+"""What is chosen, named like the field of its records."""
 
 _RUNS = 60
-"""Timed launches of a trial, at the most."""
+"""Maximum timed launches of a trial."""
 
 
 class Choice(Protocol):
-    """A way in which a network may compute a kernel."""
+    """One way to compute a kernel: in certain layouts or in a form."""
 
     kind: ClassVar[Kind]
 
     @property
     def key(self) -> tuple[str, str]:
-        """What is computed, and the way, in words: `kernel` and `tried` of its records."""
+        """What is computed and how: `kernel` and `tried` of its records."""
         ...
 
     @property
@@ -50,21 +49,21 @@ class Choice(Protocol):
 
     @property
     def is_default(self) -> bool:
-        """Whether the network computes it so, by the model."""
+        """Whether this is the cost model's choice."""
         ...
 
     def tasks(self) -> list[Task]:
-        """Its launches, with caches as cold as in the network."""
+        """Return its launches, with caches as cold as in the network."""
         ...
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a device said of a kernel computed in one way."""
+    """The results of a kernel that was computed in one way."""
 
     choice: Choice
     results: Sequence[Result]
-    """Of its launches; not empty."""
+    """One for each of its launches; not empty."""
     launches: Sequence[int]
     """How often each of them runs."""
 
@@ -74,13 +73,13 @@ class Measured:
         return next((result for result in self.results if result.microseconds is None), None)
 
     def microseconds(self, target: cl.Target) -> float:
-        """All launches together, with what further ones cost; none may have a fault."""
+        """Return the time of all launches, none with a fault, and the overhead of further ones."""
         further = sum(self.launches) - 1
         return self._sum(lambda result: 1.0) + further * target.launch_microseconds
 
     @property
     def noise(self) -> float:
-        """Half of the width of the interval, as a share of the time."""
+        """Half the width of the confidence interval, as a fraction of the time."""
         return self._sum(lambda result: result.noise or 0.0) / self._sum(lambda result: 1.0)
 
     def _sum(self, share: Callable[[Result], float]) -> float:
@@ -89,14 +88,14 @@ class Measured:
 
 
 class ChoiceJournal(Protocol):
-    """What keeps the times of kernels computed in several ways, and knows those of plans."""
+    """Stores the times of kernels computed in several ways; also knows those of plans."""
 
     def known(self, task: Task) -> Sequence[Result]:
-        """Results of earlier searches for plans of a kernel, on this device with this driver."""
+        """Return earlier results for a kernel's plans on this device with this driver."""
         ...
 
     def known_choices(self, kernel: str, target: cl.Target) -> set[str]:
-        """The ways in which this device has tried a kernel."""
+        """Return the ways in which this device has tried a kernel."""
         ...
 
     def note_choice(self, measured: Measured, target: cl.Target) -> None: ...
@@ -104,10 +103,10 @@ class ChoiceJournal(Protocol):
 
 @dataclass
 class ChoiceSession:
-    """Measures kernels in all ways that may pay, until the budget is spent."""
+    """Measures kernels in all promising ways until the budget is spent."""
 
     kernels: Sequence[Sequence[Choice]]
-    """The ways of each kernel, in the order in which kernels are measured."""
+    """The ways to compute each kernel, in the order of measurement."""
     target: cl.Target
     machines: Machines
     journal: ChoiceJournal
@@ -119,7 +118,7 @@ class ChoiceSession:
     """By the key of the kernel that was launched."""
 
     def run(self) -> None:
-        """Try what the journal does not know. What ends it early loses the kernel at hand only."""
+        """Try what the journal lacks. An interruption loses only the current kernel."""
         self._deadline = Deadline.after(self.budget.seconds)
         for choices in self.kernels:
             if self._is_spent():
@@ -132,7 +131,7 @@ class ChoiceSession:
         return self._deadline.is_over or (trials is not None and self.trials >= trials)
 
     def _measure(self, choices: Iterable[Choice]) -> None:
-        """Try a kernel in all ways at once, or in those for which there is time."""
+        """Try a kernel in all ways at once, or in as many as time allows."""
         tasks: list[tuple[Choice, list[Task]]] = []
         for each in choices:
             kernel, tried = each.key
@@ -148,7 +147,7 @@ class ChoiceSession:
                 self.journal.note_choice(measured, self.target)
 
     def _try(self, tasks: Iterable[Task]) -> None:
-        """Find the results of default plans, where the journal has none."""
+        """Get the results of default plans, from the journal or from trials."""
         waiting: dict[str, Future[Result]] = {}
         for task in tasks:
             if task.kernel in self._known or task.kernel in waiting:
@@ -166,9 +165,9 @@ class ChoiceSession:
 
 
 def tasks_alone(module: ModuleOp, weights: Weights) -> list[Task]:
-    """The launches of a network that was cut out of a model, but those of its borders.
+    """Return the launches of a network cut out of a model, except those of its borders.
 
-    The module is as after `nn-fold-relayouts`. Caches are as cold as its own traffic leaves them.
+    The module has run `nn-fold-relayouts`. Caches are as cold as its own traffic leaves them.
     """
     ctx = CloptContext(weights=weights.subset(weights.keys()))
     PassPipeline((*REGIONS, *LOWER)).apply(ctx, module)
@@ -178,5 +177,5 @@ def tasks_alone(module: ModuleOp, weights: Weights) -> list[Task]:
 
 
 def as_cold(tasks: Iterable[Task], traffic: int) -> list[Task]:
-    """The tasks with caches through which so many bytes go between two launches of theirs."""
+    """Return the tasks with `traffic` bytes through the caches between two of their launches."""
     return [replace(task, traffic=max(0, traffic)) for task in tasks]

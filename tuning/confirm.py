@@ -1,4 +1,4 @@
-"""Whether plans that are faster alone are faster inside of their network, too."""
+"""Check whether plans that are faster alone are also faster in their network."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from .turns import CPU, Turns
 _ROUNDS = 9
 """Turns of each program."""
 _LEAST_ROUNDS = 3
-"""Turns of each even if time is up."""
+"""Turns of each program even if time is up."""
 _RUNS = 3
 """Inferences of a turn."""
 
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What a network takes with the plans that were chosen, beside the default ones."""
+    """The times of a network with its default plans and with the chosen ones."""
 
     before: Times
     after: Times
     refuted: Sequence[Result]
-    """For each plan that is no faster in the network, or all of them where the network as a whole
-    is slower: the time that this amounts to."""
+    """Plans that are no faster in the network, each with its corrected time; all plans if the
+    network as a whole is slower."""
 
 
 def confirm(
@@ -43,10 +43,10 @@ def confirm(
     tuned: CompiledModel,
     deadline: Deadline = NEVER,
 ) -> Confirmation:
-    """Let two programs of one network take turns, and compare their kernels.
+    """Run two programs of one network in turns, and compare their kernels.
 
-    `default` has the plans that clopt chooses by itself, `tuned` those of the outcomes. Kernels
-    that share a launch with others have no time of their own, and stand as they are.
+    `default` has clopt's own plans, `tuned` those of the outcomes. Kernels that share a launch
+    have no time of their own and keep their plans.
     """
     before, after = take_turns([default, tuned], deadline)
     least = _ratio(before.whole, after.whole)
@@ -68,9 +68,9 @@ def _ratio(before: Times, after: Times) -> float:
 
 
 def take_turns(models: Iterable[CompiledModel], deadline: Deadline = NEVER) -> list[Runs]:
-    """Let programs of one network take turns, fewer where time is up.
+    """Run programs of one network in turns, fewer of them if time is up.
 
-    Like trials, they have the device alone: no other tuner of the user works meanwhile.
+    As during trials, no other tuner of the user works on the device meanwhile.
     """
     found = list(map(Runs, models))
     with closing(Turns()) as turns:
@@ -95,7 +95,7 @@ class Runs:
 
     @property
     def resource(self) -> str:
-        """What it takes alone: see `Turns.alone`."""
+        """The resource that it needs alone: see `Turns.alone`."""
         is_cpu = cl.target_of(self._model.module).device_type == "cpu"
         return CPU if is_cpu else self._model.device_name
 
@@ -111,15 +111,15 @@ class Runs:
 
     @property
     def kernels(self) -> Mapping[str, Times]:
-        """All launches of a kernel in an inference, with those of its parts."""
+        """The times per inference of each kernel with its parts."""
         return {name: Times(values) for name, values in self._kernels.items()}
 
     def has(self, kernels: Iterable[str]) -> bool:
-        """Whether all of these kernels have launches of their own."""
+        """Return whether all of these kernels have launches of their own."""
         return set(kernels) <= set(self._names)
 
     def together(self, kernels: Iterable[str], launch_microseconds: float) -> Times:
-        """All launches of some kernels in an inference, and what the launches themselves cost."""
+        """Return the times per inference of some kernels, with the overhead of their launches."""
         names = {name for name in kernels if name in self._names}
         launches = sum(name in names for name in self._names) * launch_microseconds
         runs = zip(*(self._kernels[name] for name in sorted(names)), strict=True)
@@ -127,12 +127,12 @@ class Runs:
 
     @property
     def whole(self) -> Times:
-        """All commands of an inference."""
+        """The times of whole inferences."""
         return Times(self._wholes)
 
 
 def _kernels(model: CompiledModel) -> list[str]:
-    """For each command the kernel that a plan was chosen for."""
+    """Return for each command the kernel whose plan it carries out."""
     funcs = {op.sym_name.data: op for op in model.module.ops if isinstance(op, tir.FuncOp)}
     names: list[str] = []
     for command in cl.enqueued(model.executable.program):

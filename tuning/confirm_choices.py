@@ -1,4 +1,4 @@
-"""Whether forms and layouts whose kernels cost less alone make their network faster, too."""
+"""Check whether forms and layouts that make kernels faster also make their network faster."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _Key: TypeAlias = tuple[str, str]
 
 @dataclass
 class _Comparison:
-    """The networks of a model in the usual way and in the tuned one, where that is another."""
+    """The networks of a model that are tuned to other forms or layouts than the usual ones."""
 
     kind: Kind
     target: cl.Target
@@ -51,7 +51,7 @@ class _Comparison:
         after: Iterable[Record],
         deadline: Deadline,
     ) -> Confirmation | None:
-        """Compare the model with two databases, and note both times, unless they are known."""
+        """Compare the model with two databases and record both times, unless they are known."""
         known = {(record.kernel, record.tried) for record in _choices(journal)}
         if known.issuperset([*self.usual, *self.tuned]):
             return None
@@ -76,11 +76,10 @@ class _Comparison:
 def confirm_forms(
     model: Model, forms: Forms, journal: DatabaseJournal, deadline: Deadline = NEVER
 ) -> Confirmation | None:
-    """Let the model in its usual forms and in the tuned ones take turns, and note both times.
+    """Time the model in its usual forms and in the tuned ones, in turns; record both times.
 
-    Where the tuned ones are no faster, the usual ones stay from now on. None where the database
-    knows no faster ones, or where both were compared before. Plans and layouts are the default
-    ones.
+    If the tuned forms are no faster, the usual ones stay. Return None if the database has no faster
+    ones, or if both were compared before. Plans and layouts are the default ones.
     """
     networks = {tuned_forms.network_key(found) for found in forms.networks}
     alone = [r for r in _choices(journal) if r.form and r.kernel not in networks]
@@ -98,7 +97,7 @@ def confirm_forms(
 def confirm_layouts(
     model: Model, networks: Networks, journal: DatabaseJournal, deadline: Deadline = NEVER
 ) -> Confirmation | None:
-    """The same for layouts, in the forms that the database knows to be the best."""
+    """Do the same for layouts, in the best forms that the database has."""
     whole = {tuned_layouts.network_key(problem) for problem in networks.problems}
     found = _choices(journal)
     forms = [record for record in found if record.form]
@@ -116,19 +115,19 @@ def confirm_layouts(
 
 
 def compiled_by_choices(model: Model, journal: DatabaseJournal) -> CompiledModel:
-    """The model with the forms, layouts and fusions of a database, and with default plans."""
+    """Compile the model with the forms, layouts and fusions of a database, and default plans."""
     return _compiled(model, _choices(journal))
 
 
 def _choices(journal: DatabaseJournal) -> Sequence[Record]:
-    """All records of a database but those of plans."""
+    """Return all records of a database except those of plans."""
     if not journal.path.exists():
         return []
     return [record for record in TuningDatabase.read(journal.path).records if not record.plan]
 
 
 def _compiled(model: Model, found: Iterable[Record]) -> CompiledModel:
-    """The model with a database of these records."""
+    """Compile the model with a database of these records."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "choices.jsonl")
         path.touch()

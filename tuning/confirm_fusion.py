@@ -1,4 +1,4 @@
-"""Whether kernels that are faster joined, or apart, by their times are so in their network, too."""
+"""Check whether kernels that should be faster joined, or apart, are so in their network."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from .times import Times
 
 @dataclass(frozen=True)
 class FusionConfirmation:
-    """What a network takes with the pairs in question as the model has them, and the other way."""
+    """Times of a network with the pairs in question as the cost model has them, and reversed."""
 
     before: Times
     after: Times
     changed: int
-    """Pairs that are from now on not as the model has them."""
+    """Pairs that no longer follow the cost model."""
     pairs: int
 
 
 def confirm_fusion(
     model: Model, journal: DatabaseJournal, deadline: Deadline = NEVER
 ) -> FusionConfirmation | None:
-    """Let the model take turns with the pairs in question joined or apart, and note both times.
+    """Time the model with the pairs in question joined and apart, in turns; record both times.
 
-    In question are pairs that by this device's times should be other than the model has them. Each
-    keeps the way in which its kernels took less time in the network. All plans are those of the
-    database. None where no pair is in question.
+    A pair is in question if this device's times contradict the cost model. Each pair keeps the way
+    in which its kernels took less time in the network. All plans are those of the database. Return
+    None if no pair is in question.
     """
     if not journal.path.exists():
         return None
@@ -61,7 +61,7 @@ def confirm_fusion(
 
 
 def _records(pair: Pair, usual: Runs, other: Runs, journal: DatabaseJournal) -> list[Record]:
-    """The times of a pair both ways; none where its kernels share a launch with others."""
+    """Return the times of a pair both ways; none if its kernels share a launch with others."""
     joined, *parts = (kernel.sym_name.data for kernel in pair.kernels)
     joined_runs, apart_runs = (usual, other) if pair.pays else (other, usual)
     if not joined_runs.has([joined]) or not apart_runs.has(parts):
@@ -79,7 +79,7 @@ def _records(pair: Pair, usual: Runs, other: Runs, journal: DatabaseJournal) -> 
 def _compiled(
     model: Model, journal: DatabaseJournal, pairs: Sequence[Pair], *, is_usual: bool
 ) -> CompiledModel:
-    """The model with the plans of a database, and with some pairs as it has them, or otherwise."""
+    """Compile with a database's plans, and some pairs as the cost model has them or reversed."""
     keys = {pair.key for pair in pairs}
     known = TuningDatabase.read(journal.path).records
     kept = [record for record in known if not (record.fusion and record.kernel in keys)]
@@ -90,7 +90,7 @@ def _compiled(
 
 
 def _decided(pairs: Iterable[Pair], journal: DatabaseJournal, *, is_usual: bool) -> list[Record]:
-    """Records by which pairs are as the model has them, or otherwise."""
+    """Return records that keep pairs as the cost model has them, or reverse them."""
     return [
         records.record_of_fusion(pair, way, Times([time]), journal.device)
         for pair in pairs

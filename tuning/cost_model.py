@@ -1,9 +1,9 @@
-"""What a plan may take, learned from what others took on the device.
+"""A model of a plan's time, learned from the times of other plans on the device.
 
 Gradient-boosted trees (Friedman, "Greedy function approximation: a gradient boosting machine",
-2001) over the numbers of a plan and of its kernel, as in Chen et al., "Learning to optimize tensor
-programs" (2018). They rank the plans of one kernel: the target is the logarithm of the time by the
-time of the kernel's default.
+2001) over features of a plan and of its kernel, as in Chen et al., "Learning to optimize tensor
+programs" (2018). They rank the plans of one kernel: the target is the logarithm of the time divided
+by the time of the kernel's default.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Features: TypeAlias = Mapping[str, float]
 Table: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 LEAST = 24
-"""Measured plans from which on trees say something."""
+"""Measured plans without which no trees are grown."""
 
 _GROWTH = 1.25
-"""How many times the plans are known from which the trees were grown, before others are."""
+"""Growth of the number of measured plans after which the trees are grown anew."""
 
 _FAULTY = 3.0
-"""What a plan with a fault counts as: twenty times the default's time."""
+"""Target of a plan with a fault: twenty times the default's time."""
 
 
 def features_of(plan: tir.Plan, cost: float | None, kernel: Features) -> dict[str, float]:
-    """The numbers of a plan by name: logarithms of sizes, places of words, the kernel's own."""
+    """Return the features of a plan by name: logarithms of sizes, words, those of the kernel."""
     found = {f"rule {plan.rule}": 1.0, **kernel}
     if cost is not None:
         found["cost"] = log(1 + cost)
@@ -48,7 +48,7 @@ def features_of(plan: tir.Plan, cost: float | None, kernel: Features) -> dict[st
 
 
 class _Trees(Protocol):
-    """What scikit-learn, which has no types, gives us."""
+    """The methods of scikit-learn's trees, which have no types of their own."""
 
     def fit(self, rows: Table, targets: Table) -> object: ...
     def predict(self, rows: Table) -> Table: ...
@@ -64,14 +64,14 @@ def _regressor() -> Callable[..., _Trees]:
 
 
 def _one_thread() -> AbstractContextManager[object]:
-    """While trees grow, other cores may be timing kernels."""
+    """Keep numpy and the trees on one thread, since other cores may be timing kernels."""
     limits: Callable[..., AbstractContextManager[object]]
     limits = getattr(import_module("threadpoolctl"), "threadpool_limits")
     return limits(1)
 
 
 class CostModel:
-    """Learns from one plan after another, and says which of others it would try first."""
+    """Learns from measured plans one by one, and ranks others by their expected time."""
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
@@ -82,12 +82,12 @@ class CostModel:
         self._learned = 0
 
     def add(self, features: dict[str, float], ratio: float | None) -> None:
-        """A plan that took `ratio` of its default's time; None for one with a fault."""
+        """Add a plan that took `ratio` times its default's time; None is a fault."""
         self._rows.append(features)
         self._targets.append(_FAULTY if ratio is None else min(log(ratio), _FAULTY))
 
     def predict(self, plans: Sequence[dict[str, float]]) -> Table | None:
-        """The logarithm of each plan's time by its default's; None before enough is known."""
+        """Return the logarithm of each plan's time over its default's; None with too few plans."""
         if len(self._rows) < LEAST:
             return None
         if self._trees is None or len(self._rows) > _GROWTH * self._learned:

@@ -1,7 +1,7 @@
 """The end of a search that has a time limit.
 
-A search looks at its deadline before each step, and at what is under way while it waits. What no
-look can end in time, such as compiling a large model, is interrupted as Ctrl-C would do it.
+A search checks its deadline before each step and while it waits for trials. Work that does not
+check, such as compiling a large model, is interrupted as if by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 GRACE = 10.0
-"""Seconds that what is under way at the end may still take."""
+"""Seconds that trials under way at the deadline may still take."""
 
 
 class TimeIsUpError(KeyboardInterrupt):
-    """Raised in the middle of anything; like Ctrl-C it is no Exception, so nothing swallows it."""
+    """Raised at any point; like KeyboardInterrupt no Exception, so nothing swallows it."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """Return the deadline in so many seconds; None is no limit."""
+        """Return the deadline `seconds` from now; None is no limit."""
         return cls() if seconds is None else cls(time.monotonic() + seconds)
 
     @property
@@ -47,10 +47,10 @@ class Deadline:
         return self.left == 0
 
     def in_time(self, waiting: Mapping[Future[T], Future[Any]]) -> Generator[Future[T]]:
-        """Yield futures as they get results, in time.
+        """Yield futures as they complete, until the deadline.
 
-        `waiting` has the trial that each waits for. At the end, trials that have not begun are
-        cancelled, and the others get `GRACE` seconds; what has no result then is left out.
+        `waiting` maps each to the trial that it waits for. At the deadline, trials that have not
+        begun are cancelled, and the others get `GRACE` seconds; the rest is left out.
         """
         open_ = set(waiting)
         for seconds in (self.left, GRACE):
@@ -66,7 +66,7 @@ class Deadline:
     def enforced(self) -> Generator[None]:
         """Raise TimeIsUpError in the main thread `GRACE` seconds after the end.
 
-        A call of a driver that does not return is not interrupted, and nothing is on Windows.
+        A driver's call that does not return is not interrupted; on Windows nothing is.
         """
         if self.left is None or current_thread() is not main_thread() or not _CAN_INTERRUPT:
             yield

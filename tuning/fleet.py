@@ -1,9 +1,9 @@
-"""Plans tried by workers on any number of machines, which a scheduler of dask.distributed knows.
+"""Try plans on the workers of a scheduler of dask.distributed, on any number of machines.
 
 The scheduler spreads trials over workers of one kind of device and gives those of a lost worker to
-others. Where it ends itself, its workers and this side wait for the next one at its address, and
-each trial that has no result yet is tried again. The first result of a trial is the only one.
-Without workers for `_MOST_LONELY` seconds, all trials end with a sentence.
+others. If the scheduler itself ends, its workers and this side wait for the next one at its
+address, and each trial without a result is tried again. Only the first result of a trial counts.
+After `_MOST_LONELY` seconds without workers, all trials end with an error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .worker_main import failed
 T = TypeVar("T")
 
 _PATIENCE = 10.0
-"""Seconds within which a scheduler answers that is there."""
+"""Seconds within which a running scheduler answers."""
 
 _ATTEMPT = 4.0
 """Seconds of one attempt at connecting; less than half of `_PATIENCE`, so that a second fits."""
@@ -44,10 +44,10 @@ _MOST_LONELY = 300.0
 """Seconds without a worker of the device after which all trials are given up."""
 
 _MOST_SECONDS = 3600.0
-"""Of a trial. Workers end it long before; this is for a worker that answers its scheduler only."""
+"""Seconds of a trial. Workers end it long before, unless they answer only their scheduler."""
 
 _MOST_LOSSES = 2
-"""How often a plan is given up by the scheduler, each time after several lost workers."""
+"""How often the scheduler may give up a plan, each time after several lost workers."""
 
 _MOST_LOST_ANSWERS = 5
 """How often a trial may end without its answer, as when the connection is lost meanwhile."""
@@ -57,9 +57,10 @@ class Fleet:
     """Tries plans on the workers of a scheduler."""
 
     def __init__(self, scheduler: str, device: str = "", certificates: Certificates = OPEN) -> None:
-        """`scheduler` is an address such as `tcp://host:8786`; `device` a part of a device's name.
+        """`scheduler` is an address such as `tcp://host:8786`; `device` is part of a device's name.
 
-        Raises CloptError where no scheduler answers or its workers have not one such device.
+        Raises CloptError if no scheduler answers, or unless its workers have exactly one such
+        device.
         """
         certificates.check(scheduler)
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we tell what matters
@@ -89,15 +90,15 @@ class Fleet:
         return self._slots
 
     def submit(self, trial: Trial) -> Future[Result]:
-        """Try a plan. The future gets a result, whatever becomes of workers and scheduler.
+        """Try a plan. The future gets a result even if workers or the scheduler end.
 
-        It gets a CloptError where the scheduler has another clopt or has had no worker for long,
-        and is cancelled by `close`.
+        It gets a CloptError if the scheduler runs another clopt or has had no worker for long;
+        `close` cancels it.
         """
         return asyncio.run_coroutine_threadsafe(self._result(trial), self._loop)
 
     def close(self) -> None:
-        """Forget all trials; the workers stay, for others."""
+        """Forget all trials; the workers go on for others."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -153,7 +154,7 @@ class Fleet:
         await self._disconnect()
 
     async def _watch(self) -> None:
-        """Know how many trials run at once, and give up where that is none for too long."""
+        """Track how many trials can run at once; give up after too long without any."""
         last = self._loop.time()
         while not self._given_up.done():
             client = self._client
@@ -178,9 +179,9 @@ class Fleet:
             await asyncio.sleep(_LOOK)
 
     async def _connected(self, *, is_first: bool = False) -> Any:
-        """The connection to the scheduler, made anew where it was lost.
+        """Return the connection to the scheduler; connect again if it was lost.
 
-        Raises CloptError where at first something else than a scheduler answers.
+        Raises CloptError if something other than a scheduler answers the first time.
         """
         async with self._connecting:
             while self._client is None or self._client.status != "running":
@@ -212,7 +213,7 @@ class Fleet:
                 await _apart(self._client.close(), _ATTEMPT)
 
     def _hear(self, event: tuple[float, tuple[str, bytes]]) -> None:
-        """Keep the answer of a worker."""
+        """Store the answer of a worker."""
         ticket, answer = event[1]
         self._answers[ticket] = pickle.loads(answer)
 
@@ -273,10 +274,10 @@ class Fleet:
     async def _asked(
         self, client: Any, trial: Trial, task: Task | None
     ) -> Result | TaskMissing | None:
-        """The answer of a worker; None where it was lost.
+        """Return the answer of a worker; None if it was lost.
 
-        Workers send answers along the connection that they opened to the scheduler, as events. A
-        scheduler fetches results of its own tasks, for which it would have to reach the worker.
+        Workers send answers as events, through the connection that they opened to the scheduler.
+        For results of tasks, somebody would have to open a connection to the worker.
         """
         ticket = uuid.uuid4().hex
         future = client.submit(
@@ -297,12 +298,12 @@ class Fleet:
 
 
 async def _apart(what: Awaitable[T], seconds: float) -> T:
-    """Return what a call of dask.distributed returns, which runs as a task of its own.
+    """Run a call of dask.distributed as a task of its own and return its result.
 
-    In Python 3.11 `asyncio.wait_for`, with which such calls are made, drops a cancellation that
-    arrives when what it waits for is done. `asyncio.wait` drops none: the caller is cancelled and
-    its time ends, whatever the call does. Raises TimeoutError after so many seconds, and
-    ConnectionError where the call was cancelled by itself.
+    In Python 3.11 `asyncio.wait_for`, which such calls use, drops a cancellation that arrives when
+    its future is done. `asyncio.wait` drops none: the caller can be cancelled and times out,
+    whatever the call does. Raises TimeoutError after `seconds`, and ConnectionError if the call
+    cancels itself.
     """
     task = asyncio.ensure_future(what)
     try:
@@ -318,7 +319,7 @@ async def _apart(what: Awaitable[T], seconds: float) -> T:
 
 
 async def _slots_of(client: Any) -> dict[str, int]:
-    """The trials that run at once on each device, by its label."""
+    """Return how many trials run at once on each device, by its label."""
     known = await client.scheduler.identity()
     slots: dict[str, int] = {}
     for worker in known["workers"].values():

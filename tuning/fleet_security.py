@@ -1,4 +1,4 @@
-"""Who may connect to a fleet: whoever has a certificate, or whoever reaches its scheduler."""
+"""Who may connect to a fleet: holders of a certificate, or anyone who reaches its scheduler."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _ADDRESS = re.compile(r"(tcp|tls)://.+:(\d+)")
 
 @dataclass(frozen=True)
 class Certificates:
-    """The PEM files by which the parts of a fleet know one another: all of them, or none."""
+    """The PEM files by which the parts of a fleet authenticate each other: all of them, or none."""
 
     ca: Path | None = None
-    """The authority that has signed the certificates of all parts."""
+    """The authority that signed the certificates of all parts."""
     cert: Path | None = None
     key: Path | None = None
 
     def check(self, scheduler: str) -> None:
-        """Raise CloptError where these files and the address of a scheduler do not fit."""
+        """Raise CloptError if these files do not fit the address of the scheduler."""
         match = _ADDRESS.fullmatch(scheduler)
         if match is None or not 0 < int(match[2]) < 1 << 16:
             raise CloptError(
@@ -45,9 +45,9 @@ class Certificates:
             )
 
     def security(self) -> Security | None:
-        """What dask.distributed takes; None without encryption.
+        """Return the settings for dask.distributed; None without encryption.
 
-        Raises CloptError for files that cannot be read or are no certificates.
+        Raises CloptError for files that cannot be read or are not certificates.
         """
         if self.ca is None or self.cert is None or self.key is None:
             return None
@@ -69,4 +69,4 @@ class Certificates:
 
 
 OPEN = Certificates()
-"""No certificates: whoever reaches the scheduler runs code there."""
+"""No certificates: anyone who reaches the scheduler can run code there."""

@@ -28,11 +28,11 @@ _PLUGIN = "clopt"
 _BETWEEN = " | driver "
 
 LOOPBACK = "127.0.0.1"
-"""Where workers listen. Nothing has to reach them: they open the connection to the scheduler, and
-trials and answers go along it."""
+"""Where workers listen. Nothing has to reach them: trials and answers use the connection that
+they open to the scheduler."""
 
 _MOST_TASKS = 8
-"""Tasks that a worker keeps, with their weights."""
+"""Maximum tasks that a worker keeps, with their weights."""
 
 _PAUSE = 1.0
 """Seconds before a worker looks for its scheduler again."""
@@ -49,18 +49,18 @@ class TaskMissing:
 
 
 def label_of(device: Device) -> str:
-    """The name of a device as a resource of dask.distributed, of which a trial takes one."""
+    """Return the device's name as a resource of dask.distributed; a trial takes one unit."""
     return f"{device.name}{_BETWEEN}{device.driver}"
 
 
 def device_of(label: str) -> Device | None:
-    """The device of a `label_of`; None where the label is another resource's."""
+    """Return the device of a label; None if the label names another resource."""
     name, between, driver = label.rpartition(_BETWEEN)
     return Device(name, driver) if between else None
 
 
 def key_of(task: Task) -> str:
-    """The same for equal tasks."""
+    """Return a key that equal tasks share."""
     content = (task.kernel, task.target, task.traffic, task.in_place, task.program)
     return sha256(repr(content).encode()).hexdigest()
 
@@ -75,16 +75,16 @@ class Place:
 
 
 class _Worker(Worker):
-    """A worker without a server of HTTP, which would tell its state to all who ask."""
+    """A worker without an HTTP server, which would show its state to anyone."""
 
     def start_http_server(self, *args: object, **options: object) -> None: ...
 
 
 def serve(place: Place, instrument: Instrument, slots: int = 1, seconds: float = 30.0) -> None:
-    """Try plans until the process ends, `slots` at once and each for at most so many seconds.
+    """Try plans until the process ends, `slots` at once and each for at most `seconds`.
 
-    Waits for a scheduler at this address where there is none yet or no more. Raises CloptError
-    where the instrument's device is not there or has gone.
+    Waits without a limit while no scheduler answers at its address. Raises CloptError if the
+    instrument's device is absent or disappears.
     """
     place.certificates.check(place.scheduler)
     security = place.certificates.security()
@@ -135,7 +135,7 @@ def _worker(
 
 
 class _Bench(WorkerPlugin):
-    """What the trials of a worker share."""
+    """The state that the trials of a worker share."""
 
     name = _PLUGIN
 
@@ -147,7 +147,7 @@ class _Bench(WorkerPlugin):
         self._change = Lock()
 
     def task(self, key: str, task: Task | None) -> Task | None:
-        """The task of this key, which may come with it."""
+        """Return the task of this key; keep `task` for it if it comes along."""
         with self._change:
             task = task or self._tasks.get(key)
             if task is not None:
@@ -174,9 +174,9 @@ def try_plan(
     most_runs: int,
     rival: Rival | None,
 ) -> None:
-    """Try a plan on the worker that runs this; `task` may be missing where it was there before.
+    """Try a plan on the worker that runs this; `task` may be None if the worker has it already.
 
-    The answer goes to a topic of the scheduler's events, with a ticket: both are in `to`.
+    The answer goes to a topic of the scheduler's events, with a ticket; `to` holds both.
     """
     topic, ticket = to
     worker = cast("Any", get_worker())

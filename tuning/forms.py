@@ -1,7 +1,7 @@
-"""The convolutions of a network in the forms that it may give them: direct, by transforms.
+"""The convolutions of a network in their possible forms: direct, or by Winograd's transforms.
 
-A convolution counts without its bias and without what would be fused behind it. Copies into and out
-of the layouts that a form likes best do not count, transforms of activations do.
+A convolution is timed without its bias and without operations that would be fused behind it. Its
+time has no copies into and out of the form's best layouts, but the transforms of activations.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .trial import Task
 
 @dataclass(frozen=True)
 class InForm:
-    """A convolution of a network in a form that it may have: a `Choice`."""
+    """A convolution of a network in one of its forms: a `Choice`."""
 
     kind: ClassVar[Kind] = "form"
     network: Forms
@@ -59,16 +59,16 @@ class InForm:
 
 @dataclass(frozen=True)
 class Forms:
-    """The convolutions of a model's networks whose forms are a choice, before it is made."""
+    """The convolutions of a model that have several forms, before one is chosen."""
 
     networks: Sequence[Sequence[Convolution]]
     functions: Sequence[func.FuncOp]
-    """The networks as they are with direct convolutions."""
+    """The networks with direct convolutions."""
     weights: Weights
     target: cl.Target
 
     def kernels(self) -> list[list[InForm]]:
-        """Each distinct convolution in all its forms, those with most products first."""
+        """Return each distinct convolution in all its forms, those with most products first."""
         found: dict[str, list[InForm]] = {}
         shares: dict[str, int] = {}
         for each in (each for network in self.networks for each in network):

@@ -1,6 +1,6 @@
-"""The kernels of a model in either choice of fusion: as the model has them, and the other way.
+"""The kernels of a model in both choices of fusion: the cost model's, and the reverse.
 
-`tir-join-strips` makes one kernel of two, or leaves them apart. The times of all three decide.
+`tir-join-strips` joins two kernels or leaves them apart; the times of all three decide.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .tasks import tasks_of
 from .trial import Task
 
 _NEAR = 2.0
-"""Kernels are tried that the model holds to cost at most so many times what their parts cost."""
+"""Joined kernels are tried up to this estimated cost, relative to the cost of their parts."""
 
 
 def tasks_in_fusions(module: ModuleOp, weights: Weights, tuning: Tuning) -> list[Task]:
-    """The tasks of a module as `tir-join-strips` gets it, with the joins of tuning databases.
+    """Return the tasks of a module before `tir-join-strips`, with the joins of tuning databases.
 
-    Behind them those of the kernels that it has by other joins only; they have no `launches`, but
-    `other_launches`.
+    Tasks of kernels that only other joins make follow; they have `other_launches` in place of
+    `launches`.
     """
     found = _tasks(module, weights, TIRJoinStripsPass(**vars(tuning)))
     others: dict[str, Task] = {}
@@ -50,7 +50,7 @@ def _tasks(module: ModuleOp, weights: Weights, joins: TIRJoinStripsPass) -> list
 
 
 def pairs_of(module: ModuleOp) -> list[Pair]:
-    """The pairs of kernels that are joined or not, in a module as `tir-join-strips` gets it."""
+    """Return the pairs of kernels that can be joined, in a module before `tir-join-strips`."""
     found: list[Pair] = []
 
     def is_joined(pair: Pair) -> bool:

@@ -22,7 +22,7 @@ class Step:
     """Its number among the trials of all kernels, from 1."""
     record: Record
     best: Record | None
-    """What is best after it: the default, unless another plan is faster by more than the noise."""
+    """The best plan after it: the default, unless another one is faster by more than the noise."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class KernelHistory:
 
     @cached_property
     def summary(self) -> Summary:
-        """What is known at the end."""
+        """The summary at the end."""
         return Summary(list(latest(step.record for step in self.steps).values()))
 
     @property
     def last(self) -> Record:
-        """The newest record, for what all have in common."""
+        """The newest record, for the fields that all share."""
         return self.steps[-1].record
 
     @property
@@ -65,9 +65,9 @@ class KernelHistory:
 
     @property
     def course(self) -> Sequence[float]:
-        """Microseconds of an inference after each step.
+        """Microseconds per inference after each step.
 
-        Until the default has a time, they are those of it; where it has none, of the first plan.
+        Before the default has a time, they are the default's; without one, the first plan's.
         """
         timed = [step.record for step in self.steps if step.record.microseconds is not None]
         first = next((record for record in timed if record.default), next(iter(timed), None))
@@ -83,7 +83,7 @@ class KernelHistory:
 
     @property
     def faults(self) -> Counter[str]:
-        """How many trials had which fault."""
+        """The number of trials by fault."""
         return Counter(step.record.fault for step in self.steps if step.record.fault)
 
 
@@ -113,17 +113,17 @@ class History:
 
     @property
     def facts(self) -> Mapping[str, Fact]:
-        """The facts of the target that count."""
+        """The target facts that key the measurements."""
         return dict(self.any.facts)
 
     @property
     def faults(self) -> Counter[str]:
-        """How many trials had which fault."""
+        """The number of trials by fault."""
         return Counter(step.record.fault for step in self.steps if step.record.fault)
 
     @property
     def seconds(self) -> float:
-        """What the trials took together, though some ran side by side."""
+        """The sum of the trials' times, though some ran at once."""
         return sum(step.record.seconds for step in self.steps)
 
     @property
@@ -147,7 +147,7 @@ class History:
         }
 
     def course(self) -> list[float]:
-        """Microseconds of an inference after each of `steps`."""
+        """Return the microseconds per inference after each of `steps`."""
         changes: dict[int, float] = {}
         time = 0.0
         for kernel in self.kernels:
@@ -195,7 +195,7 @@ def _history(records: Sequence[Record]) -> History:
 
 
 def _steps(records: Sequence[Record]) -> list[tuple[Record, Record | None]]:
-    """The records of a kernel, each with what is best after it."""
+    """Return the records of a kernel, each with the best plan after it."""
     known: dict[str, Record] = {}
     best: Record | None = None
     found: list[tuple[Record, Record | None]] = []

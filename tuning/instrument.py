@@ -1,4 +1,4 @@
-"""What a worker measures with."""
+"""The interface by which a worker measures plans."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .turns import Turns
 
 @dataclass(frozen=True)
 class Device:
-    """What results say of the device that they are from."""
+    """The device that a result is from."""
 
     name: str
     """The device's name and platform."""
@@ -19,15 +19,15 @@ class Device:
 
 
 class Instrument(Protocol):
-    """Tries plans on a device. It is picklable: workers, on any machine, get a copy of it."""
+    """Tries plans on a device. It is picklable: each worker, on any machine, gets a copy."""
 
     def device(self) -> Device:
-        """The device; called first, in a new process. Raises CloptError where it is not there."""
+        """Return the device; called first, in a new process. Raises CloptError if it is absent."""
         ...
 
     def measure(self, trial: Trial, turns: Turns) -> Result:
-        """Try a plan; called within `turns.beside_others()`, times within `turns.alone(...)`.
+        """Try a plan; called within `turns.beside_others()`, times it within `turns.alone(...)`.
 
-        The process may end here, or never come back. An exception is a fault of the plan.
+        The process may crash or hang in this call. An exception is a fault of the plan.
         """
         ...

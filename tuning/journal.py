@@ -1,4 +1,4 @@
-"""The tuning database as the journal of a search."""
+"""A search's journal of results, kept in a tuning database."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from .trial import Fault, Result, Task
 
 @dataclass(frozen=True)
 class DatabaseJournal:
-    """Keeps results in a database as they come, and knows those that are there."""
+    """Appends results to a database as they arrive, and finds earlier ones there."""
 
     path: Path
     device: Device
 
     @property
     def tuning(self) -> Tuning:
-        """What a pipeline takes from the database, on this device."""
+        """The tuning options of a pipeline that uses the database on this device."""
         names = (str(self.path),) if self.path.exists() else ()
         return Tuning(names, (), self.device.name, self.device.driver)
 
     @property
     def place(self) -> tuning_database.Device:
-        """The device, as a database has it."""
+        """The device as databases name it."""
         return tuning_database.Device(self.device.name, self.device.driver)
 
     def known(self, task: Task) -> Sequence[Result]:
-        """What this device said of the kernel's plans, by this driver."""
+        """Return the results of the kernel's plans on this device with this driver."""
         known = self._known(task.kernel, task.target)
         return [_result(record) for record in known if tuning_database.is_current(record)]
 
     def note(self, task: Task, result: Result, is_default: bool) -> None:
-        """Append a result. Raises CloptError where the file cannot be written."""
+        """Append a result. Raises CloptError if the file cannot be written."""
         records.append(self.path, [records.record_of(task, result, is_default=is_default)])
 
     def known_choices(self, kernel: str, target: cl.Target) -> set[str]:
-        """The layouts or the forms in which this device, by this driver, has tried a kernel."""
+        """Return the layouts or forms in which this device and driver have tried a kernel."""
         return {record.tried for record in self._known(kernel, target)}
 
     def note_choice(self, measured: Measured, target: cl.Target) -> None:
-        """Append what was measured. Raises CloptError where the file cannot be written."""
+        """Append a measurement. Raises CloptError if the file cannot be written."""
         records.append(self.path, [records.record_of_choice(measured, target)])
 
     def _known(self, kernel: str, target: cl.Target) -> list[Record]:

@@ -1,6 +1,6 @@
-"""The kernels of a network in the layouts that it may give them.
+"""The kernels of a network in their possible layouts.
 
-Copies into and out of the layouts do not count: they are costs of their own
+Copies into and out of the layouts do not count: the layout problem prices them apart
 (`passes/nn/layout/problem.py`).
 """
 
@@ -23,18 +23,18 @@ from .choices import Kind, as_cold, tasks_alone
 from .trial import Task
 
 _NEAR = 2.0
-"""Layouts are tried that the model holds to cost at most so many times the kernel's cheapest."""
+"""Layouts are tried up to this estimated cost, relative to the kernel's cheapest ones."""
 
 
 @dataclass(frozen=True)
 class InLayouts:
-    """A kernel of a network in layouts that it may have: a `Choice`."""
+    """A kernel of a network in some of its possible layouts: a `Choice`."""
 
     kind: ClassVar[Kind] = "layouts"
     network: Networks
     variant: Variant
     cost: float
-    """Microseconds of a launch by the model."""
+    """Microseconds of a launch, as the cost model estimates them."""
     is_default: bool
 
     @property
@@ -56,14 +56,14 @@ class Networks:
     """The networks of a model, before their layouts are chosen."""
 
     problems: Sequence[LayoutProblem]
-    """None where layouts are no choice of ours alone."""
+    """Empty if accelerators take part in the choice of layouts."""
     weights: Weights
     target: cl.Target
 
     def kernels(self) -> list[list[InLayouts]]:
-        """The distinct kernels whose layouts are a choice, the biggest share of an inference first.
+        """Return the distinct kernels that have several layouts, the costliest per inference first.
 
-        Of each all layouts that may pay, and those that it has by the model.
+        Each comes in all promising layouts and in those that the cost model chooses.
         """
         found: dict[str, list[InLayouts]] = {}
         shares: dict[str, float] = {}
@@ -88,6 +88,6 @@ class Networks:
 
 
 def traffic(works: Iterable[Work]) -> int:
-    """The bytes that kernels between plain values read and write."""
+    """Return the bytes that kernels between plain values read and write."""
     values = (value for work in works for value in (*work.inputs, work.result))
     return sum(bytes_of(nn.tensor_type(value), None) for value in values)

@@ -28,21 +28,22 @@ from .trial import Fault, Result, Task, Trial
 from .turns import CPU, Turns
 
 _TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-9}
-"""By the type of a result, of its largest value: sums in another order. Integers are exact."""
+"""Allowed error by the type of a result, relative to its largest value: plans add in another
+order. Integers are exact."""
 
 _MOST_NOISE = 1_000_003
-"""Random numbers of an operand; larger ones repeat them. A prime, so that no row or block of
-elements is like another one: a plan that reads the wrong ones gives wrong results."""
+"""Random numbers of an operand; larger operands repeat them. A prime, so that all rows and blocks
+differ and a plan that reads the wrong ones gives wrong results."""
 _MOST_PREPARED = 1 << 30
-"""Bytes of operands and results of tasks that are kept for the next trial."""
+"""Maximum bytes of operands and results that are kept for the next trials."""
 
 TEXTURES = re.compile(r", #tir\.scope<texture, \[[^]]*\]>")
-"""What makes the type of a buffer, as text, one of an image."""
+"""The part of a type's text that makes it the type of an image."""
 
 
 @dataclass
 class _Prepared:
-    """A task on the device: operands, and what the kernel makes of them."""
+    """A task on the device: operands and the expected results."""
 
     programs: Programs
     operands: list[Array]
@@ -71,7 +72,7 @@ class FaultyPlanError(Exception):
 
 
 class MeasuringInstrument(ABC):
-    """Tries plans on a device, however programs get there."""
+    """Tries plans on a device; subclasses bring programs there."""
 
     compares = True
     """Whether a plan must give the results of the plainest one."""
@@ -84,15 +85,15 @@ class MeasuringInstrument(ABC):
 
     @abstractmethod
     def device(self) -> Device:
-        """What results say of the device. Raises CloptError where there is none."""
+        """Return the device. Raises CloptError if there is none."""
 
     @abstractmethod
     def built(self, program: TrialProgram, task: Task) -> Built:
-        """A program on the device. Raises CloptError where the device refuses it."""
+        """Build a program on the device. Raises CloptError if the device refuses it."""
 
     @abstractmethod
     def resource(self, task: Task) -> str:
-        """What a plan takes alone while it is timed: see `Turns.alone`."""
+        """Return the resource that a plan needs alone while it is timed: see `Turns.alone`."""
 
     def measure(self, trial: Trial, turns: Turns) -> Result:
         """Build, compare with the plainest plan on the same operands, and time."""
@@ -110,7 +111,7 @@ class MeasuringInstrument(ABC):
         return replace(result, seconds=time.monotonic() - start)
 
     def _checked(self, trial: Trial) -> Launch:
-        """The launch of a trial, whose results are right."""
+        """Return the launch of a trial once its results are right."""
         try:
             prepared = self._prepare(trial.task)
         except CloptError as error:
@@ -131,7 +132,7 @@ class MeasuringInstrument(ABC):
         return Launch(model, prepared.operands, program.timed)
 
     def _rival(self, trial: Trial, kept: _Rival | None) -> _Rival | None:
-        """The launch with which that of a trial takes turns; None where it takes none."""
+        """Return the launch with which a trial takes turns; None if it is timed without one."""
         if not self.takes_turns or trial.rival is None or trial.rival.plan is None:
             return None
         key = f"{trial.task.kernel} {tir.PlanAttr(trial.rival.plan)}"
@@ -160,14 +161,14 @@ class MeasuringInstrument(ABC):
 
 
 class OpenCLInstrument(MeasuringInstrument):
-    """Tries plans on the OpenCL device of this machine that `words` name, in this process."""
+    """Tries plans in this process, on the OpenCL device of this machine that `words` name."""
 
     def __init__(self, words: str) -> None:
         super().__init__()
         self.words = words
         self._place: Place | None = None
-        """For all trials up to the next fault: a driver takes a tenth of a second for a context,
-        and lets other processes wait meanwhile."""
+        """Used for all trials up to the next fault: a driver takes 0.1 s to make a context and
+        blocks other processes meanwhile."""
 
     def __repr__(self) -> str:
         return f"the device {self.words}"
@@ -223,7 +224,7 @@ class _BuiltHere:
 
 
 def _operands(model: Built) -> list[Array]:
-    """Return noise for each operand. Kernels clamp the positions that they read, so any will do."""
+    """Return noise for each operand. Kernels clamp indices that they read: all are valid."""
     rng = np.random.default_rng(0)
     found: list[Array] = []
     for port in model.inputs:
@@ -259,7 +260,7 @@ def check(found: Array, expected: Array) -> None:
 
 
 def _timed(launch: Launch, rival: _Rival | None, trial: Trial) -> Times:
-    """The times of a trial in microseconds, as `tuning.trial.Rival` says."""
+    """Return the times of a trial in microseconds, relative to its rival if it has one."""
     known = trial.rival
     if known is None or rival is None:
         return time_alone(launch, trial.most_runs, None if known is None else known.best)

@@ -1,4 +1,4 @@
-"""Models as the tuner sees them: lowered up to the choice of plans."""
+"""Models lowered for the tuner: up to the choice of forms, of layouts or of plans."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from .trial import Task
 
 @dataclass(frozen=True)
 class Model:
-    """An ONNX file and what it is compiled for, as `clopt.compile` takes them."""
+    """An ONNX file and the arguments with which `clopt.compile` compiles it."""
 
     path: Path
     device: str | None = None
-    """The device that runs it, and that it is tuned for."""
+    """The device that runs it and for which it is tuned."""
     target: str | None = None
     dims: Mapping[str, int] | None = None
     precision: str = "f32"
 
     @collected_rarely()
     def tasks(self, tuning: Tuning | None = None) -> list[Task]:
-        """Its distinct kernels, in the layouts of tuning databases, and those of other fusions.
+        """Return its distinct kernels, in the layouts of databases, and those of other fusions.
 
         Raises CloptError for a model that cannot be compiled.
         """
@@ -53,13 +53,13 @@ class Model:
 
     @collected_rarely()
     def pairs(self, tuning: Tuning | None = None) -> list[Pair]:
-        """The pairs of kernels that `tir-join-strips` joins or not, in the layouts of databases."""
+        """Return the pairs of kernels that could be joined, in the layouts of databases."""
         module, _ = self._lowered(TIRJoinStripsPass, tuning)
         return pairs_of(module)
 
     @collected_rarely()
     def forms(self) -> Forms:
-        """Its networks before the choice of forms; none where an accelerator is part of it.
+        """Return its networks before the choice of forms; none if an accelerator takes part in it.
 
         Raises CloptError for a model that cannot be compiled so far.
         """
@@ -71,9 +71,9 @@ class Model:
 
     @collected_rarely()
     def networks(self, tuning: Tuning | None = None) -> Networks:
-        """Its networks in the forms of tuning databases, before the choice of layouts.
+        """Return its networks in the forms of tuning databases, before the choice of layouts.
 
-        There are none where an accelerator is part of that choice. Raises CloptError for a model
+        There are none if an accelerator takes part in that choice. Raises CloptError for a model
         that cannot be compiled so far.
         """
         module, ctx = self._lowered(NNChoosePass)
@@ -87,7 +87,7 @@ class Model:
         return Networks(problems, ctx.weights, target)
 
     def compiled(self, tuning: str | Path) -> CompiledModel:
-        """The model with the plans of a database, or of none with `off`."""
+        """Compile the model with the plans of a database, or of none with `off`."""
         return compile_model(
             self.path,
             self.target,

@@ -1,4 +1,4 @@
-"""Where `compile` finds tuning databases, and where the tuner keeps them."""
+"""Where `compile` looks for tuning databases, and where the tuner keeps them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ OFF = "off"
 """Names no database."""
 
 CHOICE = "CLOPT_TUNING"
-"""The variable of the environment that is `off` where only databases count that are named."""
+"""The environment variable; with `off`, only databases that are named count."""
 
 SUFFIX = ".tuning.jsonl"
-"""Of the database beside a model."""
+"""The suffix of the database beside a model."""
 
 _IN_CACHE = "tuning.jsonl"
 
 
 class OpenCLDevice(Protocol):
-    """What places need to know of a device of `list_devices`."""
+    """The attributes of a device of `list_devices` that this module reads."""
 
     @property
     def name(self) -> str: ...
@@ -38,17 +38,17 @@ class OpenCLDevice(Protocol):
 
 
 def device_name(device: OpenCLDevice) -> str:
-    """The name of a device in records: driver and platform decide what is fast, too."""
+    """Return the name of a device in records; it has the platform, which also decides speed."""
     return f"{device.name} ({device.platform})"
 
 
 def database_beside(model: str | Path) -> Path:
-    """The tuning database of a model, which lies beside its file."""
+    """Return the path of a model's tuning database, beside its file."""
     return Path(model).with_suffix(SUFFIX)
 
 
 def database_in_cache() -> Path | None:
-    """The tuning database in the user's cache, for all models; None without a home."""
+    """Return the path of the user's database for all models, in the cache; None without a home."""
     return cache_place(_IN_CACHE)
 
 

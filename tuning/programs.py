@@ -1,9 +1,9 @@
 """The program of a trial: a kernel with a plan, launched on memory in the state of its model.
 
-Before the launch that is timed, other memory streams through the caches, as much as the rest of the
-model moves, and then the operands are written anew, as their producers do. Constants and the inputs
-of the model are as cold as this leaves them. Values lie where they lie in the model: images in
-images, the rest in an arena.
+Before the timed launch, as much other memory as the rest of the model moves streams through the
+caches; then the operands are written again, as their producers would. Constants and inputs of the
+model are as cold as this leaves them. Values are stored as in the model: images in images, the rest
+in an arena.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class TrialProgram:
     context: CloptContext
     """Its weights, arranged as the plan asks for."""
     timed: range
-    """The commands that make up the launch of the task."""
+    """The commands of the task's launch."""
 
 
 class Programs:
@@ -76,7 +76,7 @@ class Programs:
         return _kernel(self._module)
 
     def of(self, plan: tir.Plan) -> TrialProgram:
-        """The program with a plan.
+        """Return the program with a plan.
 
         Raises CloptError or VerifyException for a plan that is illegal for the kernel.
         """
@@ -85,10 +85,10 @@ class Programs:
         return self._scheduled(module)
 
     def plainest(self) -> TrialProgram:
-        """The program with the rule for all kernels.
+        """Return the program with the rule that fits all kernels.
 
-        That rule computes stages anew wherever they are read. So what a sum reads, and is no sum
-        itself, is the result of a kernel before.
+        That rule recomputes stages wherever they are read. So stages that are read by a sum, but
+        are not sums themselves, become kernels of their own.
         """
         module = self._module.clone()
         schedule = Schedule(_kernel(module))
@@ -117,7 +117,7 @@ class Programs:
 
 
 def _last_plan(kernel: tir.FuncOp, target: cl.Target) -> tir.PlanAttr:
-    """The default of the last rule that fits, the one for anything."""
+    """Return the default plan of the last rule that fits, which fits every kernel."""
     naive = NaiveKernel(kernel)
     for rule in reversed(rules()):
         space = rule.space(naive, target)
@@ -141,7 +141,7 @@ def _program(module: ModuleOp) -> cl.ProgramOp:
 
 
 def _buffers(module: ModuleOp) -> list[MemRefType[Attribute]]:
-    """The storage of the values that the launch reads and writes, operands first."""
+    """Return the storage of the values that the launch reads and writes, operands first."""
     return [cast("MemRefType[Attribute]", arg.type) for arg in _program(module).body.block.args]
 
 
@@ -154,14 +154,14 @@ def _copy_name(type_: MemRefType[Attribute]) -> str:
 
 
 def _streamed(task: Task) -> MemRefType[Attribute]:
-    """What streams through the caches: read as one buffer, written as another one."""
+    """Return the type of the two buffers that stream through the caches, one in and one out."""
     count = min(task.traffic, MOST_STREAMED) // (2 * _ELEMENT_BYTES)
     # Whole vectors, so that any plan of the copy is a fast one.
     return MemRefType(f32, [max(1024, count // 1024 * 1024)])
 
 
 def _scheduled_copies(task: Task, operands: Sequence[MemRefType[Attribute]]) -> ModuleOp:
-    """The kernels that stream and that write operands, with the plans that the target prefers."""
+    """Return the kernels that stream or write operands, with the plans that the target prefers."""
     flat = [_flat(each) for each in (*operands, _streamed(task)) if not tir.is_texture(each)]
     types = {_copy_name(each): each for each in flat}
     kernels = "\n".join(_copy_text(name, each) for name, each in types.items())
@@ -172,7 +172,7 @@ def _scheduled_copies(task: Task, operands: Sequence[MemRefType[Attribute]]) -> 
 
 
 def _copy_text(name: str, type_: MemRefType[Attribute]) -> str:
-    """A kernel that copies a buffer."""
+    """Return the text of a kernel that copies a buffer."""
     (count,) = type_.get_shape()
     return f"""
 tir.func @{name}(%from: {type_}, %to: {type_}) attributes {{outputs = array<i64: 1>}} {{
@@ -226,7 +226,7 @@ def _surround(module: ModuleOp, around: ModuleOp, task: Task) -> tuple[int, int]
 
 
 def _copy(source: SSAValue, target: SSAValue) -> list[Operation]:
-    """The commands that write a value anew: a kernel like its producer, for images a copy."""
+    """Return the commands that write a value: a kernel like its producer, or a copy for images."""
     type_ = cast("MemRefType[Attribute]", target.type)
     if tir.is_texture(type_):
         return [cl.EnqueueCopyOp(source, target)]

@@ -34,13 +34,13 @@ _BEGIN = f'{{"format": {FORMAT}'.encode()
 
 
 WHOLE_NETWORK = "the whole network"
-"""The nodes of a record that is of no single kernel."""
+"""The `nodes` of a record of a whole network."""
 
 
 def record_of(
     task: Task, result: Result, *, is_default: bool = False, when: datetime | None = None
 ) -> Record:
-    """The record of a trial that ended `when`, or now; `is_default` for clopt's own choice."""
+    """Return the record of a trial that ended `when`, or now; `is_default` is clopt's choice."""
     time = datetime.now(UTC) if when is None else when.astimezone(UTC)
     return Record(
         kernel=result.kernel,
@@ -64,7 +64,7 @@ def record_of(
 
 
 def record_of_choice(measured: Measured, target: cl.Target) -> Record:
-    """The record of a kernel in layouts or in a form, now."""
+    """Return the record of a kernel in layouts or in a form, dated now."""
     fault, any_, choice = measured.fault, measured.results[0], measured.choice
     kernel, tried = choice.key
     return Record(
@@ -97,7 +97,7 @@ def record_of_network(
     *,
     is_default: bool,
 ) -> Record:
-    """The record of a whole network in layouts or in forms, by their keys, now."""
+    """Return the record of a whole network in layouts or in forms, dated now."""
     network, tried = key
     return Record(
         kernel=network,
@@ -118,7 +118,7 @@ def record_of_network(
 
 
 def record_of_fusion(pair: Pair, fusion: str, times: Times, device: Device) -> Record:
-    """The record of a pair of kernels in its network, joined or apart, now."""
+    """Return the record of a pair of kernels in its network, joined or apart, dated now."""
     target = pair.problem.target
     return Record(
         kernel=pair.key,
@@ -138,11 +138,11 @@ def record_of_fusion(pair: Pair, fusion: str, times: Times, device: Device) -> R
 
 
 def append(path: Path, records: Iterable[Record]) -> None:
-    """Append records to a database, which is made if there is none; all of them or none.
+    """Append records to a database, which is created if it is missing; all of them or none.
 
-    Processes that append at once wait for each other. What a process left that was interrupted
-    while it wrote goes. Raises CloptError for a record that no reader would take, and where the
-    file cannot be written.
+    Processes that append at once wait for each other. A line torn by an interrupted process is
+    removed. Raises CloptError for a record that no reader accepts, and if the file cannot be
+    written.
     """
     lines = "".join(f"{_checked(record)}\n" for record in records).encode()
     with _writing(path), lock_beside(path):
@@ -156,14 +156,14 @@ def append(path: Path, records: Iterable[Record]) -> None:
 
 
 def replace(path: Path, records: Iterable[Record]) -> None:
-    """Make records the content of a database, completely or not at all."""
+    """Replace the content of a database, completely or not at all."""
     lines = "".join(f"{_checked(record)}\n" for record in records)
     with _writing(path), lock_beside(path):
         write_atomically(path, lines.encode(), mode=0o666)
 
 
 def read(paths: Iterable[Path]) -> TuningDatabase:
-    """The records of all files; CloptError for a mistake in one."""
+    """Return the records of all files. Raises CloptError for a mistake in one."""
     return TuningDatabase.joined([TuningDatabase.read(path) for path in paths])
 
 
@@ -220,14 +220,14 @@ def _moment(time: datetime) -> str:
 
 
 def _checked(record: Record) -> str:
-    """The line of a record, if it is one that `read` takes."""
+    """Return the line of a record. Raises CloptError unless `read` accepts it."""
     line = record.line
     read_record(line, f"kernel {record.kernel}")
     return line
 
 
 def _end_last_line(file: int, path: Path) -> None:
-    """Remove what stands behind the last end of a line, or end it where it is a record.
+    """Remove the text after the last line's end, or end that line if it is a record.
 
     Raises CloptError, and changes nothing, for text that is not the beginning of a record.
     """

@@ -1,9 +1,9 @@
 """The search for the best plan of one kernel: an evolution, in generations.
 
-The default comes first, alone: its time says how much the kernel matters. Then come the defaults of
-the other rules. Each later generation is bred of the best plans so far, by changing a parameter or
-joining two plans, and of plans at random of the rules that are not far behind; the cost model
-chooses among many of these. A seed and the same times give the same search.
+The default comes first, alone: its time shows how much the kernel matters. The defaults of the
+other rules follow. Later generations mutate the best plans so far, cross two of them, or sample the
+rules that are not far behind; the cost model chooses among many candidates. The same seed and times
+give the same search.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from .spaces import Candidate, PlanSpace, best_first
 from .trial import Result, Task
 
 _PARENTS = 8
-"""The fastest plans, of which others are bred."""
+"""The number of fastest plans that serve as parents."""
 _BRED = 64
-"""Plans of which the model chooses a generation."""
+"""Candidates among which the cost model chooses a generation."""
 _FAR = 3.0
-"""How often the best time a plan, or the best one of a rule, takes that nothing is bred of."""
+"""Plans slower than this many times the best are no parents, not even as the best of a rule."""
 _AT_RANDOM = 0.2
-"""The share of a generation that the model has no say in."""
+"""The share of a generation that the cost model does not choose."""
 _PRODUCTS = 4
 """Multiply-adds in the time of a byte from memory: 110 per ns and 29 GB/s on two cores of a Zen 4.
-It is no less than twice that on GPUs, but only orders kernels that have no time yet."""
+GPUs have at least twice that; it only orders kernels that have no time yet."""
 _PATIENCE = 5
-"""Generations without a gain after which a search has ended."""
+"""Generations without a gain after which a search ends."""
 _GAIN = 0.99
-"""The share of the best time that counts as a gain."""
+"""A time below this share of the best one counts as a gain."""
 
 
 @dataclass
 class Search:
-    """The search of one task; it proposes plans and is told what they took."""
+    """The search for one task; it proposes plans and learns from their results."""
 
     task: Task
     space: PlanSpace
     model: CostModel
     kernel: Mapping[str, float]
-    """The numbers of the naive kernel: `kernel_features`."""
+    """Features of the naive kernel: `kernel_features`."""
     seed: int = 0
     results: dict[str, Result] = field(default_factory=dict[str, Result])
     """By the text of the plan."""
@@ -62,7 +62,7 @@ class Search:
 
     @property
     def default(self) -> Result | None:
-        """What the default plan took; None before it was tried."""
+        """The result of the default plan; None before it was tried."""
         return self.results.get(self.space.default.key)
 
     @property
@@ -73,17 +73,17 @@ class Search:
 
     @property
     def work(self) -> float:
-        """Return the estimated work of a launch, in bytes that take as long."""
+        """The estimated work of a launch, in bytes of memory traffic that take as long."""
         points, sums, size = (exp(self.kernel[name]) for name in ("points", "sums", "bytes"))
         return points * sums / _PRODUCTS + size
 
     @property
     def is_over(self) -> bool:
-        """Whether more plans are not expected to gain."""
+        """Whether further plans are not expected to be faster."""
         return self.stale >= _PATIENCE
 
     def generation(self, count: int) -> list[Candidate]:
-        """The next plans to try, at most `count`; none where the space has no others."""
+        """Return the next plans to try, at most `count`; none once the space is exhausted."""
         if self.default is None:
             chosen = [self.space.default]
         else:
@@ -95,7 +95,7 @@ class Search:
         return chosen
 
     def learn(self, found: Iterable[Result]) -> None:
-        """What became of the plans of a generation, or of plans that were tried before."""
+        """Take the results of a generation, or of plans that were tried before."""
         for result in found:
             self.results[str(tir.PlanAttr(result.plan))] = result
         best = self.best
@@ -121,7 +121,7 @@ class Search:
         return [each for each in candidates if each.key not in self.results]
 
     def _chosen(self, count: int) -> list[Candidate]:
-        """Plans that nobody tried, most of them those that the model likes best."""
+        """Return untried plans, most of them those that the cost model ranks highest."""
         if count <= 0:
             return []
         bred: dict[str, Candidate] = {}
@@ -152,7 +152,7 @@ class Search:
         return self.space.crossed(first, self._rng.choice(parents), self._rng)
 
     def _parents(self) -> list[tir.Plan]:
-        """The fastest plans; with them the fastest one of each rule that is not far behind."""
+        """Return the fastest plans, and the fastest one of each rule that is not far behind."""
         timed = [
             (each.microseconds, Candidate(each.plan))
             for each in self.results.values()
@@ -172,7 +172,7 @@ class Search:
 
 
 def kernel_features(kernel: tir.FuncOp) -> dict[str, float]:
-    """The numbers of a naive kernel: its points and sums, its bytes, its loads."""
+    """Return features of a naive kernel: points, sums, stages, loads and bytes."""
     stages = stages_of(kernel)
     reduced = [stage.block.iter_extents[i] for stage in stages for i in stage.reduce]
     loads = sum(isinstance(op, memref.LoadOp) for op in kernel.walk())

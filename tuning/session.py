@@ -1,4 +1,4 @@
-"""Tunes the kernels of a model within a budget, those first from which most is to be gained."""
+"""Tune the kernels of a model within a budget, those with the largest expected gain first."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from .spaces import PlanSpace
 from .trial import Machines, Result, Rival, Task, Trial
 
 _GENERATION = 8
-"""Plans of a generation, at the least."""
+"""Plans in a generation of one search, and the minimum over all searches."""
 _FADING = 0.7
-"""What each generation without a gain leaves of the hope for another one."""
+"""Factor on the expected gain after each generation without one."""
 _OTHERS = 0.3
-"""The weight of kernels that the model has in another fusion only."""
+"""The weight of kernels that only the other fusion of the model has."""
 _FINALISTS = 3
-"""The fastest plans that are timed again, with more runs, beside the default."""
+"""The number of fastest plans that are timed again, with more runs, beside the default."""
 _FINALES = 3
-"""How often others follow where those turn out slower than some that were no finalists."""
+"""Maximum rounds of finalists: others follow if these turn out slower than plans that were none."""
 _BUILDS = 2
-"""How often a finalist takes the time of another trial: its rival is built, too."""
+"""Time of a finalist in units of another trial: its rival is built, too."""
 _LARGEST_FINALE = 0.4
-"""Of the time of a search, for finalists."""
+"""Largest share of a search's time that is kept for finalists."""
 _RUNS = 60
-"""Timed launches of a trial, at the most; finalists get five times as many."""
+"""Maximum timed launches of a trial; finalists get five times as many."""
 
 
 class Journal(Protocol):
-    """What keeps the results of trials, as soon as they are there."""
+    """Stores the results of trials as they arrive."""
 
     def known(self, task: Task) -> Sequence[Result]:
-        """Results of earlier searches for the kernel, on this device with this driver."""
+        """Return results of earlier searches for the kernel, on this device with this driver."""
         ...
 
     def note(self, task: Task, result: Result, is_default: bool) -> None: ...
@@ -57,14 +57,14 @@ class Budget:
     trials: int | None = None
 
     def share(self, part: float) -> Budget:
-        """A part of the budget, at least one trial."""
+        """Return a part of the budget, at least one trial."""
         return Budget(
             None if self.seconds is None else part * self.seconds,
             None if self.trials is None else max(1, int(part * self.trials)),
         )
 
     def less(self, seconds: float, trials: int) -> Budget:
-        """What is left after so many seconds and trials."""
+        """Return what is left after `seconds` and `trials`."""
         return Budget(
             None if self.seconds is None else max(0.0, self.seconds - seconds),
             None if self.trials is None else max(0, self.trials - trials),
@@ -73,13 +73,13 @@ class Budget:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a session found for a task."""
+    """The result of a session for one task."""
 
     task: Task
     default: Result
     best: Result
     plans: int = 1
-    """The number of plans that were tried, with the default."""
+    """The number of plans that were tried, including the default."""
 
     @property
     def gains(self) -> bool:
@@ -97,7 +97,7 @@ class Outcome:
 
     @property
     def saved(self) -> float:
-        """Microseconds of an inference that the chosen plan saves."""
+        """Microseconds that the chosen plan saves per inference."""
         if not self.gains or self.default.microseconds is None or self.best.microseconds is None:
             return 0.0
         return self.task.launches * (self.default.microseconds - self.best.microseconds)
@@ -105,16 +105,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a session is."""
+    """The progress of a session."""
 
     search: Search
     result: Result
     trials: int
     seconds: float
     saved: float
-    """Microseconds of an inference that the best plans save so far."""
+    """Microseconds that the best plans so far save per inference."""
     total: float
-    """Microseconds of an inference with default plans."""
+    """Microseconds per inference with default plans."""
 
 
 @dataclass
@@ -140,10 +140,10 @@ class Session:
             self.searches.append(search)
 
     def run(self) -> list[Outcome]:
-        """Search until the budget is spent or nothing more is expected; the outcome of each task.
+        """Search until the budget is spent or no gain is expected; return the outcome of each task.
 
-        A task of which not even the default was tried has none. Whatever ends the session early,
-        `outcomes` has what was found.
+        A task whose default was not tried has none. If something ends the session early,
+        `outcomes` returns what was found.
         """
         self._start = time.monotonic()
         self._deadline = Deadline.after(self.budget.seconds)
@@ -157,7 +157,7 @@ class Session:
         return self.outcomes()
 
     def outcomes(self) -> list[Outcome]:
-        """What is known of each task."""
+        """Return the outcome so far of each task."""
         return [
             Outcome(search.task, search.default, search.best or search.default, len(search.results))
             for search in self.searches
@@ -170,11 +170,11 @@ class Session:
         return len(searches) * _GENERATION * mean(taken or [0.0]) / self.machines.slots
 
     def _generations(self) -> list[tuple[Search, list[Trial]]]:
-        """Generations of the searches with most to gain, enough to keep all machines at work.
+        """Return generations of the most promising searches, enough to keep all machines busy.
 
-        The gain to hope for is the time of a task's launches, less after each vain generation. The
-        time of a task that has none follows from its work, so that in a short search small kernels
-        take no trial from large ones.
+        The expected gain is the time of a task's launches, reduced after each generation without
+        a gain. The time of an untimed task follows from its work, so that in a short search small
+        kernels take no trials from large ones.
         """
         found: list[tuple[Search, list[Trial]]] = []
         wanted = max(_GENERATION, 2 * self.machines.slots)
@@ -196,7 +196,7 @@ class Session:
         return median(paces) if paces else 1.0
 
     def _is_spent(self) -> bool:
-        """Whether the budget has no more than what the finalists take."""
+        """Return whether the rest of the budget is needed for finalists."""
         seconds, trials = self.budget.seconds, self.budget.trials
         if trials is not None and self.trials >= trials:
             return True
@@ -206,17 +206,17 @@ class Session:
         return time.monotonic() - self._start >= seconds - kept
 
     def _seconds_of_finalists(self) -> float:
-        """What it takes to measure them again, by the trials so far."""
+        """Return the seconds to time all finalists again, estimated from the trials so far."""
         found = [each for search in self.searches for each in search.results.values()]
         trials = sum(len(self._finalists(search, set())) for search in self.searches)
         taken = sum(each.seconds for each in found)
         return _BUILDS * trials * taken / max(1, len(found)) / self.machines.slots
 
     def _finalists(self, search: Search, compared: set[str]) -> list[Trial]:
-        """Plans that are faster than the default and than all finalists before, the best first.
+        """Return plans faster than the default and than all earlier finalists, the best first.
 
-        Of many times the least is one of those that happened to be too short. Finalists are timed
-        again, in turns with the default.
+        The least of many times is probably too short by chance. So finalists are timed again, in
+        turns with the default.
         """
         default, rival = search.default, _rival(search, in_turns=True)
         timed = [each for each in search.results.values() if each.microseconds is not None]
@@ -227,9 +227,9 @@ class Session:
         ]
 
     def _try(self, generations: Sequence[tuple[Search, Sequence[Trial]]]) -> None:
-        """Let each search learn the results of its trials, in their order, once all are there.
+        """Let each search learn the results of its trials, in order, once all have arrived.
 
-        When time is up, it learns those that are there.
+        If time is up, it learns those that have arrived.
         """
         if self._deadline.is_over:
             return
@@ -251,10 +251,10 @@ class Session:
                 search.learn(results)
 
     def _noted(self, search: Search, trial: Trial) -> tuple[Future[Result], Future[Result]]:
-        """A trial's result once the journal has it, and the trial itself.
+        """Submit a trial; return its result once the journal has it, and the trial itself.
 
-        The thread that gets the result writes it: Ctrl-C, which interrupts the main thread alone,
-        loses none.
+        The thread that gets the result writes it, so that Ctrl-C, which interrupts only the main
+        thread, loses none.
         """
         noted: Future[Result] = Future()
 
@@ -284,10 +284,10 @@ class Session:
 
 
 def _rival(search: Search, *, in_turns: bool) -> Rival | None:
-    """What the next plans are compared with: the fastest one, and perhaps the default in turns.
+    """Return the rival of the next plans: the fastest plan, and perhaps the default in turns.
 
-    On the processors all plans take turns with the default, since other programs use those as well.
-    Elsewhere finalists do.
+    On CPUs all plans take turns with the default, since other programs use the CPU as well. On
+    other devices only finalists do.
     """
     best, default = search.best, search.default
     if best is None or best.microseconds is None:
@@ -298,13 +298,13 @@ def _rival(search: Search, *, in_turns: bool) -> Rival | None:
 
 
 def _key(of: Trial | Result) -> str:
-    """A kernel and a plan."""
+    """Return a key for a kernel with a plan."""
     kernel = of.kernel if isinstance(of, Result) else of.task.kernel
     return f"{kernel} {tir.PlanAttr(of.plan)}"
 
 
 def _hope(search: Search, pace: float) -> float:
-    """Return the microseconds of an inference that a search may still save."""
+    """Return the microseconds per inference that a search may still save."""
     best = search.best
     time = None if best is None or search.default is None else best.microseconds
     launches = search.task.launches or _OTHERS * search.task.other_launches

@@ -22,11 +22,11 @@ _LISTED = 5040
 
 @dataclass(frozen=True)
 class Candidate:
-    """A plan, and what the model of its rule says of it."""
+    """A plan, with its cost by the model of its rule."""
 
     plan: tir.Plan
     cost: float | None = None
-    """By the rule's model, in units that compare plans of one rule for one kernel."""
+    """In units that compare plans of one rule for one kernel."""
 
     @property
     def key(self) -> str:
@@ -59,18 +59,18 @@ class PlanSpace:
         return list(self._spaces)
 
     def defaults(self) -> list[Candidate]:
-        """The default of the kernel, then those of the other rules."""
+        """Return the default of the kernel, then those of the other rules."""
         others = [rule.default(space) for rule, space in self._spaces.values()]
         found = [self._made(name, point) for name, point in zip(self._spaces, others, strict=True)]
         return [self.default, *(each for each in found if each.key != self.default.key)]
 
     def random(self, rng: Random, rules: Collection[str] = ()) -> Candidate:
-        """Any point of one of these rules, or of any one without."""
+        """Return a random plan of one of these rules, or of any rule if none is named."""
         name = rng.choice([each for each in self._spaces if each in (rules or self._spaces)])
         return self._made(name, self._completed(name, {}, rng))
 
     def mutated(self, plan: tir.Plan, rng: Random) -> Candidate:
-        """A plan with another value of one parameter; later parameters keep theirs if they can."""
+        """Return a plan with one parameter changed; later ones keep their values if possible."""
         _, space = self._spaces[plan.rule]
         if not space.parameters:
             return self.random(rng)
@@ -78,7 +78,7 @@ class PlanSpace:
         return self._near(plan.rule, plan.parameters, rng, changed)
 
     def crossed(self, first: tir.Plan, second: tir.Plan, rng: Random) -> Candidate:
-        """A plan with parameters of two; of the first where their rules differ."""
+        """Return a mix of two plans' parameters; mutate the first if their rules differ."""
         if first.rule != second.rule:
             return self.mutated(first, rng)
         wanted = {
@@ -94,7 +94,7 @@ class PlanSpace:
         rng: Random,
         changed: int | None = None,
     ) -> Candidate:
-        """A point with the wanted values where they are in their domains, but for one."""
+        """Return a point with the wanted values if they are in their domains, except `changed`."""
         _, space = self._spaces[name]
         chosen: dict[str, Value] = {}
         for i, parameter in enumerate(space.parameters):
@@ -114,7 +114,7 @@ class PlanSpace:
         return self._made(name, Params(chosen))
 
     def _completed(self, name: str, chosen: dict[str, Value], rng: Random) -> Params:
-        """A random point with these first values; the space is not empty."""
+        """Return a random point with these first values; if there is none, any point."""
         _, space = self._spaces[name]
         found = self._extended(name, chosen, rng)
         return space.nearest(Params({})) if found is None else Params(found)
@@ -164,5 +164,5 @@ class PlanSpace:
 
 
 def best_first(found: Sequence[tuple[float, Candidate]]) -> list[Candidate]:
-    """Candidates by their time, the fastest first; equal ones in the order of their texts."""
+    """Return candidates by time, the fastest first; ties in the order of their texts."""
     return [each for _, each in sorted(found, key=lambda pair: (pair[0], pair[1].key))]

@@ -14,14 +14,14 @@ from .records import by_device, merge, subject_of
 
 @dataclass(frozen=True)
 class Summary:
-    """What is known of a kernel on a device by one driver."""
+    """The records of a kernel on one device with one driver."""
 
     records: Sequence[Record]
     """The newest of each plan, in order; not empty."""
 
     @property
     def any(self) -> Record:
-        """A record, for what all have in common."""
+        """A record, for the fields that all share."""
         return self.records[0]
 
     @property
@@ -63,14 +63,14 @@ class Difference:
 
     @property
     def any(self) -> Record:
-        """One of both, for what they have in common."""
+        """One of both, for the fields that they share."""
         found = self.before or self.after
         assert found
         return found
 
     @property
     def is_one(self) -> bool:
-        """Whether they are the same plan and, by the noise of both, as fast."""
+        """Whether they are the same plan and, within the noise of both, equally fast."""
         before, after = self.before, self.after
         if before is None or after is None:
             return False
@@ -79,9 +79,9 @@ class Difference:
 
 
 def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Difference]:
-    """Where two databases have other best plans or times for a kernel on a device.
+    """Return where two databases differ in the best plan of a kernel on a device, or its time.
 
-    Of several drivers of a device the newest counts in each.
+    Of several drivers of a device, the one with the last record counts in each.
     """
     old, new = _best_by_kernel(before), _best_by_kernel(after)
     found = (Difference(old.get(key), new.get(key)) for key in sorted({*old, *new}))
@@ -89,10 +89,10 @@ def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Diffe
 
 
 def export(records: Iterable[Record], device: str = "", driver: str = "") -> str:
-    """A file of plans with the best plan of each kernel.
+    """Return a file of plans with the best plan of each kernel.
 
-    `device` and `driver` are parts of the names of those that count. Raises CloptError where these
-    are several devices, and where there is no plan.
+    `device` and `driver` are parts of the names to match. Raises CloptError if several devices
+    match, or if there is no plan.
     """
     chosen = [
         summary

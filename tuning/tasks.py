@@ -1,4 +1,4 @@
-"""The distinct kernels of a model, each with what it takes to try its plans alone."""
+"""The distinct kernels of a model, each with all that is needed to try its plans alone."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class _Kernel:
 
 
 def tasks_of(module: ModuleOp, weights: Weights) -> list[Task]:
-    """The kernels that wait for a plan, in a module as `tir-choose-plan` gets it.
+    """Return the kernels without a plan, in a module before `tir-choose-plan`.
 
-    Kernels of equal content are one task, whatever they are called. Those that a plan splits off
-    another kernel are no tasks: they come to be with that plan.
+    Kernels of equal content are one task, whatever their names. Kernels that a plan splits off
+    another one are not tasks: they belong to that plan.
     """
     target = cl.target_of(module)
     found: dict[str, _Kernel] = {}
@@ -83,7 +83,7 @@ def _alone(
     constants: Mapping[SSAValue, cl.ConstantOp],
     target: cl.Target,
 ) -> ModuleOp:
-    """The kernel, and a program that launches it on its parameters and on constants."""
+    """Return a module of the kernel and a program that launches it on parameters and constants."""
     block = Block()
     mapping: dict[SSAValue, SSAValue] = {}
     ports: list[cl.Port] = []
@@ -106,20 +106,20 @@ def _alone(
 
 
 def _operands(func: tir.FuncOp, launch: cl.EnqueueKernelOp) -> list[SSAValue]:
-    """The values that a launch reads only, each once."""
+    """Return the values that a launch reads but does not write, each once."""
     written = {launch.args[i] for i in func.output_indices}
     return [value for value in dict.fromkeys(launch.args) if value not in written]
 
 
 def _is_input(value: SSAValue) -> bool:
-    """Whether a value is an input of the program, or a view of one."""
+    """Return whether a value is an input of the program, or a view of one."""
     while isinstance(value.owner, cl.ViewOp):
         value = value.owner.source
     return isinstance(value, BlockArgument)
 
 
 def _may_be_in_place(func: tir.FuncOp, launch: cl.EnqueueKernelOp) -> bool:
-    """Whether an operand of a result's bytes is read for the last time."""
+    """Return whether an operand as large as a result is read for the last time here."""
     sizes = [byte_count(launch.args[i].type) for i in func.output_indices]
     return any(
         byte_count(value.type) in sizes and _is_last(value, launch)

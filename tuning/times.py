@@ -25,7 +25,7 @@ class Times:
 
     @property
     def noise(self) -> float:
-        """Half of the width of the median's 95 % interval, as a share of the median.
+        """Half the width of the median's 95 % confidence interval, as a fraction of the median.
 
         By the binomial distribution of ranks (Conover, "Practical nonparametric statistics", 3.2).
         """
@@ -37,10 +37,10 @@ class Times:
 
     @property
     def least(self) -> float:
-        """The beginning of the interval, in microseconds."""
+        """The lower end of the confidence interval, in microseconds."""
         return self.median * (1 - self.noise)
 
     @property
     def most(self) -> float:
-        """The end of the interval, in microseconds."""
+        """The upper end of the confidence interval, in microseconds."""
         return self.median * (1 + self.noise)

@@ -1,4 +1,4 @@
-"""Times programs of plans on a device until that is certain enough."""
+"""Time programs of plans on a device until the median is certain enough."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .times import Times
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _BATCH = 6
-"""Launches before the first look at the noise; then as many again as there were."""
+"""Launches before the noise is first checked; their number doubles between checks."""
 _CERTAIN = 0.01
 """The noise at which a measurement ends."""
 _SLOWER = 1.1
-"""How often a plan takes the time of the best one, noise taken off, if no more runs are needed."""
+"""A plan that surely takes this many times the best one's time needs no more runs."""
 _HOPELESS = 2.0
-"""How often it takes that time in one launch, if that one is enough."""
+"""A plan that takes this many times the best one's time needs no second launch."""
 _MOST_SECONDS = 8.0
-"""Of a measurement, if that was enough for a batch."""
+"""Limit of a measurement that has had time for a batch."""
 _TICK = 1e-3
-"""Microseconds: no launch takes less, though a device's clock may say so."""
+"""Microseconds, a lower bound of a launch: a device's clock may report less."""
 
 
 class Built(Protocol):
@@ -35,11 +35,11 @@ class Built(Protocol):
     def inputs(self) -> Sequence[TensorInfo]: ...
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:
-        """The results of one run."""
+        """Run once and return the results."""
         ...
 
     def nanoseconds(self, inputs: Sequence[Array], runs: int) -> list[list[int]]:
-        """The time of each command of some runs, by the device's clock, after a few others."""
+        """Return each command's time in each of `runs`, by the device's clock, after a warm-up."""
         ...
 
 
@@ -50,21 +50,21 @@ class Launch:
     program: Built
     operands: Sequence[Array]
     commands: range
-    """Those of the program that are the launch."""
+    """The commands of the program that make up the launch."""
 
     def microseconds(self, runs: int) -> list[float]:
-        """What it takes in each of some runs."""
+        """Return the time of the launch in each of `runs`."""
         times = self.program.nanoseconds(self.operands, runs)
         return [sum(run[i] for i in self.commands) / 1e3 for run in times]
 
 
 def time_alone(launch: Launch, most_runs: int, best: float | None) -> Times:
-    """Microseconds of a launch, until the median is certain, or certainly more than the best."""
+    """Time a launch until its median is certain, or certainly more than the best."""
     return _until_certain(launch.microseconds, most_runs, best)
 
 
 def time_in_turns(launch: Launch, rival: Launch, most_runs: int, best: float) -> Times:
-    """Times of a launch in those of another one right before or after, until they are certain."""
+    """Time a launch relative to a rival right before it, until the ratio is certain."""
 
     def ratios(runs: int) -> list[float]:
         found: list[float] = []
@@ -81,7 +81,7 @@ def time_in_turns(launch: Launch, rival: Launch, most_runs: int, best: float) ->
 def _until_certain(
     measured: Callable[[int], list[float]], most_runs: int, best: float | None
 ) -> Times:
-    """The times of several batches of runs."""
+    """Return the times of several batches of runs."""
     found: list[float] = []
     end = time.monotonic() + _MOST_SECONDS
     while True:

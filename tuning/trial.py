@@ -1,4 +1,4 @@
-"""What a tuner tries: a plan for a kernel of a model, and what a device said of it.
+"""What a tuner tries: a plan for a kernel of a model; and the result on a device.
 
 A task is picklable and complete, so that any process with the package `clopt` can try its plans,
 on this machine or on another one.
@@ -27,7 +27,7 @@ class Fault(StrEnum):
     CRASHED = "crashed"
     """The process that ran it ended, or the device's driver reset."""
     HUNG = "hung"
-    """It took longer than the limit of a trial."""
+    """It exceeded the time limit of a trial."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Task:
     nodes: str
     """The ONNX nodes that it computes, as the comment of its OpenCL C has them."""
     launches: int
-    """Launches in one inference; 0 for a kernel that the model has in another fusion only."""
+    """Launches in one inference; 0 for a kernel that only the other fusion of the model has."""
     target: cl.Target
     program: str
-    """A module in text: the naive kernel, and a queue program that launches it once. The program's
+    """A module as text: the naive kernel and a queue program that launches it once. The program's
     parameters are the values of the model that the launch reads and writes, with their storage."""
     weights: Weights
     """The constants that the launch reads."""
@@ -54,20 +54,20 @@ class Task:
     in_place: bool = False
     """Whether the model's plan of memory may let the result lie over an operand."""
     other_launches: int = 0
-    """Launches in one inference of the model in another fusion; 0 for a kernel that it has."""
+    """Launches in one inference in the other fusion, for kernels that only that one has; else 0."""
 
 
 @dataclass(frozen=True)
 class Rival:
-    """What a plan is compared with."""
+    """The plan with which another one is compared."""
 
     best: float
     """Microseconds; a plan that clearly takes more needs few runs."""
     plan: tir.Plan | None = None
-    """A plan with which the tried one takes turns, on the same device: what else the machine does
-    for a while slows down both."""
+    """A plan with which the tried one takes turns on the same device, so that other load on the
+    machine slows down both."""
     microseconds: float = 0.0
-    """The time of that plan; that of the tried one is this time, multiplied by the ratio."""
+    """The time of that plan; the tried one's time is this, multiplied by the measured ratio."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,13 @@ class Trial:
     task: Task
     plan: tir.Plan
     most_runs: int = 100
-    """The most timed launches; a measurement ends before if it is certain enough."""
+    """Maximum timed launches; a measurement ends earlier once it is certain enough."""
     rival: Rival | None = None
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a trial on a device."""
+    """The result of a trial on a device."""
 
     kernel: str
     plan: tir.Plan
@@ -95,7 +95,7 @@ class Result:
     microseconds: float | None = None
     """The median of one launch by the device's clock; None after a fault."""
     noise: float | None = None
-    """Half of the width of the median's 95 % interval, as a share of the median."""
+    """Half the width of the median's 95 % confidence interval, as a fraction of the median."""
     runs: int = 0
     fault: Fault | None = None
     reason: str = ""
@@ -103,17 +103,17 @@ class Result:
 
 
 class Machines(Protocol):
-    """Processes that try plans: in this process, in one that may crash, or on a fleet of boards."""
+    """Where plans are tried: in this process, in one that may crash, or on a fleet of boards."""
 
     @property
     def slots(self) -> int:
-        """How many trials run at once."""
+        """The number of trials that run at once."""
         ...
 
     def submit(self, trial: Trial) -> Future[Result]:
-        """Try a plan; the future gets a result, whatever the kernel does to the process.
+        """Try a plan; the future gets a result even if the kernel crashes the process.
 
-        It gets a CloptError where nothing can try plans any more, and is cancelled by `close`.
+        It gets a CloptError if no process can try plans any more; `close` cancels it.
         """
         ...
 

@@ -1,7 +1,7 @@
-"""Turns of the processes of a machine: who builds and checks beside others, who times alone.
+"""Turns of a machine's processes: several build and check at once, one times alone.
 
-Locks on files hold them, which the system gives back when a process ends, however it ends. On
-Windows there are no such locks: try plans there one at a time.
+A turn is a lock on a file, which the system releases when its process ends, even by a crash.
+Windows has no such locks: try plans there one at a time.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ if sys.platform != "win32":
     import fcntl
 
 CPU = "cpu"
-"""What all OpenCL runtimes for this machine's processors compute on."""
+"""The resource that all OpenCL runtimes for this machine's CPU share."""
 
 _GATE = "gate"
 
 MOST_WAIT = 600.0
-"""Seconds that a process waits for a turn; a trial takes a few, also while another one waits."""
+"""Maximum seconds that a process waits for a turn; a trial takes a few."""
 _LOOK = 0.01
-"""Seconds between looks whether a lock is free."""
+"""Seconds between attempts to take a lock."""
 
 
 class TurnMissedError(CloptError):
-    """A turn does not come: a process that was stopped keeps it."""
+    """A turn does not come, as when a stopped process keeps it."""
 
 
 class Turns:
     """The turns of one process.
 
-    Timing on the processors waits until no other process works there, and none begins meanwhile.
-    Timing on another device waits for those that time there alone: builds do not disturb it.
+    Timing on the CPU waits until no other process works there, and keeps others from beginning.
+    Timing on another device waits only for processes that time there: builds do not disturb it.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Turns:
 
     @contextmanager
     def beside_others(self) -> Generator[None]:
-        """A turn to build and check; inside of it, one can be `alone`."""
+        """Hold a turn to build and check; inside of it, one can be `alone`."""
         self._join()
         try:
             yield
@@ -71,7 +71,7 @@ class Turns:
 
     @contextmanager
     def alone(self, resource: str) -> Generator[None]:
-        """A turn to time: on the processors, `CPU`, or on a device, which its name names."""
+        """Hold a turn to time: on the CPU by `CPU`, on another device by its name."""
         if resource != CPU:
             file = self._open(sha256(resource.encode()).hexdigest()[:16])
             try:

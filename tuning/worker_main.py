@@ -1,8 +1,8 @@
-"""The process of a worker: gets an instrument and then trials on stdin, answers on stdout.
+"""The process of a worker: it reads an instrument and trials from stdin and answers on stdout.
 
-Frames hold pickled values. The first two are the instrument and the `Device` or the sentence of a
-CloptError. Then a `Job` is answered by its `Result`, after a `Waits` at the beginning and at the
-end of each wait for a turn; or by a sentence where a turn does not come.
+Frames hold pickled values. The first one is the instrument, answered by its `Device` or by the
+message of a CloptError. Each `Job` is answered by its `Result`, or by a message if a turn does not
+come; a `Waits` marks the beginning and the end of each wait for a turn.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COMMAND = (sys.executable, "-c", f"from {__name__} import main; main()")
 
 @dataclass(frozen=True)
 class Job:
-    """A trial, without its task where that is the same as before."""
+    """A trial, without its task if that is the same as before."""
 
     task: Task | None
     plan: tir.Plan
@@ -40,7 +40,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Waits:
-    """The worker waits for others from now on, or no more: such time does not count."""
+    """The worker begins to wait for others, or ends it: such time does not count."""
 
     waits: bool
 
@@ -87,7 +87,7 @@ def _answer(instrument: Instrument, device: Device, trial: Trial, turns: Turns) 
 
 
 def failed(trial: Trial, device: Device, seconds: float, fault: Fault, reason: str) -> Result:
-    """The result of a trial that has no time."""
+    """Return the result of a trial that has no time."""
     return Result(
         kernel=trial.task.kernel,
         plan=trial.plan,
@@ -100,7 +100,7 @@ def failed(trial: Trial, device: Device, seconds: float, fault: Fault, reason: s
 
 
 def _read(stream: IO[bytes], jobs: SimpleQueue[bytes]) -> None:
-    """Read ahead, so that the end of the process that started this one is noticed at any time."""
+    """Read ahead, so that this process ends as soon as the one that started it does."""
     try:
         while True:
             jobs.put(receive_frame(stream))

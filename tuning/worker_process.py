@@ -1,4 +1,4 @@
-"""A worker as the process sees it that started it."""
+"""A worker, seen from the process that started it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from .turns import MOST_WAIT
 from .worker_main import COMMAND, Job, Waits
 
 _START_SECONDS = 120.0
-"""Within which a worker finds its device; some drivers take most of a minute."""
+"""Seconds within which a worker must find its device; some drivers take most of a minute."""
 
 _TURN_SECONDS = 2 * MOST_WAIT + 60.0
-"""Of a trial in which it waits for turns: a little more than those that end such a wait."""
+"""Seconds of a trial spent waiting for turns: slightly more than the limit of such a wait."""
 
 _FROM_OUTSIDE = frozenset(
     -getattr(signal, name)
     for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
     if hasattr(signal, name)
 )
-"""How a process ends that somebody killed, or the system for want of memory."""
+"""Exit statuses of a process killed by a user, or by the system for lack of memory."""
 
 _MOST_WORDS = 300
-"""Bytes of what a process wrote that a reason repeats."""
+"""Bytes of a process's last output that a reason repeats."""
 
 
 class WorkerEndedError(Exception):
@@ -43,11 +43,11 @@ class WorkerEndedError(Exception):
     def __init__(self, reason: str, from_outside: bool) -> None:
         super().__init__(reason)
         self.from_outside = from_outside
-        """Whether a signal ended it that no kernel raises."""
+        """Whether a signal that no kernel raises ended it."""
 
 
 class WorkerHungError(Exception):
-    """The process was killed, as it took longer than it may."""
+    """The process was killed because it exceeded its time limit."""
 
 
 class WorkerProcess:
@@ -58,10 +58,10 @@ class WorkerProcess:
         instrument: Instrument,
         told: Callable[[WorkerProcess], None] = lambda process: None,
     ) -> None:
-        """Start a process, which `told` hears, and wait until it has its device.
+        """Start a process, pass it to `told`, and wait until it has its device.
 
-        Raises CloptError where there is no such device, WorkerEndedError or WorkerHungError where
-        the process does not get there.
+        Raises CloptError if there is no such device, and WorkerEndedError or WorkerHungError if
+        the process does not get that far.
         """
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
@@ -97,10 +97,10 @@ class WorkerProcess:
         return self._process.poll() is None
 
     def measure(self, trial: Trial, seconds: float) -> Result:
-        """Try a plan for at most so many seconds, without those in which it waits for a turn.
+        """Try a plan for at most `seconds`, not counting those in which it waits for a turn.
 
-        Raises WorkerEndedError or WorkerHungError, or CloptError where a turn does not come; the
-        process has ended then.
+        Raises WorkerEndedError or WorkerHungError, or CloptError if a turn does not come; then the
+        process has ended.
         """
         task = None if trial.task is self._task else trial.task
         self._task = trial.task
@@ -122,7 +122,7 @@ class WorkerProcess:
             self._process.wait(timeout=5)
 
     def _ask(self, value: object, seconds: float) -> object:
-        """The answer to a message; the process is killed once it has worked for so long."""
+        """Return the answer to a message; kill the process once it has worked for `seconds`."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         limit, of_turns = _Limit(seconds, self.kill), _Limit(_TURN_SECONDS, self.kill)
@@ -160,7 +160,7 @@ class WorkerProcess:
         )
 
     def _last_words(self) -> str:
-        """The last line that the process wrote for people."""
+        """Return the last line that the process wrote to stderr."""
         self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, self._errors.tell() - _MOST_WORDS))
         lines = self._errors.read().decode(errors="replace").split("\n")

@@ -13,27 +13,27 @@ from .worker_main import failed
 from .worker_process import WorkerEndedError, WorkerHungError, WorkerProcess
 
 _MOST_STARTS = 5
-"""Processes in a row that may end by themselves before they have their device."""
+"""Maximum consecutive processes that end by themselves before they have their device."""
 
 _MOST_KILLED_STARTS = 50
-"""Processes in a row that may be killed before they have their device."""
+"""Maximum consecutive processes that are killed before they have their device."""
 
 _MOST_KILLS = 5
-"""Processes that may be killed from outside while they try one plan: the system kills the one that
-takes all memory, and does so each time."""
+"""Maximum processes that are killed from outside while they try one plan: the system kills a plan
+that exhausts memory each time."""
 
 
 class LocalMachines:
     """Tries plans in processes of this machine.
 
-    A plan whose process ends by itself, without others before it in that process, has crashed. If
-    there were others, or if somebody killed the process, a new one tries it again.
+    A plan has crashed if its process ends by itself without having tried another plan before. If
+    it had, or if it was killed from outside, a new process tries the plan again.
     """
 
     def __init__(self, instrument: Instrument, slots: int = 1, seconds: float = 30.0) -> None:
-        """`slots` processes, each with at most so many seconds for a trial.
+        """Start up to `slots` processes at once, each with at most `seconds` for a trial.
 
-        Raises CloptError where the instrument's device is not there.
+        Raises CloptError if the instrument's device is absent.
         """
         self._instrument = instrument
         self._seconds = seconds
@@ -52,9 +52,9 @@ class LocalMachines:
         return self._slots
 
     def submit(self, trial: Trial) -> Future[Result]:
-        """Try a plan. The future gets a result, whatever becomes of processes.
+        """Try a plan. The future gets a result even if processes crash.
 
-        It gets a CloptError where no process starts any more, and is cancelled by `close`.
+        It gets a CloptError if processes no longer start; `close` cancels it.
         """
         return self._threads.submit(self._measured, trial)
 
@@ -92,7 +92,7 @@ class LocalMachines:
                 return result
 
     def _taken(self, task: Task) -> WorkerProcess:
-        """A process that is idle, at best one that has the task's operands, or a new one."""
+        """Return an idle process, preferably one that has the task's operands, or a new one."""
         while True:
             with self._change:
                 idle = sorted(self._idle, key=lambda each: task.kernel in each.seen)
@@ -106,7 +106,7 @@ class LocalMachines:
             self._forget(process)
 
     def _keep(self, process: WorkerProcess, result: Result) -> None:
-        """Keep a process for the next trial, unless its driver has gone."""
+        """Keep a process for the next trial, unless it has lost its driver."""
         with self._change:
             if result.fault is not Fault.CRASHED and not self._is_closed:
                 self._idle.append(process)

@@ -28,7 +28,7 @@ _COLUMNS = {
 
 
 def page(report: MemoryReport, title: str) -> str:
-    """The summary, the picture and a table of all intermediates to sort and to search."""
+    """Return the page: summary, picture and a table of all intermediates to sort and to search."""
     template = Template(read_text(__name__, "page.html"))
     return template.substitute(
         title=escape(title),
@@ -68,7 +68,7 @@ def _row(index: int, row: Row) -> str:
 
 
 def _cell(tag: str, value: str | int | None, kind: str = "") -> str:
-    """A cell; a number is also its sort key, and an empty cell sorts first."""
+    """Return a cell; a number is also its sort key, and an empty cell sorts first."""
     attributes = f' class="{kind}"' if kind else ""
     if kind == "n" and tag == "td" and not isinstance(value, str):
         attributes += f' data-n="{-1 if value is None else value}"'

@@ -23,7 +23,7 @@ _THIN = 4
 
 
 def picture(report: MemoryReport, title: str) -> Drawing:
-    """One box for each intermediate of the arenas, over its commands and its bytes."""
+    """Draw a box for each intermediate of the arenas, over its commands and its bytes."""
     plot = _Plot(report)
     boxes = [
         (plot.box(index, row), row)
@@ -53,15 +53,15 @@ class _Plot:
         }
 
     def x(self, command: float) -> float:
-        """Where a command starts; commands are as wide as the space between two numbers."""
+        """Return where a command starts; a command is as wide as the space between two numbers."""
         return _LEFT + (_RIGHT - _LEFT) * command / self.commands
 
     def y(self, byte: float) -> float:
-        """The height of a byte of the arenas, which stand one on another."""
+        """Return the height of a byte of the arenas, which are stacked."""
         return _BOTTOM - (_BOTTOM - _TOP) * byte / self.bytes
 
     def grid(self) -> Iterator[Shape]:
-        """Lines, numbers and titles of both axes."""
+        """Yield lines, numbers and titles of both axes."""
         unit, name = (1e6, "MB") if self.bytes >= 1e6 else (1e3, "kB")
         step = round_step(self.bytes / unit / 6)
         digits = max(0, -math.floor(math.log10(step)))
@@ -78,7 +78,7 @@ class _Plot:
         yield Label((_LEFT + _RIGHT) / 2, _BOTTOM + 40, "command of the queue")
 
     def box(self, index: int, row: Row) -> Box:
-        """The box of an intermediate that lies in an arena."""
+        """Return the box of an intermediate that lies in an arena."""
         assert row.arena is not None
         assert row.offset is not None
         first, end = float(row.first), row.last + 1.0
@@ -93,7 +93,7 @@ class _Plot:
         return Box(x, y, width, height, COLOURS[row.kind], edge, describe(row), f"t{index}")
 
     def borders(self) -> Iterator[Shape]:
-        """The axes, the ends of the arenas and the lower bound."""
+        """Yield the axes, the ends of the arenas and the lower bound."""
         yield Stroke(_LEFT, _BOTTOM, _RIGHT, _BOTTOM)
         yield Stroke(_LEFT, _TOP, _LEFT, _BOTTOM)
         for start in self.starts[1:]:
@@ -106,7 +106,7 @@ class _Plot:
 
 
 def describe(row: Row) -> str:
-    """A few lines about an intermediate."""
+    """Return a few lines about an intermediate."""
     place = "" if row.offset is None else f" from byte {row.offset:,}"
     return "\n".join(
         [
@@ -140,7 +140,7 @@ def _heading(report: MemoryReport, title: str) -> Iterator[Shape]:
 
 
 def _labels(box: Box, row: Row) -> Iterator[Label]:
-    """The node's name, upright where it fits better so, or the end of it; below it its size."""
+    """Yield the node's name or its end, vertical if that fits better, and below it the size."""
     upright = box.height > box.width and text_width(row.node, _LABEL_SIZE) > box.width - 6
     along, across = (box.height, box.width) if upright else (box.width, box.height)
     room = int((along - 6) / text_width(" ", _LABEL_SIZE))

@@ -21,7 +21,7 @@ class Line:
 
 
 def summary(report: MemoryReport) -> list[Line]:
-    """The sizes of a report and what there is to say to each."""
+    """Return the sizes of a report, each with a remark."""
     waste = report.waste
     lines = [
         Line(
@@ -54,7 +54,7 @@ def summary(report: MemoryReport) -> list[Line]:
 
 
 def memory_table(report: MemoryReport) -> Table:
-    """The summary for the terminal."""
+    """Return the summary for the terminal."""
     rows = table("memory", "", "")
     rows.columns[1].justify = "right"
     for line in summary(report):
@@ -63,7 +63,7 @@ def memory_table(report: MemoryReport) -> Table:
 
 
 def size_text(size: int) -> str:
-    """Bytes for people: `4.82 MB`, of 10^6 bytes; small sizes in kB or bytes."""
+    """Return a size as text: `4.82 MB`, of 10^6 bytes; small sizes in kB or bytes."""
     for unit, name in ((1_000_000, "MB"), (1_000, "kB")):
         if size >= unit:
             return f"{size / unit:.2f} {name}"

@@ -51,7 +51,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 class _Keeper:
-    """Writes each smaller file at once, so that whatever ends the search loses nothing."""
+    """Writes each smaller file at once, so that an interruption loses nothing."""
 
     def __init__(self, output: Path, describe: Callable[[bytes], str]) -> None:
         self._output = output

@@ -16,7 +16,7 @@ from .search import Judge, least
 
 
 def reduce_mlir(content: bytes, judge: Judge) -> bytes:
-    """The least module that is still interesting, in rounds until none shrinks it.
+    """Return the smallest module that is still interesting; repeat rounds until none shrinks it.
 
     A round removes operations with their regions and replaces each result by an earlier value of
     the same type. An operation without such a value stays.
@@ -35,7 +35,7 @@ def reduce_mlir(content: bytes, judge: Judge) -> bytes:
 
 
 def describe_mlir(content: bytes) -> str:
-    """The size of a module, in words."""
+    """Return the size of a module in words."""
     count = _size(_parse(content))
     return f"{count} operation{'s' * (count != 1)}"
 
@@ -62,7 +62,7 @@ def _verifies(module: ModuleOp) -> bool:
 
 
 def _operations(module: ModuleOp) -> list[Operation]:
-    """The operations that a round may remove: all but the module itself and terminators."""
+    """Return the operations that a round may remove: all but the module itself and terminators."""
     return [
         op
         for op in module.walk()
@@ -75,7 +75,7 @@ def _size(module: ModuleOp) -> int:
 
 
 def _without(module: ModuleOp, left: Sequence[int], valid: bool) -> bytes | None:
-    """The module with only the operations `left`; None if these need others."""
+    """Return the module with only the operations `left`; None if these need others."""
     candidate = module.clone()
     operations = _operations(candidate)
     kept = {operations[i] for i in left}
@@ -96,7 +96,7 @@ def _without(module: ModuleOp, left: Sequence[int], valid: bool) -> bytes | None
 
 
 def _earlier(op: Operation, result: SSAValue) -> SSAValue | None:
-    """The nearest value before `op` that has the type of `result`."""
+    """Return the nearest value before `op` that has the type of `result`."""
     for operand in op.operands:
         if operand.type == result.type:
             return operand

@@ -13,7 +13,7 @@ from .search import Judge, least
 
 
 def reduce_onnx(content: bytes, judge: Judge) -> bytes:
-    """The least model that is still interesting, in rounds until none shrinks it."""
+    """Return the smallest model that is still interesting; repeat rounds until none shrinks it."""
     model = onnx.load_from_string(content)
     before = None
     while (size := _size(model)) != before:
@@ -24,7 +24,7 @@ def reduce_onnx(content: bytes, judge: Judge) -> bytes:
 
 
 def describe_onnx(content: bytes) -> str:
-    """The size of a model, in words."""
+    """Return the size of a model in words."""
     nodes, elements, _ = _size(onnx.load_from_string(content))
     return f"{nodes} node{'s' * (nodes != 1)}, {elements} elements of inputs and weights"
 

@@ -29,13 +29,13 @@ class Judge:
     while_fails: bool = False
     trials: int = 0
     found: Callable[[Judge], None] | None = None
-    """Hears of each new `best`."""
+    """Called with each new `best`."""
     best: bytes = b""
     """The last candidate that was interesting."""
     _answers: dict[bytes, bool] = field(default_factory=dict[bytes, bool])
 
     def __call__(self, content: bytes | None) -> bool:
-        """Whether the command exits with 0, or with `while_fails` with anything else.
+        """Return whether the command exits with 0, or with `while_fails` with anything else.
 
         None stands for a candidate that does not exist. A command that takes longer than
         `timeout` seconds does not agree.
@@ -73,7 +73,7 @@ class Judge:
 
 
 def least(items: Sequence[T], is_enough: Callable[[list[T]], bool]) -> list[T]:
-    """A subset for which `is_enough` holds, as for `items`, but for no subset with one item fewer.
+    """Return a subset of `items` for which `is_enough` holds, but for none with one item fewer.
 
     Delta debugging by complements (Zeller and Hildebrandt, Simplifying and Isolating
     Failure-Inducing Input, 2002): it removes halves first, then ever smaller parts.

@@ -6,7 +6,7 @@ from ...passes.tir.tuning_record import Record
 
 
 def microseconds(record: Record | None) -> str:
-    """The time of a plan, its fault, or nothing."""
+    """Return the time of a plan, its fault, or nothing."""
     if record is None:
         return ""
     if record.microseconds is None:

@@ -17,14 +17,14 @@ from ...tuning.session import Budget
 from ...tuning.trial import Machines
 
 _SHARE = 1 / 3
-"""Of a budget, at the most, for both stages."""
+"""Largest share of a budget for both stages."""
 _OF_FORMS = 1 / 2
-"""Of that share, at the most; layouts get what is left."""
+"""Largest part of that share for forms; layouts get the rest."""
 
 
 @dataclass
 class ChoiceStages:
-    """Measures the kernels of a model in forms, then in layouts, each time the network, too."""
+    """Measures the kernels of a model in forms, then in layouts; after each stage the network."""
 
     model: Model
     machines: Machines
@@ -34,11 +34,11 @@ class ChoiceStages:
     deadline: Deadline
     """The end of the whole search."""
     told: Callable[[int, str], None]
-    """Hears how many trials there were, and of what."""
+    """Called with the number of trials and what was tried."""
     trials: int = 0
 
     def run(self, budget: Budget) -> Budget:
-        """Take a share of a budget; what is left of it."""
+        """Spend a share of a budget; return the rest."""
         start = time.monotonic()
         share = budget.share(_SHARE)
         forms = self.model.forms()

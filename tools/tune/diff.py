@@ -46,7 +46,7 @@ def main(args: Sequence[str]) -> None:
 
 
 def _change(difference: Difference) -> tuple[str, str]:
-    """The ratio of the times, and what became of the plan."""
+    """Return the ratio of the times, and how the plan has changed."""
     before, after = difference.before, difference.after
     if before is None or after is None:
         return "", "new" if before is None else "gone"

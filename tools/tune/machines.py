@@ -95,12 +95,12 @@ def check(options: Namespace) -> None:
 
 
 def is_here(options: Namespace) -> bool:
-    """Whether this machine's device tries the plans."""
+    """Return whether this machine's device tries the plans."""
     return options.board is None and options.scheduler is None
 
 
 def machines_of(options: Namespace) -> LocalMachines | Fleet:
-    """What tries the plans. Raises CloptError where it is not there."""
+    """Return the processes or the fleet that try plans. Raises CloptError if they are absent."""
     if options.board is not None:
         return LocalMachines(Board(options.board))
     if options.scheduler is None:

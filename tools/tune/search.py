@@ -42,9 +42,9 @@ clopt-tune model.onnx --target "adreno-740 texture=prefer" --scheduler tcp://hos
 """
 
 _CONFIRMATION = 6.0
-"""Of the seconds that it takes to lower a model: what compiling and measuring it twice takes."""
+"""Time to compile and measure a model twice, relative to that of lowering it."""
 _MOST_CONFIRMATION = 0.25
-"""Of the time of a search, for that."""
+"""Largest share of a search's time for that."""
 _CUT_SHORT = (
     "The time was up before the whole network was measured with all that was found; the same "
     "command goes on from there."
@@ -188,9 +188,9 @@ def _search(
 
 
 def _before_confirmation(budget: Budget, deadline: Deadline, lowering: float) -> Budget:
-    """What is left for plans, by the seconds that it took to lower the model.
+    """Return the budget for plans, given the seconds that it took to lower the model.
 
-    The rest is for measuring the network with them, for which it is compiled several times.
+    The rest is for measuring the network with them, which compiles it several times.
     """
     left = deadline.left
     if budget.seconds is None or left is None:
@@ -212,7 +212,7 @@ def _printed_when_interrupted(search: Session) -> Generator[None]:
 def _confirmed(
     model: Model, outcomes: Sequence[Outcome], journal: DatabaseJournal, deadline: Deadline
 ) -> Confirmation:
-    """Compare the network with its default plans, and note what plans deserve."""
+    """Compare the network with its default plans, and record corrected times of plans."""
     default = compiled_by_choices(model, journal)
     confirmation = confirm(outcomes, default, model.compiled(journal.path), deadline)
     for result in confirmation.refuted:
@@ -222,7 +222,7 @@ def _confirmed(
 
 
 class _Display:
-    """Shows on a terminal how far the search is, and what it has gained."""
+    """Shows the progress and the gain of a search on a terminal."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget

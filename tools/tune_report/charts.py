@@ -1,4 +1,4 @@
-"""Pictures of a search: what each trial took, and the best so far; the page has the colours."""
+"""Charts of a search: the time of each trial and the best so far; the page defines colours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _POINT = 6
 
 
 def kernel_chart(kernel: KernelHistory, colours: Mapping[str, str]) -> Drawing:
-    """A point for each trial, a line for the best so far, marks for faults, the default dashed."""
+    """Draw a point for each trial, a line for the best so far, faults, and a dashed default."""
     timed = [s.record for s in kernel.steps if s.record.microseconds is not None]
     times = [time for record in timed for time in (record.least, record.most)]
     axes = _Axes(_WIDTH, _HEIGHT, len(kernel.steps), _range(times), "microseconds")
@@ -41,7 +41,7 @@ def kernel_chart(kernel: KernelHistory, colours: Mapping[str, str]) -> Drawing:
 
 
 def course_chart(history: History) -> Drawing:
-    """What an inference would take with the best plans after each trial."""
+    """Draw the time of an inference with the best plans after each trial."""
     times = history.course()
     unit, name = (1e3, "milliseconds") if max(times) >= 1e3 else (1.0, "microseconds")
     times = [time / unit for time in times]
@@ -54,7 +54,7 @@ def course_chart(history: History) -> Drawing:
 
 
 def describe(number: int, record: Record) -> str:
-    """A trial in a few lines."""
+    """Describe a trial in a few lines."""
     what = f"trial {number}{', the default' if record.default else ''}"
     if record.microseconds is None:
         result = f"{record.fault}: {printable(record.reason, 300)}"
@@ -82,16 +82,16 @@ class _Axes:
         return self.height - _BOTTOM
 
     def x(self, number: float) -> float:
-        """Where a trial is, by its number from 1."""
+        """Return the position of a trial by its number, from 1."""
         return _LEFT + (self.right - _LEFT) * (number - 0.5) / self.trials
 
     def y(self, time: float) -> float:
-        """The height of a time."""
+        """Return the height of a time."""
         low, high = map(math.log, self.range)
         return self.bottom - (self.bottom - _TOP) * (math.log(time) - low) / (high - low)
 
     def shapes(self, title: str) -> Iterator[Shape]:
-        """Lines, numbers and titles of both axes."""
+        """Yield lines, numbers and titles of both axes."""
         for tick in _ticks(self.range):
             y = self.y(tick)
             yield Stroke(_LEFT, y, self.right, y, _GRID)
@@ -132,7 +132,7 @@ def _fault(axes: _Axes, number: int, step: Step) -> Box:
 
 
 def _stairs(axes: _Axes, times: Sequence[float | None]) -> Iterator[Stroke]:
-    """A line that goes on at the height of the last time until there is another one."""
+    """Yield a line that stays at the height of the last time until the next one."""
     known = [(number, time) for number, time in enumerate(times, 1) if time]
     changes = [each for i, each in enumerate(known) if i == 0 or each[1] != known[i - 1][1]]
     ends = [(len(times) + 0.5, changes[-1][1])] if changes else []
@@ -143,7 +143,7 @@ def _stairs(axes: _Axes, times: Sequence[float | None]) -> Iterator[Stroke]:
 
 
 def _range(times: Sequence[float]) -> tuple[float, float]:
-    """A little more than the times take, and never nothing."""
+    """Return a range slightly larger than that of the times, and never empty."""
     if not any(times):
         return 1.0, 10.0
     low, high = min(times), max(times)
@@ -152,7 +152,7 @@ def _range(times: Sequence[float]) -> tuple[float, float]:
 
 
 def _ticks(range_: tuple[float, float]) -> list[float]:
-    """Round numbers within a range of times, not too close to one another."""
+    """Return round numbers within a range of times, not too close to each other."""
     low, high = range_
     if high < 8 * low:
         step = round_step((high - low) / 5)

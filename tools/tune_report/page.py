@@ -29,7 +29,7 @@ _COLUMNS = {
 
 
 def page(histories: Sequence[History], title: str) -> str:
-    """For each device what was gained, the course of the search, and a chart for each kernel."""
+    """Return the page: for each device the gain, the search's course and a chart per kernel."""
     template = Template(read_text(__name__, "page.html"))
     return template.substitute(
         title=escape(visible(title)),
@@ -64,7 +64,7 @@ def _section(index: int, history: History) -> str:
 
 
 def _headline(history: History) -> str:
-    """The gain, in one sentence."""
+    """Return the gain in one sentence."""
     before, after = history.untuned, history.tuned
     if not before:
         return "No plan has a time."
@@ -161,7 +161,7 @@ def _figure(key: str, kernel: KernelHistory, colours: Mapping[str, str]) -> str:
 
 
 def _faults(kernel: KernelHistory) -> str:
-    """The faults of a kernel, to unfold."""
+    """Return the faults of a kernel, to unfold."""
     lines = [
         f"<li><pre>{escape(describe(number, step.record))}</pre></li>"
         for number, step in enumerate(kernel.steps, 1)
@@ -186,7 +186,7 @@ def _line(line: tuple[str, str]) -> str:
 
 
 def _plan(text: str) -> str:
-    """A plan without what all of them begin with."""
+    """Return a plan without the prefix that all plans share."""
     return text.removeprefix("#tir.plan<").removesuffix(">")
 
 
