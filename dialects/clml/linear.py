@@ -19,9 +19,9 @@ from .types import MLTensorType, Shape, ml_tensor, sizes_text
 
 @irdl_op_definition
 class FullyConnectedOp(ArithmeticOp):
-    """The weight times x, plus the bias: 1 x K x 1 x 1 to 1 x N x 1 x 1.
+    """The weight times x, plus the bias: `1 x K x 1 x 1` to `1 x N x 1 x 1`.
 
-    The weight is 1 x 1 x N x K, without `transpose` 1 x 1 x K x N; the bias is 1 x N x 1 x 1.
+    The weight is `1 x 1 x N x K`, without `transpose` `1 x 1 x K x N`; the bias is `1 x N x 1 x 1`.
     """
 
     name = "clml.fully_connected"
@@ -79,10 +79,11 @@ class FullyConnectedOp(ArithmeticOp):
 
 @irdl_op_definition
 class GemmOp(ArithmeticOp):
-    """The matrix product of a and b: m x k by k x n.
+    """The matrix product of a and b: `m x k` by `k x n`.
 
-    The tensors are row-major matrices in the NCHW layout: a is m x k x 1 x 1 (`transpose_a`:
-    k x m x 1 x 1), b is 1 x 1 x k x n (`transpose_b`: 1 x 1 x n x k), the result m x n x 1 x 1.
+    The tensors are row-major matrices in the NCHW layout: a is `m x k x 1 x 1` (`transpose_a`:
+    `k x m x 1 x 1`), b is `1 x 1 x k x n` (`transpose_b`: `1 x 1 x n x k`), and the result is
+    `m x n x 1 x 1`.
     """
 
     name = "clml.gemm"

@@ -23,7 +23,7 @@ from ...weights import Weights
 class NNFoldConstantsPass(ModulePass):
     """Replaces nn operations whose operands are all constants by constants.
 
-    The device computes a result that is more than `max_growth` bytes larger than 8 times its
+    The device computes a result that is more than `max_growth` bytes larger than eight times its
     operands, since expanding a scalar is cheaper than loading its copies. The factor 8 lets a cast
     of int8 to double fold. With `keep_quantized` constants stay integers where a product reads
     them dequantised.

@@ -52,10 +52,8 @@ class NNWinogradPass(ModulePass):
     `mode` is `off`, `auto` (if there is a gain after the cost of the transforms, a fact of the
     target) or `prefer` (if there are fewer products). By default the target's `winograd` decides.
 
-    The largest error of F(4, 3) in floats, in parts of the largest result, was 2e-6 with 16
-    channels, 5e-6 with 256 and 6.4e-6 with 512: one to three times that of the direct form, and
-    like its own an error of the sums over channels. F(2, 3) is more exact than the direct form in
-    floats; in halves, which have no other, it is 4e-4 off where the direct form is 3e-4 off.
+    In floats F(4, 3) is less exact than the direct form and F(2, 3) more so; a table has the
+    [errors by channels](layouts.md#blocks-of-channels-on-cpus). Halves get F(2, 3) alone.
     `winograd=off` on the target keeps the direct form.
     """
 

@@ -45,7 +45,7 @@ from .schedule.analysis import memref_of
 class TIRWidenF16AccumulatorsPass(ModulePass):
     """Let an f16 accumulator add at most `most` products before an f32 one takes the sum.
 
-    On devices with `half_totals` it adds at most `window`, those of a 3 x 3 window of four
+    On devices with `half_totals` it adds at most `window`, those of a 3x3 window of four
     channels. Then another f16 accumulator takes the sum, or an f32 one if there are more than
     `most_sums`.
 
