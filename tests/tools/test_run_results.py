@@ -41,7 +41,7 @@ def test_check_lists_every_node_that_is_not_supported(
     model: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
 ):
     """Without a device."""
-    monkeypatch.setattr("clopt.api.choose_place", lambda *_: pytest.fail("asked for a device"))
+    monkeypatch.setattr("clopt.options.choose_place", lambda *_: pytest.fail("asked for a device"))
     run.main(["--check", str(model)])
     assert capsys.readouterr().out == f"{model} is supported: 1 kernel.\n"
     run.main(["--check", "--json", str(model)])

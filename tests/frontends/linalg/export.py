@@ -9,7 +9,6 @@ inputs and what JAX computes from them. The conversions are the documented ones 
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from support import processes
 
 HERE = Path(__file__).parent / "networks"
 FROM_ONNX = ("mobilenet_v1", "squeezenet1_1", "densenet121", "resnet50", "unet")
@@ -30,7 +31,7 @@ STABLEHLO = ("--iree-stablehlo-input-transformation-pipeline",)
 def run(tool: str, *words: str) -> None:
     """Run a tool of the package iree-base-compiler."""
     path = Path(sys.executable).with_name(tool)
-    subprocess.run([str(path), *words], check=True, timeout=100)
+    processes.run([path, *words], check=True)
 
 
 def export_onnx(folder: Path) -> None:
