@@ -8,9 +8,9 @@ from .lazy_exports import lazy_exports
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from .api import CompiledModel, calibrate, compile, is_clml_runtime_enabled, list_devices, load
-    from .clml import partition_for_clml
+    from .api import CompiledModel, calibrate, compile, list_devices, load
     from .errors import CloptError
+    from .offloading import has_accelerator, partition_for
     from .options import Place, Quantization
 
 __all__ = [
@@ -21,10 +21,10 @@ __all__ = [
     "__version__",
     "calibrate",
     "compile",
-    "is_clml_runtime_enabled",
+    "has_accelerator",
     "list_devices",
     "load",
-    "partition_for_clml",
+    "partition_for",
 ]
 
 # `import clopt` alone must stay cheap.
@@ -35,10 +35,10 @@ _HOMES = {
     "Quantization": ".options",
     "calibrate": ".api",
     "compile": ".api",
-    "is_clml_runtime_enabled": ".backends.clml.device",
+    "has_accelerator": ".offloading",
     "list_devices": ".backends.pyopencl_runtime.devices",
     "load": ".api",
-    "partition_for_clml": ".clml",
+    "partition_for": ".offloading",
 }
 __getattr__ = lazy_exports(__name__, _HOMES)
 

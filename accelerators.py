@@ -34,6 +34,9 @@ class Row:
     runtime: str = ""
     """If a library runs them, that library on this machine's devices: a
     `backends.pyopencl_runtime.library_runtime.LibraryRuntime`."""
+    extension: str = ""
+    """The OpenCL extension of devices with that library, if it may answer differently in another
+    process: models compiled for those devices are not cached."""
 
     def load(self, column: str) -> Any:
         """Import and return what a column names."""
@@ -48,6 +51,7 @@ ACCELERATORS: dict[str, Row] = {
         offers=".passes.nn.clml.accelerator:CLML",
         commands=".backends.clml.offload:CLMLLibrary",
         runtime=".backends.clml.device:CLMLRuntime",
+        extension="cl_qcom_ml_ops",
     ),
     "vta": Row(
         dialect=".dialects.vta:VTA",

@@ -12,13 +12,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .backends.clml.names import CLML_LIBRARIES
 from .backends.pyopencl_runtime.devices import Device, find_device, list_devices
 from .clone import warn_of_hidden_installation
 from .compiled_cache import Request
 from .compiled_model import CompiledModel, make_model
 from .garbage import collected_rarely
-from .lazy_exports import lazy_exports
 from .messages.arguments import check_type
 from .options import (
     A_DEVICE,
@@ -34,27 +32,20 @@ from .tensor_info import TensorInfo
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from .backends.clml.device import is_clml_runtime_enabled
     from .dialects.cl.target import Fact, Target
     from .frontends.onnx.importer import ModelProto
     from .weights import Weights
 
 __all__ = [
-    "CLML_LIBRARIES",
     "CompiledModel",
     "Place",
     "Quantization",
     "TensorInfo",
     "calibrate",
     "compile",
-    "is_clml_runtime_enabled",
     "list_devices",
     "load",
 ]
-
-__getattr__ = lazy_exports(
-    __name__.rpartition(".")[0], {"is_clml_runtime_enabled": ".backends.clml.device"}
-)
 
 
 @collected_rarely()
@@ -111,11 +102,12 @@ def compile(
     for the target; none with "off", or with CLOPT_TUNING=off in the environment. The remarks tell
     of plans and layouts that another device measured.
 
-    C code calls the operations of CLML (the fact `clml` of the target), so they need a C compiler
-    once for each model. The device's library computes them, or with
-    `accelerators={"clml": "reference"}` ours, which runs on every device and shows the calls that a
-    phone would get. With `fallback` clopt compiles the model a second time, to kernels alone, and
-    saves both plans: devices without CLML, and those whose CLML refuses, run the second.
+    An accelerator computes a part of the network where the target's fact of its name says so
+    (docs/extend/add-an-accelerator.md); some need a library of the device. `accelerators` maps
+    their names to libraries that serve instead, such as our "reference", which runs on every device
+    and shows the calls that a phone would get. A C library needs a C compiler once for each model.
+    With `fallback` clopt compiles the model a second time, to kernels alone, and saves both plans:
+    devices without the accelerator, and those whose library refuses, run the second.
     `CompiledModel.plan` and `plan_reason` tell which one runs, and why.
 
     Raises CloptError for a mistake in the model or the arguments.

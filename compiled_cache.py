@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .accelerators import accelerators
 from .backends.model_cache.file_digests import Content, FileDigests, content_of_bytes
 from .backends.model_cache.revision import is_revision_settled, revision
 from .backends.model_cache.store import CachedModel, ModelStore
@@ -36,9 +37,6 @@ CHOICE = "CLOPT_MODEL_CACHE"
 
 _CHOICES = ("auto", "off")
 _ENVIRONMENT = (TUNING, "CLOPT_CALIBRATION")
-
-# CLML's library may answer differently in another process.
-_ASKED_LIBRARY = "cl_qcom_ml_ops"
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class Request:
         is_model = isinstance(model, bytes) or (
             isinstance(model, str | Path) and Path(model).suffix != ".mlir"
         )
-        if not is_model or _ASKED_LIBRARY in device.handle.extensions:
+        if not is_model or _asks_library(device):
             return None
         assert isinstance(model, str | Path | bytes)
         plans = options.plans
@@ -194,6 +192,12 @@ class CachedContents:
         from .messages.source import Source, SourceModule
 
         return SourceModule.parse(CloptContext(), Source("cache", self._cached.program)).module
+
+
+def _asks_library(device: Device) -> bool:
+    """Return whether the device has a library of an accelerator that the compiler asks."""
+    extensions = device.handle.extensions.split()
+    return any(row.extension in extensions for row in accelerators().values())
 
 
 def _replay(

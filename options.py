@@ -183,9 +183,9 @@ def _plain(value: object) -> object:
 
 def checked_accelerators(given: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return the argument `accelerators`; CloptError for one that no library can replace."""
-    wanted = 'a mapping of accelerators to libraries, for example {"clml": "reference"}'
-    check_type("accelerators", given, (Mapping,), wanted)
     known = [name for name, row in accelerators().items() if row.runtime]
+    wanted = f'a mapping of accelerators to libraries, for example {{"{known[0]}": "reference"}}'
+    check_type("accelerators", given, (Mapping,), wanted)
     for name in given or {}:
         if name not in known:
             raise CloptError(f'accelerators names "{name}"; it may name {", ".join(known)}.')

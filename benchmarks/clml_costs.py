@@ -3,7 +3,7 @@
 `python benchmarks/clml_costs.py --device adreno` times commands of CLML and copies between layouts,
 fits launch + multiply-adds / rate + bytes / bandwidth to them, and prints the lines of a target's
 file. It times our kernels on the same operations, because `clml=auto` compares the two: the facts
-are in the scale of our cost model. `--clml-library reference` tries the script without CLML.
+are in the scale of our cost model. `--library reference` tries the script without CLML.
 
 For a device without Python, `--write FOLDER --target adreno-740` writes a C package for each
 operation, with CLML and without. Build each one there, and run it with `--profile` into a file
@@ -177,7 +177,7 @@ class OnDevice:
         self.settings = {
             "device": options.device,
             "target": options.target,
-            "accelerators": {"clml": options.clml_library} if options.clml_library else None,
+            "accelerators": {"clml": options.library} if options.library else None,
         }
         self.rounds = options.rounds
 
@@ -264,7 +264,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--device")
     parser.add_argument("--target")
-    parser.add_argument("--clml-library")
+    parser.add_argument("--library")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="part of the names of the cases")
     parser.add_argument("--write", type=Path)

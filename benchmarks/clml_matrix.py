@@ -1,7 +1,7 @@
 """Operations in the sizes of real networks by CLML and by our kernels: time and error.
 
 `python benchmarks/clml_matrix.py --device adreno` runs each alone, in float and in half, and prints
-a table. With `--clml-library reference` the reference library replaces CLML: its results are
+a table. With `--library reference` the reference library replaces CLML: its results are
 meaningful, its times are not. `--only pool` takes the rows with that word in their names.
 """
 
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", help="its number, or a part of its name")
-    parser.add_argument("--clml-library", choices=["reference"])
+    parser.add_argument("--library", choices=["reference"])
     parser.add_argument("--only", default="", help="a part of the names of rows")
     given = parser.parse_args(arguments)
     columns = ["operation", "x", "type", "CLML ms", "error", "kernels ms", "error"]
@@ -145,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for row in ROWS:
         if given.only in row.name:
             for dtype in (np.float32, np.float16):
-                table.add_row(*line(row, dtype, given.device, given.clml_library))
+                table.add_row(*line(row, dtype, given.device, given.library))
     Console(width=120).print(table)
 
 

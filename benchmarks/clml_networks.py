@@ -27,13 +27,13 @@ import models
 import numpy as np
 import onnxruntime
 import rounding
+from clml import CLASSIFIERS, PRECISIONS, SIZES
 from compare import relative_error
 from provenance import commit, processor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import clopt
-from clml import CLASSIFIERS, PRECISIONS, SIZES
 from clopt.backends.opencl_c import emit
 from clopt.backends.pyopencl_runtime import CExecutable
 from clopt.backends.targets import TargetChoice

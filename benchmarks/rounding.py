@@ -17,10 +17,9 @@ import models
 import numpy as np
 import onnx
 import onnxruntime
+from clml import CLASSIFIERS, SIZES
 from compare import relative_error
 from onnx import NodeProto, TensorProto, helper, numpy_helper
-
-from clml import CLASSIFIERS, SIZES
 
 ACTIVATIONS = ("Relu", "Clip")
 """Operators that a kernel fuses with the convolution or sum before, without rounding between."""

@@ -33,9 +33,7 @@ EXAMPLES = """\
 clopt-compile model.onnx --dim batch=1 -o folder
 clopt-compile model.onnx --target adreno-740 texture=prefer --explain -o folder
 clopt-compile model.onnx --target adreno-740 --emit=c --name net -o folder
-clopt-compile model.onnx --target adreno-740 clml=prefer --fallback --emit=c -o folder
 clopt-compile model.onnx --quantize int8 --calibrate data.npz -o folder
-clopt-compile model.onnx --quantize int8 --target vta=prefer --emit=graphs -o folder
 clopt-compile model.onnx --memory-report memory.html -o folder
 """
 
@@ -54,7 +52,7 @@ OPTIONS: Options = [
             "choices": ["saved", "c", "graphs"],
             "default": "saved",
             "help": "a folder for clopt-run (default), a C99 library that needs no Python, or the "
-            "graphs of accelerators alone, such as streams of VTA",
+            "graphs of accelerators alone",
         },
     ),
     (

@@ -134,11 +134,6 @@ class ModelSource:
         return Path(self.name).stem.strip("<>")
 
 
-def accelerator_libraries(clml_library: str | None) -> Mapping[str, str]:
-    """Return the argument `accelerators` of `api.compile` that `--clml-library` stands for."""
-    return {} if clml_library is None else {"clml": clml_library}
-
-
 def compile_model(
     source: ModelSource,
     options: argparse.Namespace,

@@ -34,6 +34,15 @@ def _bindings(item: str) -> Sequence[str]:
     return parts if all("=" in part for part in parts) else [item]
 
 
+def parse_accelerators(items: Sequence[str]) -> Mapping[str, str]:
+    """Read `--accelerator name=library`, which may be repeated."""
+    pairs = [item.partition("=") for item in items]
+    for item, (name, _, library) in zip(items, pairs, strict=True):
+        if not (name and library):
+            raise CloptError(f"--accelerator {item}: write name=library.")
+    return {name: library for name, _, library in pairs}
+
+
 def parse_bytes(option: str, text: str | None) -> int | None:
     """Read a size such as 1000000, 512kB, 64MiB or 1GB."""
     size = None if text is None else _number_with_unit(text, _BYTES)

@@ -27,7 +27,8 @@ from .console import (
 )
 from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
 from .json_output import json_option, print_json
-from .models import COMPILE_OPTIONS, Kind, ModelSource, accelerator_libraries, compile_model
+from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
+from .option_values import parse_accelerators
 from .outputs import check_output, write_outputs
 from .tables import table, terminal
 
@@ -119,10 +120,12 @@ OPTIONS: Options = [
     ),
     (("--device",), {"metavar": "NAME", "help": "part of a device's name; see --list-devices"}),
     (
-        ("--clml-library",),
+        ("--accelerator",),
         {
-            "choices": list(api.CLML_LIBRARIES),
-            "help": "the library that computes CLML operations instead of the device's",
+            "action": "append",
+            "default": [],
+            "metavar": "NAME=LIBRARY",
+            "help": "the library that serves an accelerator instead of the device's (repeatable)",
         },
     ),
     (
@@ -200,13 +203,13 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
         raise CloptError(
             f"{source.name}: --compare needs the ONNX model, and this is a {source.kind.value}."
         )
+    libraries = parse_accelerators(options.accelerator)
     if source.kind is Kind.Folder:
-        libraries = accelerator_libraries(options.clml_library)
         return api.load(source.name, device=options.device, accelerators=libraries)
     return compile_model(
         source,
         options,
-        accelerators=accelerator_libraries(options.clml_library),
+        accelerators=libraries,
         find_dims=partial(dims_of_inputs, items=options.input),
     )
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 from ...dialects.cl.target import Fact, Target
 from ...dialects.clml.facts import NEWEST, CLMLFacts
 from ...errors import CloptError, UnavailableError
-from ..pyopencl_runtime.devices import Device, find_device, list_devices
+from ..pyopencl_runtime.devices import Device
 from ..pyopencl_runtime.library_runtime import LibraryRuntime, Sdk
 from ..pyopencl_runtime.loader import share_opencl
 from .library import reference_library
@@ -63,24 +63,6 @@ def sdk_at(folder: str) -> Sdk:
     return Sdk(folder, _HEADER)
 
 
-def is_clml_runtime_enabled(
-    device: str | int | Device | None = None, clml_library: str | None = None
-) -> bool:
-    """Whether the device, by default the first listed, computes operations of CLML.
-
-    It has the extension `cl_qcom_ml_ops`, and its library serves this process. With `clml_library`,
-    see `clopt.compile`: whether that library can be built. CloptError where no device answers to
-    the name.
-    """
-    if device is None and not list_devices():
-        return False
-    found = find_device(device)
-    try:
-        return clml_version(found, clml_library) > 0
-    except CloptError:
-        return False
-
-
 def clml_version(device: Device, library: str | None = None) -> int:
     """The newest major version of the interface that the device has, or that `library` has on it.
 
@@ -92,7 +74,7 @@ def clml_version(device: Device, library: str | None = None) -> int:
         raise UnavailableError(
             f"{device} has no CLML ({EXTENSION}); compile the model with clml=off, or let our "
             f'reference library compute it: accelerators={{"clml": "{REFERENCE}"}}, or with '
-            f"clopt-run --clml-library {REFERENCE}."
+            f"clopt-run --accelerator clml={REFERENCE}."
         )
     return _newest(_function_of(device), f"CLML of {device}")
 

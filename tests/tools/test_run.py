@@ -292,6 +292,8 @@ WRONG_OPTIONS = {
     "--target texture=yes": 'texture is "off" or "auto" or "prefer", not "yes"',
     "--target adreno-740 vector_width=x": "vector_width is a whole number, not 'x'",
     "--output /dev/null/outputs": "/dev/null/outputs: cannot write here",
+    "--accelerator clml": "--accelerator clml: write name=library",
+    "--accelerator vta=x": 'accelerators names "vta"; it may name clml',
     "--mean a,b,c": "write numbers separated by commas",
     "--std 1,2": "one for each of 3 or 4 channels",
 }

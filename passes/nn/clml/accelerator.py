@@ -33,7 +33,7 @@ class CLML(Accelerator):
         return (
             f"clml=prefer needs a device with CLML, and {target.name} has none; name another "
             "target, for example adreno-740, say which version there is (clml_version=3), or "
-            "let our reference library serve (clopt-run --clml-library reference)."
+            "let our reference library serve (clopt-run --accelerator clml=reference)."
         )
 
     def find_matches(self, function: func.FuncOp, target: cl.Target, weights: Weights) -> Matches:

@@ -37,7 +37,7 @@ def partitioned(dtype: type[np.floating]) -> tuple[ModuleOp, Weights]:
     """All cases, as graphs of CLML."""
     weights = Weights()
     module = import_onnx(model_of(CASES, dtype), weights)
-    return clopt.partition_for_clml(module, TARGET, weights), weights
+    return clopt.partition_for("clml", module, TARGET, weights), weights
 
 
 def compiled(arithmetic: str) -> clopt.CompiledModel:

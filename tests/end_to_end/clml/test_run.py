@@ -137,8 +137,11 @@ def test_saved_and_loaded(device: str, tmp_path: Path) -> None:
 
 @pytest.mark.in_turns
 def test_a_device_without_clml(device: str) -> None:
-    assert not clopt.is_clml_runtime_enabled(device)
-    assert clopt.is_clml_runtime_enabled(device, "reference")
+    assert not clopt.has_accelerator("clml", device)
+    assert clopt.has_accelerator("clml", device, "reference")
+    assert clopt.has_accelerator("vta", device)
+    with pytest.raises(CloptError, match='No accelerator is called "clm"; did you mean clml'):
+        clopt.has_accelerator("clm", device)
     with pytest.raises(CloptError, match="clml=prefer needs a device with CLML"):
         clopt.compile(network(CONV_RELU), device=device, clml="prefer")
     with pytest.raises(CloptError, match=r"has no CLML .*; compile the model with clml=off, or"):
@@ -153,7 +156,7 @@ def test_a_device_without_clml(device: str) -> None:
 def test_a_library_that_refuses(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Phones refuse the library to applications."""
     monkeypatch.setenv("CLML_REFERENCE_LOCKED", "1")
-    assert not clopt.is_clml_runtime_enabled(device, "reference")
+    assert not clopt.has_accelerator("clml", device, "reference")
     with pytest.raises(CloptError, match=r"does not serve this process.*error -6"):
         compiled(CONV_RELU, device)
 
@@ -229,13 +232,13 @@ import numpy as np
 import clopt
 from clopt.backends.pyopencl_runtime import find_device, target_for
 device = find_device(sys.argv[1])
-assert clopt.is_clml_runtime_enabled(device)
+assert clopt.has_accelerator("clml", device)
 assert target_for(device).fact("clml_version") == 5
 model = clopt.compile(sys.argv[2], device=device, clml="prefer")
 (y,) = model.run([np.zeros((1, 3, 8, 8), np.float32)])
 print(model.executable.offload.operations, *y.ravel()[:4])
 os.environ["CLML_REFERENCE_LOCKED"] = "1"
-assert not clopt.is_clml_runtime_enabled(device)
+assert not clopt.has_accelerator("clml", device)
 assert target_for(device).fact("clml_version") == 0
 try:
     clopt.compile(sys.argv[2], "adreno-740 clml=prefer", device=device)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +26,8 @@ class Configuration:
     target: str
     precision: str = "f32"
     route: str = "memory"
-    clml_library: str | None = None
-
-    @property
-    def libraries(self) -> dict[str, str]:
-        """The libraries in place of the device's."""
-        return {"clml": self.clml_library} if self.clml_library else {}
+    libraries: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The libraries of accelerators in place of the device's."""
 
     def compile(self, model: onnx.ModelProto) -> clopt.CompiledModel:
         """Compile for the target; no device is asked."""
@@ -75,7 +72,12 @@ CONFIGURATIONS = (
     Configuration("adreno-740 f16", "adreno-740", "f16"),
     Configuration("pocl f16", "pocl", "f16"),
     Configuration("c", "adreno-740 texture=auto fp16=false", route="c"),
-    Configuration("clml", "adreno-740 clml=prefer fp16=false", route="c", clml_library="reference"),
+    Configuration(
+        "clml",
+        "adreno-740 clml=prefer fp16=false",
+        route="c",
+        libraries={"clml": "reference"},
+    ),
 )
 """Without arithmetic in half where the row is not about that: PoCL does not have it."""
 

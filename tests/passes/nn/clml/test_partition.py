@@ -378,13 +378,13 @@ def test_from_python() -> None:
     block = _block([1, 4, 6, 6])
     module = _module([nn.UnaryOp(block.args[0], "relu")], block)
     before = str(module)
-    partitioned = clopt.partition_for_clml(module, "adreno-740")
+    partitioned = clopt.partition_for("clml", module, "adreno-740")
     assert str(module) == before
     assert _commands(partitioned) == ["clml.activation"]
-    with pytest.raises(CloptError, match="pocl has no CLML; name another target"):
-        clopt.partition_for_clml(module, "pocl")
+    with pytest.raises(CloptError, match="a device with CLML, and pocl has none; name another"):
+        clopt.partition_for("clml", module, "pocl")
     with pytest.raises(CloptError, match='"clml=prefer" names no target'):
-        clopt.partition_for_clml(module, "clml=prefer")
+        clopt.partition_for("clml", module, "clml=prefer")
     assert Target().with_facts({"clml_version": 3}).fact("clml") == "off"
 
 

@@ -261,7 +261,7 @@ def test_refused_when_compiled(name: str, capsys: pytest.CaptureFixture[str]) ->
     weights = Weights()
     module = import_onnx(model_of([row.source]), weights)
     target = f"adreno-740 clml_version={row.version}"
-    clopt.partition_for_clml(module, target, weights, explain=True)
+    clopt.partition_for("clml", module, target, weights, explain=True)
     lines = capsys.readouterr().err.splitlines()
     assert any(row.reason in line and " - " in line for line in lines), lines
 

@@ -1,0 +1,94 @@
+"""Accelerators by name, from Python: whether a device has one, and a model partitioned for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+
+from .accelerators import Row, accelerators
+from .backends.targets import TargetChoice
+from .context import CloptContext, explaining
+from .dialects.cl import Target, set_target
+from .errors import CloptError
+from .messages.sentences import did_you_mean
+from .weights import Weights
+
+if TYPE_CHECKING:
+    from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
+    from .options import DeviceChoice
+    from .passes.nn.offload.accelerator import Accelerator
+
+
+def has_accelerator(
+    name: str, device: DeviceChoice | None = None, library: str | None = None
+) -> bool:
+    """Return whether `device`, by default the first listed, can run what an accelerator computes.
+
+    A library on the device serves this process, or `library` does, as in `clopt.compile(...,
+    accelerators={name: library})`. Accelerators of kernels run everywhere. Raises CloptError for an
+    unknown accelerator or device.
+    """
+    from .backends.pyopencl_runtime.devices import find_device, list_devices
+
+    row = _row(name)
+    if device is None and not list_devices():
+        return False
+    found = find_device(device)
+    if not row.runtime:
+        return True
+    runtime: LibraryRuntime = row.load("runtime")()
+    try:
+        runtime.open(found, library)
+    except CloptError:
+        return False
+    return True
+
+
+def partition_for(
+    accelerator: str,
+    module: ModuleOp,
+    target: str | Target,
+    weights: Weights | None = None,
+    *,
+    explain: bool = False,
+) -> ModuleOp:
+    """Return a copy of `module` (of nn operations) with an accelerator's graphs.
+
+    `clopt.compile` takes the copy. It is simplified first, as `clopt.compile` does. Graphs take
+    every operation that they can, as in the mode `prefer`, unless the target says `auto`. `weights`
+    are those of the module, and also get constants that the accelerator needs in another order.
+    With `explain` a table on stderr says which graph each operation is in, or why it is in none.
+    Raises CloptError for a target without the accelerator.
+    """
+    from .passes.nn.choose import NNChoosePass
+    from .passes.on_networks import DCEOfNetworks
+    from .passes.pipelines import run_pipeline
+
+    row = _row(accelerator)
+    described = target if isinstance(target, Target) else TargetChoice.parse(target).load()
+    if described is None:
+        raise CloptError(f'"{target}" names no target; write for example adreno-740.')
+    offers: Accelerator = row.load("offers")()
+    if absence := offers.absence(described):
+        raise CloptError(absence)
+    if described.fact(accelerator) == "off":
+        described = described.with_facts({accelerator: "prefer"})
+    module = module.clone()
+    set_target(module, described)
+    ctx = CloptContext(weights=Weights() if weights is None else weights)
+    run_pipeline(ctx, module, "simplify")
+    with explaining(ctx):
+        NNChoosePass(graphs_only=True, explain=explain).apply(ctx, module)
+    # Graphs hold their own constants, so those that only the accelerator reads are dead.
+    DCEOfNetworks().apply(ctx, module)
+    module.verify()
+    return module
+
+
+def _row(name: str) -> Row:
+    rows = accelerators()
+    if name not in rows:
+        there = f"there are {', '.join(rows)}, and those of other packages."
+        raise CloptError(f'No accelerator is called "{name}"; {did_you_mean(name, rows, there)}')
+    return rows[name]
