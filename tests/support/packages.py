@@ -20,7 +20,13 @@ def install(page: Path, folder: Path) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
-    project = tomllib.loads(files["pyproject.toml"])["project"]
+    register(folder / "pyproject.toml", folder)
+    return folder
+
+
+def register(project_file: Path, folder: Path) -> None:
+    """Write the metadata into `folder` that pip would leave for a project."""
+    project = tomllib.loads(project_file.read_text(encoding="utf-8"))["project"]
     info = folder / f"{project['name']}-{project['version']}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(
@@ -30,7 +36,6 @@ def install(page: Path, folder: Path) -> Path:
     for group, points in project["entry-points"].items():
         lines += [f"[{group}]", *(f"{name} = {place}" for name, place in points.items())]
     (info / "entry_points.txt").write_text("\n".join(lines))
-    return folder
 
 
 def run_script(package: Path, script: str, *arguments: str | Path) -> str:
