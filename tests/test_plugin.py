@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from xdsl.universe import XDSL_UNIVERSE, Universe
 from clopt.universe import CLOPT_UNIVERSE
 from support import processes
 
+PAGE = Path(__file__).parents[1] / "docs" / "embedding.md"
 XDSL_OPT = Path(sys.executable).with_name("xdsl-opt")
 MODULE = """
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -39,11 +41,19 @@ def test_rows_load_and_keep_their_names(kind: str):
         assert load().name == name
 
 
-def test_stock_xdsl_opt_runs_a_pass_of_ours():
-    command = [XDSL_OPT, "-p", "nn-fuse"]
-    done = processes.run(command, input=MODULE, capture_output=True, text=True)
+def test_the_documented_command_of_a_stock_driver():
+    """The command and its output are those of the page, over a module with operations of others."""
+    (block,) = re.findall(
+        r"```mlir\n// \$ xdsl-opt (.*?) \| sed -n '/(.*?)/ p'\n(.*?)```", PAGE.read_text(), re.S
+    )
+    arguments, wanted, shown = block
+    command = [XDSL_OPT, *arguments.split()]
+    done = processes.run(command, cwd=PAGE.parents[1], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "nn.fused %x" in done.stdout
+    lines = [line for line in done.stdout.splitlines() if wanted in line]
+    assert lines == shown.splitlines()
+    assert len(lines) == 2
+    assert "scf.if %is_last" in done.stdout
 
 
 def test_a_plain_context_has_no_place_for_explanations():
