@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 from xdsl.ir import Operation, Region
+
+OperationT = TypeVar("OperationT", bound=Operation)
 
 
 def operations_in(*regions: Region) -> Iterator[Operation]:
@@ -24,3 +27,11 @@ def operations_in(*regions: Region) -> Iterator[Operation]:
         inner = [block.first_op for region in op.regions for block in region.blocks]
         yield op
         pending += reversed(inner)
+
+
+def operations_of(kind: type[OperationT], *regions: Region) -> Iterator[OperationT]:
+    """Every operation of the regions whose class is `kind`, in the order of the text."""
+    for op in operations_in(*regions):
+        # Not isinstance: a negative answer for an abstract class takes longer than the walk.
+        if type(op) is kind:
+            yield op

@@ -30,7 +30,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from ..walking import operations_in
+from ..walking import operations_of
 from .attributes import IterKind
 from .domain import verify_domain
 
@@ -123,11 +123,11 @@ class BlockOp(IRDLOperation):
 
     def stores(self) -> list[memref.StoreOp]:
         """The stores of the body, in order."""
-        return [op for op in operations_in(self.body) if type(op) is memref.StoreOp]
+        return list(operations_of(memref.StoreOp, self.body))
 
     def loads(self) -> list[memref.LoadOp]:
         """The loads of the body, in order."""
-        return [op for op in operations_in(self.body) if type(op) is memref.LoadOp]
+        return list(operations_of(memref.LoadOp, self.body))
 
     def verify_(self) -> None:
         affine_map = self.map.data
@@ -228,6 +228,6 @@ class BlockOp(IRDLOperation):
 def enclosing_block(op: Operation) -> BlockOp | None:
     """The block whose body holds `op`, if any."""
     parent = op.parent_op()
-    while parent is not None and not isinstance(parent, BlockOp):
+    while parent is not None and type(parent) is not BlockOp:
         parent = parent.parent_op()
     return parent

@@ -26,7 +26,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, SymbolOpInterface
 
-from ..walking import operations_in
+from ..walking import operations_of
 from .attributes import LoopKind
 from .in_place import in_place_attribute, in_place_pairs
 from .isolation import Isolated
@@ -158,11 +158,8 @@ class FuncOp(IRDLOperation):
 
 def rolled_loops(func: FuncOp) -> list[ForOp]:
     """The `rolled` loops, in the order of the text."""
-    return [
-        op
-        for op in operations_in(func.body)
-        if isinstance(op, ForOp) and op.kind.data is LoopKind.Rolled
-    ]
+    loops = operations_of(ForOp, func.body)
+    return [loop for loop in loops if loop.kind.data is LoopKind.Rolled]
 
 
 def rolled_bounds(func: FuncOp) -> tuple[int, ...]:

@@ -67,7 +67,7 @@ def verify_ndrange(global_size: Sequence[int], local_size: Sequence[int]) -> Non
 
 def verify_launch(func: FuncOp) -> None:
     """Require an index space of one to three dimensions with every index that loops bind."""
-    loops = [op for op in _statements(func.body.block) if isinstance(op, ForOp)]
+    loops = [op for op in _statements(func.body.block) if type(op) is ForOp]
     verify_indices(loop.kind.data for loop in loops)
     total, group = func.global_size, func.local_size
     if group is not None and total is None:  # wanted work-groups; the range is not known yet
@@ -106,7 +106,7 @@ def verify_statements(func: FuncOp) -> None:
     statements = list(_statements(func.body.block))
     labels: set[str] = set()
     for block in statements:
-        if isinstance(block, BlockOp):
+        if type(block) is BlockOp:
             label = block.label.data
             if label in labels:
                 raise VerifyException(f"two blocks are labelled '{label}'")
@@ -133,7 +133,7 @@ def _statements(block: Block) -> Iterator[Operation]:
     """The operations of a kernel in loops and branches, without those in the bodies of blocks."""
     for op in block.ops:
         yield op
-        if not isinstance(op, BlockOp):
+        if type(op) is not BlockOp:
             for region in op.regions:
                 for inner in region.blocks:
                     yield from _statements(inner)
