@@ -18,7 +18,6 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import tir
 from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
-from ...dialects.walking import operations_in
 from ...errors import CloptError
 from .builtins import Sign
 from .expressions import Expressions
@@ -27,7 +26,7 @@ from .index import IndexSpace, constant
 from .index_operations import IndexOperations
 from .memory import Memory
 from .operations import Operations
-from .storage import Storages, layout_of, memref_type
+from .storage import Storages, has_barrier, needs_long
 from .texels import Texels
 from .types import INT, LONG
 from .values import (
@@ -61,7 +60,7 @@ class Builder:
         self.func = func
         self.graph = Graph()
         self.space = IndexSpace()
-        self.index_type = LONG if _needs_long(func) else INT
+        self.index_type = LONG if needs_long(func) else INT
         self.ex = Expressions(self.graph, self.space, self.index_type)
         self.storages = Storages(func)
         self.memory = Memory(self.ex, self.storages, target)
@@ -74,9 +73,12 @@ class Builder:
         self.lane: int | None = None
         self.parameters: list[Array | Texture] = []
         self.bounds: dict[tir.ForOp, Variable] = {}
+        self._steps: dict[IRBlock, list[tuple[Callable[..., None], Operation]]] = {}
         self._by_type: dict[type[Operation], Callable[..., None]] = {
             tir.ForOp: self._loop,
             scf.IfOp: self._if,
+            arith.CmpiOp: self._compare,
+            arith.SelectOp: self._select,
             memref.AllocaOp: self._allocate,
             memref.LoadOp: self._load,
             memref.StoreOp: self._store,
@@ -106,8 +108,12 @@ class Builder:
         self.texels.finish()
 
     def _execute_all(self, block: IRBlock) -> None:
-        for op in block.ops:
-            self.execute(op)
+        steps = self._steps.get(block)
+        if steps is None:
+            # Bodies of unrolled loops are executed many times.
+            steps = self._steps[block] = [(self._method(op), op) for op in block.ops]
+        for method, op in steps:
+            method(op)
 
     # Values
 
@@ -142,7 +148,17 @@ class Builder:
 
     def execute(self, op: Operation) -> None:
         """Build one operation."""
-        self._by_type.get(type(op), self._compute)(op)
+        self._method(op)(op)
+
+    def _method(self, op: Operation) -> Callable[..., None]:
+        if (known := self._by_type.get(type(op))) is not None:
+            return known
+        if len(op.results) != 1:
+            raise CloptError(
+                f"a kernel cannot contain {op.name}: lower it to tir, memref and arith"
+            )
+        is_index = type(op.results[0].type) is IndexType
+        return self._compute_index if is_index else self._compute
 
     def _allocate(self, op: memref.AllocaOp) -> None:
         self.memory.allocate(op.memref, op.memref.name_hint or "buffer")
@@ -158,30 +174,27 @@ class Builder:
         """Whoever executes the branch takes the values."""
 
     def _compute(self, op: Operation) -> None:
-        if len(op.results) != 1:
-            raise CloptError(
-                f"a kernel cannot contain {op.name}: lower it to tir, memref and arith"
-            )
-        if type(op.results[0].type) is IndexType:
-            self._set(op, self._index(op))
-        elif isinstance(op, arith.CmpiOp) and isinstance(op.lhs.type, IndexType):
-            self._set(op, self.indices.compare(op, self.form(op.lhs), self.form(op.rhs)))
-        else:
-            operands = [self.node(operand) for operand in op.operands]
-            if isinstance(op, arith.SelectOp) and isinstance(op.lhs.owner, tir.TexelReadOp):
-                operands[0] = self.texels.coordinates.shortened(operands[0])
-            self._set(op, self.operations(op, operands))
+        self._set(op, self.operations(op, [self.node(operand) for operand in op.operands]))
 
-    def _index(self, op: Operation) -> Linear:
-        """What an operation computes whose result is an index."""
-        if isinstance(op, arith.ConstantOp):
-            assert isinstance(op.value, IntegerAttr)
-            return constant(op.value.value.data)
-        if isinstance(op, arith.IndexCastOp):
-            return self.form(op.input)
-        if isinstance(op, arith.SelectOp):
-            return self.ex.to_form(self._select_index(op))
-        return self.indices(op, [self.form(operand) for operand in op.operands])
+    def _compute_index(self, op: Operation) -> None:
+        self._set(op, self.indices(op, [self.form(operand) for operand in op.operands]))
+
+    def _compare(self, op: arith.CmpiOp) -> None:
+        lhs, rhs = op.operands
+        if type(lhs.type) is IndexType:
+            self._set(op, self.indices.compare(op, self.form(lhs), self.form(rhs)))
+        else:
+            self._compute(op)
+
+    def _select(self, op: arith.SelectOp) -> None:
+        condition, then, other = op.operands
+        if type(then.type) is IndexType:
+            self._set(op, self.ex.to_form(self._select_index(op)))
+            return
+        operands = [self.node(operand) for operand in (condition, then, other)]
+        if isinstance(then.owner, tir.TexelReadOp):
+            operands[0] = self.texels.coordinates.shortened(operands[0])
+        self._set(op, self.operations(op, operands))
 
     def _select_index(self, op: arith.SelectOp) -> Node:
         then, other = self.form(op.lhs), self.form(op.rhs)
@@ -197,13 +210,12 @@ class Builder:
         source, *indices = op.operands
         (result,) = op.results
         forms = [self.form(i) for i in indices]
-        ahead = op.attributes.get(tir.AHEAD)
-        if isinstance(ahead, IntegerAttr):
+        if op.attributes and isinstance(ahead := op.attributes.get(tir.AHEAD), IntegerAttr):
             self.memory.fetch(source, forms, ahead.value.data)
         node = self.memory.load(source, forms, result.name_hint or "")
         if node is None:
             self._execute_lanes(op)
-        elif isinstance(result.type, IndexType):
+        elif type(result.type) is IndexType:
             self.values[result] = self.ex.to_form(node)
         else:
             self.values[result] = node
@@ -277,7 +289,7 @@ class Builder:
 
     def _counted_loop(self, loop: tir.ForOp) -> None:
         written = self.memory.storages_of(self.storages.written_in(loop))
-        if any(isinstance(op, tir.BarrierOp) for op in operations_in(loop.body)):
+        if has_barrier(loop):
             written |= self.memory.shared()
         # What runs once gains nothing from being computed before the loop, but takes registers.
         body = Block(self.graph.block, is_loop=loop.size > 1)
@@ -305,7 +317,7 @@ class Builder:
             self.values[loop.var] = form
             self._execute_all(loop.body.block)
             return
-        if any(isinstance(op, tir.BarrierOp) for op in operations_in(loop.body)):
+        if has_barrier(loop):
             raise CloptError(
                 f"kernel {self.func.sym_name.data} has a barrier that only {loop.size} of "
                 f"{launched} work-items reach: launch {loop.size} along {loop.kind.data.value}"
@@ -400,14 +412,3 @@ class Builder:
 def _yielded(op: scf.IfOp, which: int) -> Sequence[SSAValue]:
     last = op.regions[which].block.last_op
     return last.operands if isinstance(last, scf.YieldOp) else ()
-
-
-def _needs_long(func: tir.FuncOp) -> bool:
-    """Whether an element number does not fit an int."""
-    for param in func.params:
-        if tir.is_texture(param.type):
-            continue
-        shape, strides, offset = layout_of(memref_type(param))
-        if offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) >= 1 << 31:
-            return True
-    return False

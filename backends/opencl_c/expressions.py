@@ -8,7 +8,6 @@ width, truth values as ints (scalar) or masks (vector).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineDimExpr, AffineExpr
 
@@ -157,7 +156,7 @@ class Expressions:
             return node.remake([self.lane(operand, lane) for operand in node.operands])
         if node.kind == "build" and not node.ctype.mask:
             return node.operands[lane]
-        element = self.graph.node("lane", replace(node.ctype, width=1, mask=False), [node], lane)
+        element = self.graph.node("lane", node.ctype._replace(width=1, mask=False), [node], lane)
         if not node.ctype.mask:
             return element
         return self.compare("!=", element, self.constant(0, element.ctype))
@@ -169,7 +168,7 @@ class Expressions:
         source = node.ctype
         target = ctype.resized(source.width)
         if source.mask and not target.is_bool:
-            signed = replace(source, mask=False)
+            signed = source._replace(mask=False)
             number = self.graph.node(
                 "unary", signed, [node], "-",
                 remake=lambda new: self.convert(new[0], signed),
@@ -180,7 +179,7 @@ class Expressions:
         if source == target or (source.is_bool and ctype.base == "int"):
             return node if source == target else self._convert(node, target)
         if target.base == "bool":
-            zero = self.constant(0, replace(source, width=1))
+            zero = self.constant(0, source._replace(width=1))
             return self.compare("!=", node, zero)
         if node.kind == "constant":
             return self.constant(_wrapped(node.payload, target), target)

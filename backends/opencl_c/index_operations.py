@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineBinaryOpKind
 
 from ...dialects.tir.affine import Linear
 from .builtins import COMPARE_INTEGERS, Sign
 from .expressions import Expressions
+from .index import constant
 from .operations import Operations
 from .values import Node
 
@@ -39,7 +41,12 @@ class IndexOperations:
 
     def __call__(self, op: Operation, operands: Sequence[Linear]) -> Linear:
         """The form of an operation's result."""
-        if isinstance(op, arith.SubiOp):
+        if type(op) is arith.ConstantOp:
+            assert isinstance(op.value, IntegerAttr)
+            return constant(op.value.value.data)
+        if type(op) is arith.IndexCastOp:
+            return operands[0]
+        if type(op) is arith.SubiOp:
             return self.space.normal(operands[0] + operands[1].scaled(-1))
         if (form := self._affine(op, operands)) is not None:
             return form
@@ -51,10 +58,11 @@ class IndexOperations:
     def compare(self, op: arith.CmpiOp, lhs: Linear, rhs: Linear) -> Node:
         """The truth value of a comparison of indices."""
         operator = COMPARE_INTEGERS[arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]]
-        lows = [self.space.bounds(form)[0] for form in (lhs, rhs)]
-        if operator.sign is Sign.UNSIGNED and any(low is None or low < 0 for low in lows):
-            nodes = self.ex.index(lhs), self.ex.index(rhs)
-            return self.ex.compare(operator.symbol, *nodes, operator.sign)
+        if operator.sign is Sign.UNSIGNED:
+            lows = [self.space.bounds(form)[0] for form in (lhs, rhs)]
+            if any(low is None or low < 0 for low in lows):
+                nodes = self.ex.index(lhs), self.ex.index(rhs)
+                return self.ex.compare(operator.symbol, *nodes, operator.sign)
         return self.ex.compare_index(operator.symbol, lhs, rhs)
 
     def _affine(self, op: Operation, operands: Sequence[Linear]) -> Linear | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
@@ -341,7 +340,7 @@ class Memory:
             ctype = CType(array.storage)
         if ctype.mask:
             stored = self.ex.mask(stored, ctype.bits)
-        elif stored.ctype.signed() != replace(ctype, width=width):
+        elif stored.ctype.signed() != ctype._replace(width=width):
             stored = self.ex.convert(stored, ctype)
         elif width > 1 and stored.ctype.is_unsigned:
             stored = self.ex.reinterpret(stored, stored.ctype.signed())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
@@ -167,7 +166,7 @@ class Operations:
             return self.ex.convert(number, ctype)
         if ctype.base == "bool":
             # A truncation to i1 keeps the lowest bit; `arith.cmpi ne` compares all bits with zero.
-            one = self.ex.constant(1, replace(operand.ctype, width=1))
+            one = self.ex.constant(1, operand.ctype._replace(width=1))
             return self.ex.convert(self.ex.binary("&", operand, one), ctype)
         operand = self.ex.with_sign(operand, reads)
         if reads is Sign.UNSIGNED and not ctype.is_float:
@@ -239,7 +238,7 @@ class Operations:
     def _division(self, operands: Sequence[Node], signs: str, correct: str) -> Node:
         ex = self.ex
         a, b = ex.unify(operands, Sign.SIGNED)
-        zero = ex.constant(0, replace(a.ctype, width=1))
+        zero = ex.constant(0, a.ctype._replace(width=1))
         rest = ex.compare("!=", ex.binary("%", a, b), zero)
         rounded = ex.logic("&&", rest, ex.compare(signs, ex.binary("^", a, b), zero))
         return ex.binary(correct, ex.binary("/", a, b), ex.convert(rounded, a.ctype))
@@ -247,7 +246,7 @@ class Operations:
     def _ceiling_division_unsigned(self, op: Operation, operands: Sequence[Node]) -> Node:
         ex = self.ex
         a, b = ex.unify(operands, Sign.UNSIGNED)
-        zero = ex.constant(0, replace(a.ctype, width=1))
+        zero = ex.constant(0, a.ctype._replace(width=1))
         rest = ex.compare("!=", ex.binary("%", a, b), zero)
         return ex.binary("+", ex.binary("/", a, b), ex.convert(rest, a.ctype))
 

@@ -26,7 +26,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from ...dialects import tir
 from ...dialects.tir.affine import linear
-from ...dialects.walking import operations_in
+from ...dialects.walking import operations_in, operations_of
 from ...errors import CloptError
 from .types import CType
 from .values import Register
@@ -281,3 +281,19 @@ def layout_of(type_: MemRefType[Attribute]) -> tuple[tuple[int, ...], tuple[int,
     if strides is None or offset is None or None in strides:
         raise CloptError(f"a kernel's buffers have static strides, not {type_.layout}")
     return shape, tuple(s for s in strides if s is not None), offset
+
+
+def has_barrier(loop: tir.ForOp) -> bool:
+    """Return whether work-items wait for each other in `loop`."""
+    return any(True for _ in operations_of(tir.BarrierOp, loop.body))
+
+
+def needs_long(func: tir.FuncOp) -> bool:
+    """Return whether some element's number does not fit an int."""
+    for param in func.params:
+        if tir.is_texture(param.type):
+            continue
+        shape, strides, offset = layout_of(memref_type(param))
+        if offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) >= 1 << 31:
+            return True
+    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import (
     Float16Type,
@@ -33,8 +33,7 @@ _PACK = {"half": "e", "float": "f", "double": "d"}
 _FLOAT_SUFFIX = {"half": "h", "float": "f", "double": ""}
 
 
-@dataclass(frozen=True)
-class CType:
+class CType(NamedTuple):
     """The type of a C expression.
 
     `base` is an OpenCL C scalar type or `bool`. A scalar `bool` is an int of 0 or 1; a vector of
@@ -73,11 +72,11 @@ class CType:
 
     def signed(self) -> CType:
         """The signed integer type of the same size; itself for the other types."""
-        return replace(self, base=self.base[1:]) if self.is_unsigned else self
+        return self._replace(base=self.base[1:]) if self.is_unsigned else self
 
     def unsigned(self) -> CType:
         """The unsigned integer type of the same size."""
-        return self if self.is_unsigned else replace(self, base="u" + self.base)
+        return self if self.is_unsigned else self._replace(base="u" + self.base)
 
     def resized(self, width: int) -> CType:
         """The same base and kind, `width` elements of it."""

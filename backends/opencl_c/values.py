@@ -276,18 +276,19 @@ class Graph:
         the payload. If `is_safe`, it may be evaluated outside of the conditions around it.
         """
         version = self._versions.get(reads, 0) if reads is not None else 0
-        key = (kind, ctype, tuple(map(id, operands)), key or payload, id(reads), version)
-        known = self._known.setdefault(key, {})
-        if known:
-            for block in self.block.chain():
-                if (node := known.get(block)) is not None:
-                    return node
+        operands = tuple(operands)
+        known = self._known.setdefault((kind, ctype, operands, key or payload, reads, version), {})
+        block = self.block if known else None
+        while block is not None:
+            if (node := known.get(block)) is not None:
+                return node
+            block = block.parent
         block = self._home(operands, needs, reads, is_safe)
         self._count += 1
         node = Node(
             kind,
             ctype,
-            tuple(operands),
+            operands,
             payload,
             block,
             self._count,
