@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.utils.exceptions import VerifyException
 
 from .accelerators import accelerators
-from .backends.offload import library_name
+from .backends.offload import optional_accelerators
 from .backends.programs import program_of, weights_read
 from .backends.pyopencl_runtime import Device, live_target
 from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
@@ -60,8 +60,8 @@ def compile_model(
     tuned = tuning_for(model, options.tuning, device)
     _lower(module, ctx, options, tuned)
     alternatives = [Plan(module)]
-    if kernels is not None and (library := library_name(program_of(module))):
-        set_target(kernels, change_facts(target_of(kernels), {library: "off"}))
+    if kernels is not None and (names := optional_accelerators(program_of(module))):
+        set_target(kernels, change_facts(target_of(kernels), dict.fromkeys(names, "off")))
         _lower(kernels, ctx, replace(options, explain=False), tuned)
         alternatives.append(Plan(kernels))
     # Passes leave unused arrays behind, which they have folded or packed.

@@ -111,11 +111,12 @@ class Request:
         is_unchanged = files is not None and files in self.read and is_revision_settled()
         if files is None or not is_unchanged or compiled.fallback is not None:
             return
-        launches = describe_launches(compiled.module)
+        launches = describe_launches(compiled.module, compiled.weights)
         if launches is None:
             return
         text, target = program_text(compiled.module), compiled.target_name
-        kept = CachedModel(launches, compiled.source, text, target, compiled.remarks)
+        names = compiled.accelerators
+        kept = CachedModel(launches, compiled.source, text, target, compiled.remarks, names)
         facts = self._facts(files)
         self.store.put(facts, kept, compiled.weights)
         if found := self.store.get(facts):
@@ -163,7 +164,7 @@ class CachedContents:
         self.outputs = list(cached.launches.outputs)
         self.remarks = cached.remarks
         self.target_name = cached.target
-        self.accelerators = ()
+        self.accelerators = cached.accelerators
 
     @property
     def module(self) -> ModuleOp:

@@ -148,6 +148,11 @@ class CompiledModel:
         """The name of the target."""
         return self._contents.target_name
 
+    @property
+    def accelerators(self) -> tuple[str, ...]:
+        """The accelerators that compute a part, by their names for people."""
+        return tuple(self._contents.accelerators)
+
     def __repr__(self) -> str:
         place = self.target_name
         if "executable" in self.__dict__:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 
 from .accelerators import Row, accelerators
+from .backends.host_calls import CommandCalls, host_function
 from .backends.targets import TargetChoice
 from .context import CloptContext, explaining
 from .dialects.cl import Target, set_target
@@ -26,8 +27,8 @@ def has_accelerator(
     """Return whether `device`, by default the first listed, can run what an accelerator computes.
 
     A library on the device serves this process, or `library` does, as in `clopt.compile(...,
-    accelerators={name: library})`. Accelerators of kernels run everywhere. Raises CloptError for an
-    unknown accelerator or device.
+    accelerators={name: library})`. An accelerator of calls needs the modules of its functions; one
+    of kernels runs everywhere. Raises CloptError for an unknown accelerator or device.
     """
     from .backends.pyopencl_runtime.devices import find_device, list_devices
 
@@ -35,11 +36,14 @@ def has_accelerator(
     if device is None and not list_devices():
         return False
     found = find_device(device)
-    if not row.runtime:
-        return True
-    runtime: LibraryRuntime = row.load("runtime")()
+    commands = row.load("commands")
     try:
-        runtime.open(found, library)
+        if issubclass(commands, CommandCalls):
+            for function in commands.functions:
+                host_function(name, function)
+        elif row.runtime:
+            runtime: LibraryRuntime = row.load("runtime")()
+            runtime.open(found, library)
     except CloptError:
         return False
     return True

@@ -10,22 +10,39 @@ from xdsl.ir import SSAValue
 from ..dialects import cl
 from ..dialects.cl.images import image_of
 from ..dialects.cl.ops import byte_count
+from ..dialects.node_names import named_node
 from ..tensor_info import TensorInfo
-from .launches import Buffer, BufferCopy, Integer, KernelLaunch, LaunchedCommand, Launches, Part
+from ..weights import Weights
+from .launches import (
+    Buffer,
+    BufferCopy,
+    FunctionCall,
+    Integer,
+    KernelLaunch,
+    LaunchedCommand,
+    Launches,
+    Part,
+)
+from .offload import host_commands, needs_library, with_launches
 from .programs import program_of
 
 
-def describe_launches(module: ModuleOp) -> Launches | None:
-    """Return the launches of `module`; None if it has images or commands of accelerators.
+def describe_launches(module: ModuleOp, weights: Weights) -> Launches | None:
+    """Return the launches of `module`; None if it has images or commands of a library.
 
-    Those need a device to choose among the ways to run them.
+    Those need a device to choose among the ways to run them. Arrays that accelerators compute for
+    their commands are added to `weights`.
     """
+    if needs_library(program_of(module)):
+        return None
+    count = len(cl.commands(program_of(module)))
+    module = with_launches(module, weights)
     program = program_of(module)
     kernels = cl.kernels_of(module)
     values = cl.parts(program)
     launched = (op for op in cl.commands(program) if isinstance(op, cl.EnqueueKernelOp))
     if (
-        cl.is_offloaded(program)
+        len(cl.commands(program)) != count  # a profile has a row for each of the model's
         or any(image_of(value.type) is not None for value in values)
         or any(kernels[op.kernel_name].program for op in launched)
         or any(kernel.global_size is None for kernel in kernels.values())
@@ -55,6 +72,7 @@ class _Describer:
             *(op.result for op in self.constants),
         ]
         self.numbers = {value: number for number, value in enumerate(memories)}
+        self.calls = host_commands(program)
 
     def run(self) -> Launches:
         ports = self.program.ports
@@ -80,7 +98,12 @@ class _Describer:
     def _command(self, op: cl.Command) -> LaunchedCommand:
         if isinstance(op, cl.EnqueueCopyOp):
             return BufferCopy(self._part(op.source), self._part(op.destination))
-        assert isinstance(op, cl.EnqueueKernelOp)
+        if isinstance(op, cl.EnqueueOffloadOp):
+            command = self.calls[op]
+            call, parts = command.call, tuple(map(self._part, command.values))
+            return FunctionCall(
+                command.accelerator, call.function, named_node(op), parts, call.scalars
+            )
         kernel = self.kernels[op.kernel_name]
         assert kernel.global_size is not None
         bounds = enumerate(kernel.bounds, len(op.args))

@@ -57,12 +57,24 @@ class BufferCopy:
     destination: Part
 
 
-LaunchedCommand: TypeAlias = KernelLaunch | BufferCopy
+@dataclass(frozen=True)
+class FunctionCall:
+    """A call of a function on the host that an accelerator has."""
+
+    accelerator: str
+    function: str
+    node: str
+    """The node of the network that it computes, if known."""
+    parts: tuple[Part, ...]
+    scalars: tuple[int | float, ...]
+
+
+LaunchedCommand: TypeAlias = KernelLaunch | BufferCopy | FunctionCall
 
 
 @dataclass(frozen=True)
 class Launches:
-    """A program of kernels and buffers."""
+    """A program of kernels, buffers, and calls on the host."""
 
     inputs: tuple[TensorInfo, ...]
     outputs: tuple[TensorInfo, ...]
@@ -112,6 +124,10 @@ def _ports(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
 def _command(row: dict[str, Any]) -> LaunchedCommand:
     if "source" in row:
         return BufferCopy(Part(*row["source"]), Part(*row["destination"]))
+    if "accelerator" in row:
+        parts = tuple(Part(*part) for part in row["parts"])
+        names = (row["accelerator"], row["function"], row["node"])
+        return FunctionCall(*names, parts, tuple(row["scalars"]))
     local = row["local_size"]
     return KernelLaunch(
         row["function"],

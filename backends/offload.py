@@ -1,8 +1,8 @@
-"""How the commands of accelerators run: as launches of OpenCL kernels, or through a C library.
+"""How the commands of accelerators run: as kernels, through a C library, or by calls on the host.
 
 An accelerator of the first kind brings the text of its kernels, and says for each command which of
 them is launched with which arguments. Its commands then run wherever kernels run, in Python and in
-a C package, in place of `cl.enqueue_offload`.
+a C package, in place of `cl.enqueue_offload`. `host_calls.py` has the last kind.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ..dialects.cl import target_of
 from ..dialects.offload import OffloadGraphOp
 from ..errors import CloptError
 from ..weights import Array, Weights
+from .host_calls import CommandCalls, HostCall
 
 
 class Number(NamedTuple):
@@ -170,6 +171,23 @@ def library_name(program: cl.ProgramOp) -> str:
     return next(map(accelerator_of, _library_graphs(program).values()), "")
 
 
+def optional_accelerators(program: cl.ProgramOp) -> list[str]:
+    """Return the accelerators of a program that another machine may lack: all but kernels."""
+    names = dict.fromkeys(map(accelerator_of, cl.graphs_in(program).values()))
+    return [name for name in names if _kernels(name) is None]
+
+
+def refuse_calls(program: cl.ProgramOp) -> None:
+    """Refuse a program with calls of Python functions where it is to run without Python."""
+    for graph in cl.graphs_in(program).values():
+        name = accelerator_of(graph)
+        if isinstance(_commands(name), CommandCalls):
+            raise CloptError(
+                f"@{program.sym_name.data} has parts for {graph.ACCELERATOR}, whose functions are "
+                f"in Python, and this program is to run as C; compile the model with {name}=off."
+            )
+
+
 def library_of(program: cl.ProgramOp, weights: Weights) -> CommandLibrary | None:
     """The library that runs commands of a program; None if launches are all that it has.
 
@@ -189,14 +207,16 @@ def library_of(program: cl.ProgramOp, weights: Weights) -> CommandLibrary | None
 
 def _library_graphs(program: cl.ProgramOp) -> dict[str, OffloadGraphOp]:
     graphs = cl.graphs_in(program).items()
-    return {name: each for name, each in graphs if _kernels(accelerator_of(each)) is None}
+    return {name: each for name, each in graphs if _commands(accelerator_of(each)) is None}
 
 
 def with_launches(module: ModuleOp, weights: Weights) -> ModuleOp:
-    """`module`, or a copy in which launches stand in the place of commands that are launches."""
+    """`module`, or a copy in which launches stand in the place of commands that are launches.
+
+    The copy has the constants that calls on the host take, too.
+    """
     names = {accelerator_of(graph) for graph in cl.graphs_of(module).values()}
-    kernels = {name: found for name in names if (found := _kernels(name)) is not None}
-    if not kernels:
+    if not any(map(_commands, names)):
         return module
     module = module.clone()
     for program in [op for op in module.body.block.ops if isinstance(op, cl.ProgramOp)]:
@@ -214,13 +234,48 @@ def graph_files(module: ModuleOp, weights: Weights) -> dict[str, dict[str, bytes
     return found
 
 
-def _kernels(name: str) -> CommandKernels | None:
+@dataclass(frozen=True)
+class HostCommand:
+    """A command of a program with constants (`with_launches`) that a function on the host runs."""
+
+    accelerator: str
+    call: HostCall
+    values: tuple[SSAValue, ...]
+    """Those of its arguments."""
+
+
+def host_commands(program: cl.ProgramOp) -> dict[cl.EnqueueOffloadOp, HostCommand]:
+    """Return the commands of a program that are calls on the host."""
+    ops = list(program.body.block.ops)
+    # `with_launches` puts its own before all others, which may be images.
+    constants = {op.key.data: op.result for op in reversed(ops) if isinstance(op, cl.ConstantOp)}
+    graphs = cl.graphs_in(program)
+    found: dict[cl.EnqueueOffloadOp, HostCommand] = {}
+    for op in ops:
+        if not isinstance(op, cl.EnqueueOffloadOp):
+            continue
+        graph = graphs[op.graph_name]
+        name = accelerator_of(graph)
+        if isinstance(commands := _commands(name), CommandCalls):
+            call = commands.call(graph, graph.commands[op.index])
+            read = (constants[a] if isinstance(a, str) else op.operands[a] for a in call.arguments)
+            found[op] = HostCommand(name, call, tuple(read))
+    return found
+
+
+def _commands(name: str) -> CommandKernels | CommandCalls | None:
+    """Return the commands of an accelerator, None for those of a library."""
     commands = accelerators()[name].load("commands")
-    return commands() if issubclass(commands, CommandKernels) else None
+    return commands() if issubclass(commands, CommandKernels | CommandCalls) else None
+
+
+def _kernels(name: str) -> CommandKernels | None:
+    commands = _commands(name)
+    return commands if isinstance(commands, CommandKernels) else None
 
 
 class _Launches:
-    """Replaces the commands of one program that are launches."""
+    """Replaces the commands of one program that are launches, and adds the constants of calls."""
 
     def __init__(self, module: ModuleOp, program: cl.ProgramOp, weights: Weights) -> None:
         self.module = module
@@ -228,6 +283,7 @@ class _Launches:
         self.weights = weights
         self.graphs = cl.graphs_in(program)
         self.constants: dict[str, SSAValue] = {}
+        """Of each array that a launch or a call takes."""
         self.made: dict[str, Mapping[str, Array]] = {}
         """What `arrays` returned for each graph."""
 
@@ -235,11 +291,17 @@ class _Launches:
         for op in list(self.program.body.block.ops):
             if isinstance(op, cl.EnqueueOffloadOp):
                 graph = self.graphs[op.graph_name]
-                kernels = _kernels(accelerator_of(graph))
-                if kernels is not None:
-                    if op.graph_name not in self.made:
-                        self.made[op.graph_name] = kernels.arrays(graph, self.weights)
-                    self._replace(op, kernels.launch(graph, graph.commands[op.index]))
+                commands = _commands(accelerator_of(graph))
+                if commands is None:
+                    continue
+                if op.graph_name not in self.made:
+                    self.made[op.graph_name] = commands.arrays(graph, self.weights)
+                command = graph.commands[op.index]
+                if isinstance(commands, CommandKernels):
+                    self._replace(op, commands.launch(graph, command))
+                else:
+                    for argument in commands.call(graph, command).arguments:
+                        self._value(op, argument)
 
     def _replace(self, op: cl.EnqueueOffloadOp, launch: KernelLaunch) -> None:
         numbers = [each for each in launch.arguments if isinstance(each, Number)]

@@ -1,6 +1,6 @@
 """Saving a compiled model to a folder, and loading it with checks.
 
-model.json            inputs, outputs, target, version, and a digest of each other file
+model.json            inputs, outputs, target, accelerators, version, a digest of each other file
 program.mlir          the queue program, the declarations of its kernels, the graphs of accelerators
 kernels.cl            the kernels as OpenCL C
 fallback.mlir         optional: a program of kernels alone, for devices that cannot run the first
@@ -22,9 +22,10 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ..accelerators import accelerators
 from ..context import CloptContext
 from ..dialects import tir
-from ..dialects.cl import KernelOp, ProgramOp, target_of
+from ..dialects.cl import KernelOp, ProgramOp, graphs_in, target_of
 from ..dialects.cl.program import Port
 from ..dialects.offload import OffloadGraphOp
 from ..errors import CloptError
@@ -33,6 +34,7 @@ from ..files.reading import read_file
 from ..messages.source import Source, SourceError, SourceModule
 from ..version import VERSION
 from ..weights import Weights
+from .offload import accelerator_of
 from .programs import program_of, weights_read
 
 DESCRIPTION = "model.json"
@@ -82,6 +84,7 @@ def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Wei
 def load_model(folder: Path) -> tuple[list[Plan], Weights]:
     """Read a folder that `save_model` wrote; a damaged or incomplete one is refused."""
     description = _parse_description(_read(folder, DESCRIPTION), folder)
+    _check_accelerators(folder, description)
     listed: dict[str, Any] = description[FILES]
     plans: list[Plan] = []
     for names in _FILES:
@@ -98,6 +101,16 @@ def load_model(folder: Path) -> tuple[list[Plan], Weights]:
             ) from error
         plans.append(Plan(read.module, source))
     return plans, Weights.load(folder / WEIGHTS)
+
+
+def _check_accelerators(folder: Path, description: Mapping[str, Any]) -> None:
+    """Refuse a model with parts for an accelerator that is not installed."""
+    for name in description.get("accelerators", ()):
+        if name not in accelerators():
+            raise CloptError(
+                f'{folder} has parts for the accelerator "{name}", which no installed package '
+                f"brings; install one, or compile the model with {name}=off."
+            )
 
 
 def _read_checked(folder: Path, name: str, listed: Mapping[str, Any]) -> str:
@@ -164,6 +177,7 @@ def _describe(module: ModuleOp) -> dict[str, Any]:
     return {
         "clopt": VERSION,
         "target": target_of(module).name,
+        "accelerators": sorted({accelerator_of(each) for each in graphs_in(program).values()}),
         "inputs": [_describe_port(port) for port in program.input_ports],
         "outputs": [_describe_port(port) for port in program.output_ports],
     }

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 from ...weights import Weights
-from ..offload import CommandLibrary, library_of, with_launches
+from ..offload import CommandLibrary, library_of, refuse_calls, with_launches
+from ..programs import program_of
 from .tables import RootKind, Tables, make_tables
 
 
@@ -42,5 +43,6 @@ class Plan:
 
 def make_plan(module: ModuleOp, source: str, weights: Weights) -> Plan:
     """The plan of a compiled module; CloptError where it is not compiled, or lacks weights."""
+    refuse_calls(program_of(module))
     tables = make_tables(with_launches(module, weights), weights)
     return Plan(tables, source, library_of(tables.program, weights))

@@ -55,6 +55,8 @@ class CachedModel:
     target: str
     """The name of its target."""
     remarks: tuple[str, ...]
+    accelerators: tuple[str, ...]
+    """Those that compute a part, by their names for people."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class ModelStore:
             return None
         launches = Launches.from_json(table["launches"])
         rest = (table[key] for key in ("source", "program", "target"))
-        model = CachedModel(launches, *rest, remarks=tuple(table["remarks"]))
+        names = (tuple(table[key]) for key in ("remarks", "accelerators"))
+        model = CachedModel(launches, *rest, *names)
         return model, Weights.of({row.key: (_array(data, row), row.hint) for row in rows})
 
     def put(self, facts: tuple[str, ...], model: CachedModel, weights: Weights) -> None:
@@ -98,6 +101,7 @@ class ModelStore:
                 "program": model.program,
                 "target": model.target,
                 "remarks": model.remarks,
+                "accelerators": model.accelerators,
                 "weights": name,
                 "bytes": size,
                 "checksum": checksum,

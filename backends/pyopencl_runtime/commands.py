@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyopencl as cl
 
+from ...errors import CloptError
+
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
+
+    from ..host_calls import HostFunction, Scalar
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,33 @@ class Copy:
     """For `pyopencl.enqueue_copy`."""
 
 
-Command: TypeAlias = Launch | Copy
+@dataclass(frozen=True)
+class Call:
+    """A call of a function on the host, which enqueues work of its own."""
+
+    function: HostFunction
+    name: str
+    """The function's, for messages like the next."""
+    node: str
+    """The node of the network that it computes, if known."""
+    arguments: tuple[cl.Buffer | int, ...]
+    """Buffers, or the numbers of `Binding`s."""
+    scalars: tuple[Scalar, ...]
+
+    def put(self, queue: cl.CommandQueue, bound: Sequence[cl.Buffer | cl.Image]) -> None:
+        """Call the function; CloptError if it fails. `bound` are the arguments of the bindings."""
+        buffers = [bound[each] if isinstance(each, int) else each for each in self.arguments]
+        try:
+            self.function(queue, buffers, self.scalars)
+        except CloptError:
+            raise
+        except Exception as error:
+            reason = str(error) or type(error).__name__
+            of_node = f" of the node {self.node}" if self.node else ""
+            raise CloptError(f"The function {self.name}{of_node} failed: {reason}") from error
+
+
+Command: TypeAlias = Launch | Copy | Call
 
 
 @dataclass(frozen=True)

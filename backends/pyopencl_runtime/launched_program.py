@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 
 import pyopencl as cl
 
 from .bindings import PortMemory
-from .commands import Binding, Command, Launch, Plan
+from .commands import Binding, Call, Command, Copy, Launch, Plan
 from .devices import Device
 from .memory import Memory
 from .runnable import Interface, Runnable
@@ -37,23 +38,37 @@ class LaunchedProgram(Runnable):
         if buffers is not self._bound:
             self._bind(buffers)
         for command in self._plan.commands:
-            _put(command, queue, buffers)
+            if isinstance(command, Call):
+                command.put(queue, self._arguments)
+            else:
+                _put(command, queue, buffers)
 
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         queue = cl.CommandQueue(self.context, self.device.handle, profiling)
         # One after the other: between them the threads of a CPU would fall asleep, and the first
         # kernel would take as long as they need to wake up.
-        events = [
-            [_put(command, queue, buffers) for command in self._plan.commands] for _ in range(runs)
+        timers = [
+            [self._timed(command, queue, buffers) for command in self._plan.commands]
+            for _ in range(runs)
         ]
         queue.finish()
         timings: list[list[Timing]] = []
-        for run in events:
-            times = iter([Timing.of(event) for event in run])
+        for run in timers:
+            times = iter([timer() for timer in run])
             counts = self._plan.counts
             timings.append([Timing.joined(list(islice(times, count))) for count in counts])
         return timings
+
+    def _timed(
+        self, command: Command, queue: cl.CommandQueue, buffers: Sequence[PortMemory]
+    ) -> Callable[[], Timing]:
+        """Enqueue a command; return a function that tells its time once the queue has finished."""
+        if not isinstance(command, Call):
+            return partial(Timing.of, _put(command, queue, buffers))
+        before = cl.enqueue_marker(queue)
+        command.put(queue, self._arguments)
+        return partial(Timing.between, before, cl.enqueue_marker(queue))
 
     def _bind(self, buffers: tuple[PortMemory, ...]) -> None:
         memories = {
@@ -85,7 +100,7 @@ def _argument(memory: Memory | cl.Image, binding: Binding) -> PortMemory:
     return memory.argument(binding.form, binding.offset)
 
 
-def _put(command: Command, queue: cl.CommandQueue, buffers: Sequence[PortMemory]) -> cl.Event:
+def _put(command: Launch | Copy, queue: cl.CommandQueue, buffers: Sequence[PortMemory]) -> cl.Event:
     if isinstance(command, Launch):
         return cl.enqueue_nd_range_kernel(
             queue, command.kernel, command.global_size, command.local_size

@@ -10,12 +10,22 @@ import numpy as np
 import pyopencl as cl
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.cl import ONE_COMMAND, EnqueueCopyOp, EnqueueKernelOp, Kernel, ProgramOp
+from ...dialects.cl import (
+    ONE_COMMAND,
+    EnqueueCopyOp,
+    EnqueueKernelOp,
+    EnqueueOffloadOp,
+    Kernel,
+    ProgramOp,
+)
 from ...dialects.cl.images import image_of
 from ...dialects.cl.ops import byte_count
+from ...dialects.node_names import named_node
 from ...errors import CloptError
 from ...tensor_info import TensorInfo
-from .commands import Binding, Command, Copy, Launch, Plan
+from ..host_calls import host_function
+from ..offload import HostCommand, host_commands
+from .commands import Binding, Call, Command, Copy, Launch, Plan
 from .compiler import kernel_of_binary
 from .images import Images, copy_options
 from .memory import Memory
@@ -48,6 +58,7 @@ def make_plan(
 ) -> Plan:
     """Make the kernel objects of `program` and set the arguments that are in `storage`."""
     maker = _Maker(site, storage)
+    calls = host_commands(program)
     commands: list[Command] = []
     counts: list[int] = []
     group: Attribute | None = None
@@ -57,6 +68,8 @@ def make_plan(
                 made = maker.copy(op)
             case EnqueueKernelOp():
                 made = maker.launch(kernels[op.kernel_name], op.args)
+            case EnqueueOffloadOp():
+                made = [maker.call(calls[op], named_node(op))]
             case _:
                 continue
         before, group = group, op.attributes.get(ONE_COMMAND)
@@ -115,14 +128,31 @@ class _Maker:
                 handle.set_arg(index, place.memory.argument(arg.type, place.offset))
             else:
                 form = byte_count(arg.type) if image_of(arg.type) is None else arg.type
-                binding = Binding(place.memory, place.offset, form)
-                bindings.append((index, self.bindings.setdefault(binding, len(self.bindings))))
+                bindings.append((index, self._bound(Binding(place.memory, place.offset, form))))
         for index, bound in enumerate(kernel.bounds, len(args)):
             handle.set_arg(index, np.int32(bound))
         for scalar in kernel.scalars:
             value = np.uint32(scalar.value) if scalar.bytes == 4 else np.uint64(scalar.value)
             handle.set_arg(scalar.position, value)
         return [Launch(handle, kernel.global_size, kernel.local_size, tuple(bindings))]
+
+    def call(self, command: HostCommand, node: str) -> Command:
+        """Return the call of a function on the host, whose arguments are buffers."""
+        arguments: list[cl.Buffer | int] = []
+        for value in command.values:
+            place, size = self.places[value], byte_count(value.type)
+            assert isinstance(place, Slot), "tensors of graphs lie in buffers"
+            if isinstance(place.memory, Memory):
+                arguments.append(place.memory.part(place.offset, size))
+            else:
+                arguments.append(self._bound(Binding(place.memory, place.offset, size)))
+        call = command.call
+        function = host_function(command.accelerator, call.function)
+        return Call(function, call.function, node, tuple(arguments), call.scalars)
+
+    def _bound(self, binding: Binding) -> int:
+        """Return the number of a binding."""
+        return self.bindings.setdefault(binding, len(self.bindings))
 
     def _kernel(self, kernel: Kernel) -> cl.Kernel:
         name = kernel.function_name

@@ -11,10 +11,11 @@ import numpy as np
 import pyopencl as cl
 
 from ...errors import CloptError
-from ..launches import BufferCopy, KernelLaunch, Launches, Part
+from ..host_calls import host_function
+from ..launches import BufferCopy, FunctionCall, LaunchedCommand, Launches, Part
 from .bindings import DeviceMemory, arena_memories
 from .build import build_kernels
-from .commands import Binding, Command, Copy, Launch, Plan
+from .commands import Binding, Call, Command, Copy, Launch, Plan
 from .devices import Device
 from .inputs import Array
 from .launched_program import LaunchedProgram
@@ -43,7 +44,10 @@ class Module(Protocol):
 
 
 class Replay(LaunchedProgram):
-    """Launches and copies of buffers; it computes what `Executable` computes of their module."""
+    """Launches, copies and calls on the host; it computes what `Executable` does of their module.
+
+    All values lie in buffers.
+    """
 
     def __init__(
         self,
@@ -120,9 +124,7 @@ class Replay(LaunchedProgram):
         buffer = cl.Buffer(self.context, cl.mem_flags.READ_ONLY | way, hostbuf=content)
         return Memory(buffer, self._images, size)
 
-    def _command(
-        self, command: KernelLaunch | BufferCopy, programs: Mapping[str, cl.Program]
-    ) -> Command:
+    def _command(self, command: LaunchedCommand, programs: Mapping[str, cl.Program]) -> Command:
         if isinstance(command, BufferCopy):
             source, destination = command.source, command.destination
             options = {
@@ -131,6 +133,10 @@ class Replay(LaunchedProgram):
                 "dst_offset": destination.offset,
             }
             return Copy(self._memory_of(source), self._memory_of(destination), options)
+        if isinstance(command, FunctionCall):
+            function = host_function(command.accelerator, command.function)
+            arguments = tuple(map(self._argument, command.parts))
+            return Call(function, command.function, command.node, arguments, command.scalars)
         local, limit = command.local_size, self.device.handle.max_work_group_size
         if local is not None and math.prod(local) > limit:
             raise CloptError(
@@ -140,17 +146,21 @@ class Replay(LaunchedProgram):
         kernel = cl.Kernel(programs[command.function], command.function)
         bindings: list[tuple[int, int]] = []
         for position, part in command.buffers:
-            own = part.memory - len(self._ports)
-            if own >= 0:
-                memory = self._own_memories[own]
-                kernel.set_arg(position, memory.part(part.offset, part.bytes))
+            argument = self._argument(part)
+            if isinstance(argument, int):
+                bindings.append((position, argument))
             else:
-                binding = Binding(*part)
-                number = self._numbers.setdefault(binding, len(self._numbers))
-                bindings.append((position, number))
+                kernel.set_arg(position, argument)
         for position, type_, value in command.integers:
             kernel.set_arg(position, np.dtype(type_).type(value))
         return Launch(kernel, command.global_size, local, tuple(bindings))
+
+    def _argument(self, part: Part) -> int | cl.Buffer:
+        """Return the buffer of a part, or the number of its binding."""
+        own = part.memory - len(self._ports)
+        if own >= 0:
+            return self._own_memories[own].part(part.offset, part.bytes)
+        return self._numbers.setdefault(Binding(*part), len(self._numbers))
 
     def _memory_of(self, part: Part) -> int | cl.Buffer:
         own = part.memory - len(self._ports)

@@ -27,6 +27,12 @@ class Timing:
         return cls(first.start, last.start + last.nanoseconds - first.start)
 
     @classmethod
+    def between(cls, before: cl.Event, after: cl.Event) -> Timing:
+        """From the end of one command to that of another, on a queue with profiling."""
+        start = before.profile.end
+        return cls(start, max(0, after.profile.end - start))
+
+    @classmethod
     def of(cls, event: cl.Event) -> Timing:
         """The times of a command that has finished, on a queue with profiling."""
         times = event.profile

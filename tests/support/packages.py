@@ -16,10 +16,7 @@ BLOCK = re.compile(r"```\w+\n# (\S+)\n(.*?)```", re.S)
 
 def install(page: Path, folder: Path) -> Path:
     """Write the files that a page shows into `folder`, with the metadata that pip would leave."""
-    files = dict(BLOCK.findall(page.read_text(encoding="utf-8")))
-    for name, text in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
+    write_blocks(page, folder)
     register(folder / "pyproject.toml", folder)
     return folder
 
@@ -36,6 +33,13 @@ def register(project_file: Path, folder: Path) -> None:
     for group, points in project["entry-points"].items():
         lines += [f"[{group}]", *(f"{name} = {place}" for name, place in points.items())]
     (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+def write_blocks(page: Path, folder: Path) -> None:
+    """Write the files that a page shows into `folder`."""
+    for name, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
 
 
 def run_script(package: Path, script: str, *arguments: str | Path) -> str:
