@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import prod
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..dialects.cl.target_attr import abbreviated_target
-from ..messages.source import ELIDED
 from .console import writing
 from .foreign import is_ours
+from .ir_diff import IRDiff
+from .ir_text import module_text
 from .tables import table, terminal
-
-# A constant with several values, in hexadecimal or as a list, and the shape in its type.
-_CONSTANT = re.compile(r'dense<(?:\[[^>]*\]|"0x[0-9A-F]*")>( : \w+<((?:\d+x)*))')
-
-
-def elide(text: str, larger_than: int) -> str:
-    """Return IR without the values of constants of more than `larger_than` elements."""
-    # Works on the text, because operations may print their constants in any way.
-
-    def shorten(constant: re.Match[str]) -> str:
-        sizes = [int(size) for size in constant[2].split("x") if size]
-        elided = prod(sizes) > larger_than
-        return f"dense_resource<{ELIDED}>{constant[1]}" if elided else constant[0]
-
-    return _CONSTANT.sub(shorten, text)
-
-
-def module_text(module: ModuleOp, elide_larger_than: int | None) -> str:
-    """Return the module as text, without constants of more than `elide_larger_than` elements."""
-    with abbreviated_target(module):
-        text = str(module)
-    return (text if elide_larger_than is None else elide(text, elide_larger_than)) + "\n"
 
 
 @dataclass
@@ -54,6 +30,8 @@ class Instrument:
     print_after: Collection[str] | None = ()
     dump_dir: Path | None = None
     elide_larger_than: int | None = None
+    diff: IRDiff | None = None
+    """Prints what each pass changes."""
     times: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
     stage: str = "input"
     """The current step, for error messages."""
@@ -86,6 +64,8 @@ class Instrument:
         self.times.append((name, time.perf_counter() - start))
 
     def _record(self, name: str, module: ModuleOp) -> None:
+        if self.diff is not None:
+            self.diff.show(name, module) if self._step else self.diff.start(module)
         wanted = self._step > 0 and (self.print_after is None or name in self.print_after)
         if wanted or self.dump_dir:
             text = module_text(module, self.elide_larger_than)

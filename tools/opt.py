@@ -29,10 +29,8 @@ from ..messages.source import Source, SourceError, SourceModule
 from ..universe import CLOPT_UNIVERSE, frontend
 from ..weights import Weights
 from .console import (
-    MEMORY_LIMIT,
     MODEL_OPTIONS,
     STDIN,
-    Options,
     example_text,
     full_text,
     gather_target,
@@ -45,8 +43,11 @@ from .console import (
 )
 from .expectations import Diagnostic, check
 from .foreign import blame, is_ours, xdsl_switches_restored
-from .instrument import Instrument, elide, print_times
+from .instrument import Instrument, print_times
+from .ir_diff import IRDiff
+from .ir_text import elide
 from .mistakes import suggest_options
+from .opt_options import OPTIONS
 from .option_values import parse_bytes, parse_dims
 from .pipeline import parse_passes, print_passes
 
@@ -61,84 +62,6 @@ clopt model.onnx -p opencl --print-ir-after=nn-fuse --elide-larger-than 8
 clopt model.onnx -p simplify | clopt - -p fuse,lower
 clopt test.mlir --split-input-file --verify-diagnostics
 """
-
-
-def _names(text: str) -> list[str]:
-    return [name for name in text.split(",") if name]
-
-
-OPTIONS: Options = [
-    (
-        ("-o", "--output", "--output-file"),
-        {"dest": "output_file", "metavar": "FILE", "help": "the file to write (default: stdout)"},
-    ),
-    (("-t",), {"dest": "target", "default": "mlir", "help": "output: mlir, opencl-c or plans"}),
-    (
-        ("-p", "--passes"),
-        {"default": "", "help": "passes and pipelines, comma-separated; --list-passes"},
-    ),
-    (
-        ("--list-passes",),
-        {"action": "store_true", "help": "list the passes and pipelines and leave"},
-    ),
-    (
-        ("--weights",),
-        {"metavar": "FILE", "help": "safetensors file with the arrays that the input names"},
-    ),
-    (("--save-weights",), {"metavar": "FILE", "help": "write the arrays that the output names"}),
-    (
-        ("--print-ir-after-all", "--print-between-passes"),
-        {"action": "store_true", "help": "print the IR after each pass (stderr)"},
-    ),
-    (
-        ("--print-ir-after",),
-        {
-            "type": _names,
-            "default": [],
-            "metavar": "PASS,...",
-            "help": "print the IR after these passes (stderr)",
-        },
-    ),
-    (
-        ("--dump-dir",),
-        {"metavar": "DIR", "help": "write the IR after each pass to a numbered file"},
-    ),
-    (
-        ("--explain-plan",),
-        {
-            "action": "store_true",
-            "help": "say for each kernel how it is scheduled, and why (stderr)",
-        },
-    ),
-    (
-        ("--plans",),
-        {"metavar": "FILE", "help": "take plans of kernels from a file that -t plans wrote"},
-    ),
-    (
-        ("--tuning",),
-        {
-            "metavar": "FILE",
-            "help": "take layouts, fusions and plans of kernels from a database of clopt-tune",
-        },
-    ),
-    MEMORY_LIMIT,
-    (
-        ("--elide-larger-than",),
-        {
-            "type": int,
-            "metavar": "N",
-            "help": "leave out constants of more than N elements, which clopt then cannot read "
-            "(default: none; those of more than 256 are the names of arrays)",
-        },
-    ),
-    (
-        ("--verify-diagnostics", "--parsing-diagnostics"),
-        {
-            "action": "store_true",
-            "help": "succeed when exactly the errors announced by expected-error comments occur",
-        },
-    ),
-]
 
 
 class _Piece(NamedTuple):
@@ -256,6 +179,7 @@ class CloptMain(xDSLOptMain):
             else frozenset(self.args.print_ir_after),
             dump_dir=Path(self.args.dump_dir, folder) if self.args.dump_dir else None,
             elide_larger_than=self.args.elide_larger_than,
+            diff=IRDiff(self.args.elide_larger_than) if self.args.diff_ir else None,
         )
 
     @property

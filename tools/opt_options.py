@@ -1,0 +1,87 @@
+"""The options of `clopt`, beside those that it shares with the other tools."""
+
+from __future__ import annotations
+
+from .console import MEMORY_LIMIT, Options
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+OPTIONS: Options = [
+    (
+        ("-o", "--output", "--output-file"),
+        {"dest": "output_file", "metavar": "FILE", "help": "the file to write (default: stdout)"},
+    ),
+    (("-t",), {"dest": "target", "default": "mlir", "help": "output: mlir, opencl-c or plans"}),
+    (
+        ("-p", "--passes"),
+        {"default": "", "help": "passes and pipelines, comma-separated; --list-passes"},
+    ),
+    (
+        ("--list-passes",),
+        {"action": "store_true", "help": "list the passes and pipelines and leave"},
+    ),
+    (
+        ("--weights",),
+        {"metavar": "FILE", "help": "safetensors file with the arrays that the input names"},
+    ),
+    (("--save-weights",), {"metavar": "FILE", "help": "write the arrays that the output names"}),
+    (
+        ("--print-ir-after-all", "--print-between-passes"),
+        {"action": "store_true", "help": "print the IR after each pass (stderr)"},
+    ),
+    (
+        ("--print-ir-after",),
+        {
+            "type": _names,
+            "default": [],
+            "metavar": "PASS,...",
+            "help": "print the IR after these passes (stderr)",
+        },
+    ),
+    (
+        ("--diff-ir",),
+        {"action": "store_true", "help": "print what each pass changes, as a diff (stderr)"},
+    ),
+    (
+        ("--dump-dir",),
+        {"metavar": "DIR", "help": "write the IR after each pass to a numbered file"},
+    ),
+    (
+        ("--explain-plan",),
+        {
+            "action": "store_true",
+            "help": "say for each kernel how it is scheduled, and why (stderr)",
+        },
+    ),
+    (
+        ("--plans",),
+        {"metavar": "FILE", "help": "take plans of kernels from a file that -t plans wrote"},
+    ),
+    (
+        ("--tuning",),
+        {
+            "metavar": "FILE",
+            "help": "take layouts, fusions and plans of kernels from a database of clopt-tune",
+        },
+    ),
+    MEMORY_LIMIT,
+    (
+        ("--elide-larger-than",),
+        {
+            "type": int,
+            "metavar": "N",
+            "help": "leave out constants of more than N elements, which clopt then cannot read "
+            "(default: none; those of more than 256 are the names of arrays)",
+        },
+    ),
+    (
+        ("--verify-diagnostics", "--parsing-diagnostics"),
+        {
+            "action": "store_true",
+            "help": "succeed when exactly the errors announced by expected-error comments occur",
+        },
+    ),
+]
