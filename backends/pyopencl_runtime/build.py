@@ -60,12 +60,14 @@ def build_kernels(
     options = build_options(device, source)
     facts = (*device_facts(device), options)
     if keeps_own_binaries(device):
-        program = from_source(context, device, source, options)
         key = (*facts, pocl_cache(), source)
-        if cache.get(key) is None:
+        if cache.get(key) is not None:
+            program = from_source(context, device, source, options)
+        else:
             from .first_launch import compile_by_launching  # needs xDSL
 
-            if compile_by_launching(device, program, source, options, launched):
+            program, any_ran = compile_by_launching(context, device, source, options, launched)
+            if any_ran:
                 cache.put(key, _IN_OWN_CACHE)
                 cache.trim()
         return Build(dict.fromkeys(names, program), from_cache=False)

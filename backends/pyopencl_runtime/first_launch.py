@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from functools import cache
 from math import prod
 from typing import Any, cast
 
@@ -51,22 +52,31 @@ class _Group:
 
 
 def compile_by_launching(
-    device: Device, program: cl.Program, source: str, options: str, kernels: Iterable[Kernel]
-) -> bool:
-    """Compile those `kernels` of a program of `source` that run on zeros; return if there are any.
+    context: cl.Context, device: Device, source: str, options: str, kernels: Iterable[Kernel]
+) -> tuple[cl.Program, bool]:
+    """Build `source`, and compile those `kernels` of it that run on zeros.
 
-    Helpers compile a part of the kernels where that saves time, and this process the others.
+    Return the program, and whether there are such kernels. Helpers compile a part of them where
+    that saves time, and this process the others.
     """
     texts = split_kernels(source)
     # A kernel of another author may not run on zeros.
     known = [k for k in kernels if k.name in texts and not k.function]
     groups = {k.name: _group(k) for k in known if _runs_on_zeros(k, texts[k.name])}
-    queue = cl.CommandQueue(program.context, device.handle)
+    queue = cl.CommandQueue(context, device.handle)
     left = dict.fromkeys(groups)
+
+    @cache
+    def program() -> cl.Program:
+        return from_source(context, device, source, options)
+
+    def message() -> bytes:
+        program()  # PoCL keeps it on disk, where helpers find it: each would take a second
+        return source.encode()
 
     def launch(name: str) -> None:
         del left[name]
-        _launch(queue, program, groups[name])
+        _launch(queue, program(), groups[name])
 
     if device.index >= 0:  # else a helper would not find it
         compiled = share_work(
@@ -74,13 +84,13 @@ def compile_by_launching(
             f"from {__name__} import help_launching; help_launching({device.index}, {options!r})",
             launch,
             lambda name: json.dumps(asdict(groups[name])).encode(),
-            source.encode(),
+            message,
         )
         for name in compiled:
             left.pop(name, None)
     for name in list(left):
         launch(name)
-    return bool(groups)
+    return program(), bool(groups)
 
 
 def help_launching(index: int, options: str) -> None:

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from threading import Timer
@@ -34,13 +34,13 @@ def share_work(
     helper: str,
     here: Callable[[str], object],
     job: Callable[[str], bytes],
-    start: bytes = b"",
+    start: Callable[[], bytes] = bytes,
 ) -> dict[str, bytes]:
     """The answers of helpers for a part of `sources`, by their keys.
 
     `here` does the job of a key in this process, meanwhile. `helper` is the Python of a helper,
-    which calls `answer_jobs`; `job` is the message for a key, `start` one before all jobs. Small
-    models are left to the caller.
+    which calls `answer_jobs`; `job` is the message for a key, `start` makes one before all jobs, in
+    this process while helpers start. Small models are left to the caller, who then starts alone.
     """
     count = min(_cores(), sum(map(len, sources.values())) // _BYTES_PER_WORKER, len(sources))
     if count < 2:
@@ -50,14 +50,15 @@ def share_work(
     for key in sorted(sources, key=lambda key: -len(sources[key])):
         waiting.put(key)
     answers: dict[str, bytes] = {}
+    message: Future[bytes] = Future()
     helpers: set[subprocess.Popen[bytes]] = set()
     starting: set[subprocess.Popen[bytes]] = set()
 
     def serve() -> None:
-        with _started(helper) as process, suppress(Empty, OSError, EOFError):
+        with _started(helper) as process, suppress(Empty, OSError, EOFError, CancelledError):
             helpers.add(process)
             starting.add(process)
-            _ask(process, start)
+            _ask(process, message.result(_MOST_SECONDS))
             starting.discard(process)
             while True:
                 key = waiting.get_nowait()
@@ -73,8 +74,10 @@ def share_work(
         for _ in range(count - 1):
             threads.submit(serve)
         try:
+            message.set_result(start())
             work_here()
         except BaseException:  # such as Ctrl-C: no helper takes another job
+            message.cancel()
             with suppress(Empty):
                 while True:
                     waiting.get_nowait()

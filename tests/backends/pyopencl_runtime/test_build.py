@@ -14,7 +14,7 @@ from clopt.backends.kernel_source import ROUNDING_OPTION, split_kernels
 from clopt.backends.pyopencl_runtime import build, find_device, workers
 from clopt.backends.pyopencl_runtime.build import build_kernels
 from clopt.backends.pyopencl_runtime.cache import BinaryCache
-from clopt.backends.pyopencl_runtime.compiler import build_options, from_binary, from_source
+from clopt.backends.pyopencl_runtime.compiler import build_options, from_binary
 from clopt.backends.pyopencl_runtime.first_launch import compile_by_launching
 from clopt.dialects.cl.kernels import Kernel
 
@@ -96,9 +96,9 @@ def test_small_sources_need_no_helpers() -> None:
 
 def test_a_kernel_without_a_local_size_is_left_for_its_first_launch(device: str) -> None:
     chosen = find_device(device)
-    program = from_source(cl.Context([chosen.handle]), chosen, SOURCE, OPTIONS)
+    context = cl.Context([chosen.handle])
     kernel = Kernel("two", (MemRefType(f32, [64]),), frozenset({0}), (64,), None)
-    assert not compile_by_launching(chosen, program, SOURCE, OPTIONS, [kernel])
+    assert not compile_by_launching(context, chosen, SOURCE, OPTIONS, [kernel])[1]
 
 
 @pytest.mark.parametrize("operation", ["%", "/ "])
@@ -108,9 +108,9 @@ def test_integers_that_may_divide_by_zero_are_left_for_the_first_launch(
     """The zeros of the launch would end the process where a model of an older clopt divides."""
     source = f"__kernel void quotient(__global int *y) {{\n    y[0] = 7 {operation}y[1];\n}}\n"
     chosen = find_device(device)
-    program = from_source(cl.Context([chosen.handle]), chosen, source, OPTIONS)
+    context = cl.Context([chosen.handle])
     kernel = Kernel("quotient", (MemRefType(i32, [64]),), frozenset({0}), (64,), (1,))
-    assert not compile_by_launching(chosen, program, source, OPTIONS, [kernel])
+    assert not compile_by_launching(context, chosen, source, OPTIONS, [kernel])[1]
 
 
 @pytest.mark.usefixtures("helpers")
@@ -132,8 +132,8 @@ def test_kernels_are_compiled_for_their_launch(device: str, local_size: tuple[in
         Kernel(name, (element,), frozenset({0}), (64, 2, 1), local_size) for name in ("one", "two")
     ]
     options = build_options(chosen, SOURCE)
-    program = from_source(context, chosen, SOURCE, options)
-    assert compile_by_launching(chosen, program, SOURCE, options, kernels)
+    program, any_ran = compile_by_launching(context, chosen, SOURCE, options, kernels)
+    assert any_ran
     queue = cl.CommandQueue(context)
     result = np.zeros(64, np.float32)
     buffer = cl.Buffer(context, cl.mem_flags.COPY_HOST_PTR, hostbuf=result)
@@ -177,6 +177,38 @@ def test_a_helper_whose_driver_hangs_is_killed(monkeypatch: pytest.MonkeyPatch) 
     )
     assert here == [True]  # the other kernel was the helper's
     assert not answers
+
+
+@pytest.mark.usefixtures("helpers")
+def test_helpers_start_before_the_program_is_built_and_wait_for_it() -> None:
+    helper = (
+        "import clopt.backends.pyopencl_runtime.workers as workers; "
+        "workers.answer_jobs(lambda start: lambda job: start + job)"
+    )
+    answered = Event()
+
+    def job(key: str) -> bytes:
+        answered.set()
+        return key.encode()
+
+    answers = workers.share_work(
+        split_kernels(SOURCE), helper, lambda key: answered.wait(60), job, lambda: b"built "
+    )
+    assert answers == {key: b"built " + key.encode() for key in answers}
+    assert answers
+
+
+@pytest.mark.usefixtures("helpers")
+def test_a_source_that_is_refused_leaves_no_helper(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bytes] = []
+    monkeypatch.setattr(workers, "_ask", lambda process, message: asked.append(message))
+
+    def refuse() -> bytes:
+        raise RuntimeError("refused")
+
+    with pytest.raises(RuntimeError, match="refused"):
+        workers.share_work(split_kernels(SOURCE), HANGING, pytest.fail, str.encode, refuse)
+    assert not asked
 
 
 @pytest.mark.usefixtures("helpers")
