@@ -30,7 +30,7 @@ from .messages.arguments import check_keywords, check_type, checked_dims
 from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
 from .options import CompileOptions, Place, Quantization
-from .universe import frontend
+from .universe import format_of, frontend
 from .weights import Weights
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def compile_model(
     _check(options)
     chosen, place = _choose_target(options, place)
     ctx = CloptContext(weights=options.weights or Weights())
-    module = _read_module(model, checked_dims(options.dims), ctx)
+    module = read_module(model, checked_dims(options.dims), ctx)
     report = _quantize(module, ctx, options.quantization, place, use_cache)
     set_target(module, change_facts(chosen, options.facts))
     _mark_images(module, ctx, options.images)
@@ -114,18 +114,19 @@ def _choose_target(options: CompileOptions, place: Place) -> tuple[Target, Place
     return described, place
 
 
-def _read_module(
+def read_module(
     model: str | Path | bytes | ModelProto | ModuleOp,
     dims: Mapping[str, int] | None,
     ctx: CloptContext,
 ) -> ModuleOp:
-    """A new module for the model, its weights in `ctx`."""
+    """Return a new module for the model, its weights in `ctx`."""
+    format_ = format_of(model) if isinstance(model, str | Path) else "onnx"
     if isinstance(model, ModuleOp):
         module = _imported(SourceModule(model.clone(), Source("the module")), ctx)
-    elif isinstance(model, str | Path) and Path(model).suffix == ".mlir":
+    elif isinstance(model, str | Path) and format_ == "mlir":
         module = _imported(_parse(Path(model), ctx), ctx)
     else:
-        return frontend("onnx")(model, ctx.weights, dims)
+        return frontend(format_)(model, ctx.weights, dims)
     if dims:
         raise CloptError("dims binds symbolic dimensions of ONNX models; a module's are fixed.")
     weights_of(ctx, module)  # adopts the module's own, which a compiled model has beside it

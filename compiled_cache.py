@@ -24,6 +24,7 @@ from .files.caches import user_cache
 from .options import CompileOptions, Place
 from .tuning.places import CHOICE as TUNING
 from .tuning.places import databases_for
+from .universe import format_of
 from .weights import Weights
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Request:
         if choice == "off" or folder is None or key is None or not isinstance(device, Device):
             return None
         is_model = isinstance(model, bytes) or (
-            isinstance(model, str | Path) and Path(model).suffix != ".mlir"
+            isinstance(model, str | Path) and format_of(model) == "onnx"
         )
         if not is_model or _asks_library(device):
             return None

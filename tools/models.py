@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import api
 from ..errors import CloptError
 from ..messages.open_dimensions import OpenDimensionsError
+from ..universe import format_of
 from ..weights import Weights
 from .console import (
     MEMORY_LIMIT,
@@ -92,6 +93,7 @@ class Kind(Enum):
     """The forms of a model, by their names in messages."""
 
     ONNX = "ONNX model"
+    Other = "model of another format"
     Module = "module"
     Folder = "compiled model"
 
@@ -126,7 +128,8 @@ class ModelSource:
             raise CloptError(f"{path}: there is no such file or folder.")
         if path.is_dir():
             return cls(name, Kind.Folder, path)
-        return cls(name, Kind.Module if path.suffix == ".mlir" else Kind.ONNX, path)
+        kinds = {"mlir": Kind.Module, "onnx": Kind.ONNX}
+        return cls(name, kinds.get(format_of(path), Kind.Other), path)
 
     @property
     def stem(self) -> str:
@@ -145,9 +148,11 @@ def compile_model(
     `find_dims` finds sizes for dimensions without `--dim`. `more` are arguments of `api.compile`
     that one tool alone offers.
     """
-    # Nothing is dropped silently: an ONNX model would ignore the file.
+    # Nothing is dropped silently: a model with weights would ignore the file.
     if options.weights and source.kind is not Kind.Module:
-        raise CloptError(f"{source.name}: --weights is for .mlir files; an ONNX model has its own.")
+        raise CloptError(
+            f"{source.name}: --weights is for .mlir files; other models have their own."
+        )
     with about(source.name), progress(f"compiling {Path(source.name).name}"):
         compile_with = partial(
             api.compile,

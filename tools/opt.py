@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -26,7 +27,7 @@ from ..dialects.remarks import remarks_of
 from ..errors import CloptError
 from ..messages.open_dimensions import for_options
 from ..messages.source import Source, SourceError, SourceModule
-from ..universe import CLOPT_UNIVERSE, frontend
+from ..universe import CLOPT_UNIVERSE, foreign_formats, frontend
 from ..weights import Weights
 from .console import (
     MODEL_OPTIONS,
@@ -52,6 +53,8 @@ from .option_values import parse_bytes, parse_dims
 from .pipeline import parse_passes, print_passes
 
 SPLIT = "// -----"
+TEXTS = ("mlir", "linalg")
+"""The frontends of text that xDSL parses."""
 DESCRIPTION = (
     "Run passes over MLIR text or an ONNX model, a file or stdin (-); print MLIR or OpenCL C."
 )
@@ -89,7 +92,8 @@ class CloptMain(xDSLOptMain):
         super().register_all_frontends()
         # Text as well, from which `_read` makes networks.
         self.available_frontends["linalg"] = self.available_frontends["mlir"]
-        self.available_frontends["onnx"] = self._import_onnx
+        for name in ("onnx", *foreign_formats()):
+            self.available_frontends[name] = partial(self._import, name)
 
     # Entry points exist only once clopt is installed; a bare checkout registers itself here.
     def register_all_passes(self) -> None:
@@ -158,7 +162,7 @@ class CloptMain(xDSLOptMain):
         name = self._file or "<stdin>"
         content = read_bytes(self._file)
         frontend = self._frontend(content)
-        if frontend == "onnx":
+        if frontend not in TEXTS:
             return [_Piece(frontend, Source(name), content, self._instrument(""))]
         # Bytes, as xDSL splits: a piece that is not UTF-8 must not spoil the others.
         parts = content.split(SPLIT.encode()) if self.args.split_input_file else [content]
@@ -196,17 +200,17 @@ class CloptMain(xDSLOptMain):
             suffixes = [f".{name}" for name in self.available_frontends if name != "linalg"]
             known = " and ".join(suffixes)
             raise CloptError(f"{file}: clopt reads {known} files; name the format with -f.")
-        if kind != "onnx" and self.args.dim:
+        if kind in TEXTS and self.args.dim:
             raise CloptError(f"{file or '<stdin>'}: --dim binds dimensions of ONNX models only.")
         return kind
 
-    def _import_onnx(self, stream: IO[bytes]) -> ModuleOp:
+    def _import(self, name: str, stream: IO[bytes]) -> ModuleOp:
         # The path, where there is one: external data lies beside the model.
         model = Path(self._file) if self._file else stream.read()
-        return frontend("onnx")(model, self.context.weights, parse_dims(self.args.dim))
+        return frontend(name)(model, self.context.weights, parse_dims(self.args.dim))
 
     def _read(self, piece: _Piece) -> SourceModule:
-        if piece.frontend != "onnx":
+        if piece.frontend in TEXTS:
             implicit = not self.args.no_implicit_module
             read = SourceModule.parse(self.ctx, piece.source, implicit)
             if piece.frontend == "mlir":

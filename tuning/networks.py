@@ -12,10 +12,10 @@ from xdsl.passes import ModulePass
 from ..api import compile as compile_model
 from ..backends.pyopencl_runtime import find_device, live_target
 from ..backends.targets import TargetChoice
+from ..compilation import read_module
 from ..compiled_model import CompiledModel
 from ..context import CloptContext
 from ..dialects import cl, nn
-from ..frontends.onnx import import_onnx
 from ..garbage import collected_rarely
 from ..passes.nn.choose import NNChoosePass, has_accelerators, layout_problem
 from ..passes.nn.forms import open_convolutions, rewrite
@@ -33,7 +33,7 @@ from .trial import Task
 
 @dataclass(frozen=True)
 class Model:
-    """An ONNX file and the arguments with which `clopt.compile` compiles it."""
+    """A model's file and the arguments with which `clopt.compile` compiles it."""
 
     path: Path
     device: str | None = None
@@ -103,7 +103,7 @@ class Model:
         choice = TargetChoice(None, {}) if self.target is None else TargetChoice.parse(self.target)
         target = choice.load() or choice.change(live_target(find_device(self.device)))
         ctx = CloptContext()
-        module = import_onnx(self.path, ctx.weights, self.dims)
+        module = read_module(self.path, self.dims, ctx)
         cl.set_target(module, target)
         for network in nn.networks_of(module):
             nn.name_parameters(network)

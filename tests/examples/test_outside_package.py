@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clopt import plugins
+from clopt import plugins, universe
 from clopt.errors import CloptError
 from support import packages
 
@@ -21,6 +21,8 @@ import io
 import sys
 
 from clopt.tools.opt import main
+from clopt.tools.run import main as clopt_run
+from clopt.tools.tune.__main__ import main as clopt_tune
 from xdsl.universe import Universe
 
 def clopt_prints(*arguments):
@@ -33,6 +35,19 @@ def clopt_prints(*arguments):
 assert 'tir.plan<"rows-of-a-copy", 1, {rows = 3}>' in str(model.module), model.module
 assert "shiny-drop-repeated-relus" in Universe.get_multiverse().all_passes
 assert "Remove a relu whose operand" in " ".join(clopt_prints("--list-passes").split())
+wave = str(Path(__file__).with_name("wave.chain"))
+assert clopt_prints(wave).count("shiny.snake") == 1
+printed = clopt_prints(wave, "-p", "simplify,fuse")
+assert "nn.unary relu" in printed and "nn.fused" in printed
+clopt_run([wave, "--seed", "1"])
+wrong = Path(sys.argv[1]).with_name("wrong.chain")
+wrong.write_text("6 5 sneak".replace(" s", chr(10) + "s"))
+for tool, words in ((clopt_run, []), (clopt_tune, ["--target", "pocl", "--time", "1"]), (main, [])):
+    told = io.StringIO()
+    with contextlib.redirect_stderr(told), contextlib.suppress(SystemExit):
+        tool([str(wrong), *words])
+    assert '"sneak" is no function; write snake or' in told.getvalue(), told.getvalue()
+    assert len(told.getvalue().splitlines()) == 1
 twice = sys.argv[1]
 with open(twice, "w") as file:
     file.write('''
@@ -64,6 +79,12 @@ def test_a_text_backend_out_of_tree(tmp_path: Path):
     script.write_text("from clopt.tools.opt import main\nmain()\n")
     command, printed = session
     assert packages.run_script(package, script.name, *shlex.split(command)) == printed
+
+
+def test_a_package_reads_no_format_of_ours(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(universe, "plugins", lambda group: {"mlir": None})
+    with pytest.raises(CloptError, match=r'clopt\.frontends: "mlir" exists twice; uninstall one'):
+        universe.format_of("network.toy")
 
 
 def test_a_package_replaces_nothing():

@@ -12,6 +12,7 @@ import clopt
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.tools.tune.__main__ import main
 
+LINALG = Path(__file__).parents[1] / "frontends/linalg/networks/classifier.mlir"
 CONV = Path(__file__).parents[2] / "docs" / "conv.onnx"
 
 
@@ -42,6 +43,8 @@ def test_a_search_fills_the_database_beside_the_model(
     [
         (["absent.onnx"], "absent.onnx"),
         ([str(CONV), "--dim", "batch=1", "--device", "pocl", "--time", "soon"], "--time soon"),
+        (["absent.mlir"], "Cannot read absent.mlir"),
+        ([str(LINALG), "--device", "pocl", "--dim", "n=2"], "dims binds symbolic dimensions of"),
         ([str(CONV), "--time", "0"], "--time 0: write a number of seconds above 0"),
         ([str(CONV), "--device", "pocl"], "batch"),
         ([str(CONV), "--board", "ssh b r"], "clopt cannot ask a --board what it is; name its --ta"),

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from pathlib import Path
 
 from clopt.backends.targets import load_target
 from clopt.dialects import cl, tir
 from clopt.dialects.cl.placement import roots
 from clopt.passes.tir.plan_file import PlanFile, entry_of, kernel_key, plan_text
+from clopt.tuning.networks import Model
 from clopt.tuning.programs import Programs
 from support.tuning.networks import default_trial, residual_network, residual_tasks
 
 POCL = load_target("pocl")
 ADRENO = replace(load_target("adreno-740"), texture="prefer")
+
+
+def test_the_kernels_of_a_network_in_linalg_are_tasks():
+    path = Path(__file__).parents[1] / "frontends/linalg/networks/classifier.mlir"
+    tasks = Model(path, target="pocl").tasks()
+    assert [task.name for task in tasks] == ["matmul_0", "matmul_1", "generic_2"]
 
 
 def test_equal_kernels_are_one_task_with_all_its_launches():

@@ -9,9 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 
 from ...errors import CloptError
 from ...messages.sentences import did_you_mean
+from ...universe import FORMATS, foreign_formats
 from ..console import Options, make_parser, user_errors
 
 SEARCH = "search"
@@ -39,11 +41,11 @@ clopt-tune merge phone.jsonl server.jsonl -o all.jsonl
 """
 
 OPTIONS: Options = [
-    (("model",), {"metavar": "MODEL.onnx", "help": "clopt-tune search --help shows its options"}),
+    (("model",), {"metavar": "MODEL", "help": "clopt-tune search --help shows its options"}),
 ]
 
 _SUBCOMMANDS = "\n".join(f"  {name:8}{purpose}" for name, purpose in COMMANDS.items())
-_USAGE = "%(prog)s MODEL.onnx [options]\n       %(prog)s SUBCOMMAND [options]"
+_USAGE = "%(prog)s MODEL [options]\n       %(prog)s SUBCOMMAND [options]"
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -64,13 +66,18 @@ def main(args: Sequence[str] | None = None) -> None:
         if not words or words[0].startswith("-"):
             words = [parser.parse_args(words).model]
         hint = did_you_mean(words[0], COMMANDS, f"there are: {', '.join(COMMANDS)}.")
-        raise CloptError(f'"{words[0]}" is no subcommand and no .onnx file; {hint}')
+        known = " or ".join(f".{suffix}" for suffix in _suffixes())
+        raise CloptError(f'"{words[0]}" is no subcommand and no {known} file; {hint}')
 
 
 def _names_model(words: Sequence[str]) -> bool:
     """Return whether a search is meant: `clopt-tune model.onnx ...`, perhaps options first."""
-    first = words[0].startswith("-") or words[0].endswith(".onnx")
-    return first and any(word.endswith(".onnx") for word in words)
+    is_model = [Path(word).suffix.removeprefix(".") in _suffixes() for word in words]
+    return any(is_model) and (is_model[0] or words[0].startswith("-"))
+
+
+def _suffixes() -> list[str]:
+    return [*FORMATS, *foreign_formats()]
 
 
 if __name__ == "__main__":

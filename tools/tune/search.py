@@ -51,7 +51,7 @@ _CUT_SHORT = (
 )
 
 OPTIONS: Options = [
-    (("model",), {"type": Path, "help": "an .onnx file"}),
+    (("model",), {"type": Path, "help": "an .onnx or .mlir file"}),
     (
         ("--dim",),
         {
