@@ -20,7 +20,7 @@ NAME = "clopt.passes.nn.drop_repeated_relus"
 
 
 def block(start: str) -> str:
-    (found,) = re.findall(rf"   ```\w*\n(   {re.escape(start)}.*?)   ```", PAGE, re.S)
+    (found,) = re.findall(rf"    ```\w*\n(    {re.escape(start)}.*?)    ```", PAGE, re.S)
     return textwrap.dedent(found)
 
 

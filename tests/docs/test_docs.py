@@ -32,6 +32,12 @@ def test_links_lead_somewhere(page: Path):
         assert (page.parent / target).exists(), target
 
 
+def test_every_page_has_its_place_in_the_site():
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in ROOT.glob("docs/**/*.md")}
+    listed = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+    assert sorted(listed) == sorted(pages | {"index.md"})
+
+
 def test_operators_that_are_listed_as_missing_are():
     page = (ROOT / "docs" / "not-supported.md").read_text(encoding="utf-8")
     (listed,) = re.findall(r"Of the domain `ai.onnx`: (.*?)\.\n\n", page, re.S)
