@@ -65,3 +65,39 @@ def test_a_process_that_collects_more_rarely_keeps_to_it(chosen: tuple[int, int,
     assert all(now >= wanted for now, wanted in zip(within, chosen, strict=True))
     assert within[0] == chosen[0]
     assert gc.get_threshold() == chosen
+
+
+@pytest.fixture
+def _nothing_frozen() -> Generator[None]:
+    """The tests freeze what they import."""
+    was_frozen = gc.get_freeze_count() > 0
+    gc.unfreeze()
+    yield
+    if was_frozen:
+        gc.freeze()
+
+
+def _is_old(sought: object) -> bool:
+    return any(each is sought for each in gc.get_objects(generation=2))
+
+
+@pytest.mark.usefixtures("_nothing_frozen")
+def test_objects_become_old_without_a_visit_once_for_each_full_collection() -> None:
+    gc.collect()
+    with collected_rarely():
+        first = [[object()] for _ in range(1000)]
+    assert _is_old(first)
+    with collected_rarely():
+        second = [[object()] for _ in range(1000)]
+    assert not _is_old(second), "cycles of every compilation would pile up"
+    gc.collect()
+    with collected_rarely():
+        third = [[object()] for _ in range(1000)]
+    assert _is_old(third)
+
+
+def test_objects_that_the_process_has_frozen_stay_so() -> None:
+    assert gc.get_freeze_count(), "by the tests"
+    with collected_rarely():
+        pass
+    assert gc.get_freeze_count()
