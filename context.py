@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
+from xdsl.ir import Attribute, Operation
 
 from .dialects.nn.weights_attr import module_weights, set_module_weights
 from .errors import CloptError
-from .universe import all_dialects
+from .universe import CLOPT_UNIVERSE, all_dialects
 from .weights import Array, Weights
 
 if TYPE_CHECKING:
@@ -38,6 +38,16 @@ class CloptContext(Context):
         if not self._registered_dialects:
             for name, load in all_dialects().items():
                 self.register_dialect(name, load)
+
+    def get_optional_attr(self, name: str) -> type[Attribute] | None:
+        """Return the class of an attribute; one of other compilers is kept as text.
+
+        They note on a module what clopt need not know, such as `#tosa.target_env<…>`.
+        """
+        found = super().get_optional_attr(name)
+        if found is None and name.partition(".")[0] not in CLOPT_UNIVERSE.all_dialects:
+            found = self._loaded_attrs[name] = UnregisteredAttr.with_name_and_type(name, False)
+        return found
 
     def clone(self) -> CloptContext:
         """A context with the same dialects, weights and explanations."""

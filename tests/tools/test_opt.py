@@ -51,6 +51,7 @@ BAD_TEXT = {
     "\xff\x00": "bad.mlir:1:1: Unexpected character",
     "func.func @f() {\n\t\tx\n}": "bad.mlir:2:3: Operation x is not registered\n\t\tx\n\t\t^",
     300 * " " + "\x07": "\n" + 99 * " " + "?\n" + 99 * " " + "^",
+    "module attributes {a = #nn.nonsense<3>} {}": "'nn.nonsense' is not registered",
     'func.func @f() {\n  "nn.nonsense"() : () -> ()\n}': "Operation nn.nonsense is not registered",
     "func.func @f() -> i32 {\n  func.return\n}": "bad.mlir:2:3: 'func.return': Expected arguments",
     "func.func @f(%x : tensor<-3xf32>) {\n  func.return\n}": "bad.mlir:1:26: Expected shape",

@@ -1,4 +1,4 @@
-"""Networks from ONNX and from JAX, printed by IREE's compiler, compute what their sources do."""
+"""Networks from ONNX, JAX and TOSA, printed by IREE's compiler, compute what their sources do."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from support.onnx import builders
 
 FOLDER = Path(__file__).parent / "networks"
 FROM_JAX = ["classifier", "cnn", "lstm", "mixer", "transformer", "upsampler"]
+FROM_TOSA = ["tosa"]
 FROM_ONNX = ["densenet121", "mobilenet_v1", "resnet50", "squeezenet1_1", "unet"]
 
 
 @cache
 def example(name: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """An input of a network, and what the framework of its origin computes from it."""
-    if name in FROM_JAX:
+    if name not in FROM_ONNX:
         arrays = np.load(FOLDER / f"{name}.npz")
         return arrays["input"], arrays["output"]
     model = builders.NETWORKS[name]()
@@ -35,7 +36,7 @@ def example(name: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     return x, y
 
 
-@pytest.mark.parametrize("name", FROM_JAX + FROM_ONNX)
+@pytest.mark.parametrize("name", FROM_JAX + FROM_TOSA + FROM_ONNX)
 def test_network(name: str) -> None:
     x, expected = example(name)
     context = CloptContext()
@@ -50,7 +51,7 @@ def test_network(name: str) -> None:
 
 @pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
-@pytest.mark.parametrize("name", FROM_JAX + FROM_ONNX)
+@pytest.mark.parametrize("name", FROM_JAX + FROM_TOSA + FROM_ONNX)
 @pytest.mark.by_default(cases=2)
 def test_network_on_a_device(name: str, device: str) -> None:
     x, expected = example(name)
