@@ -172,6 +172,11 @@ class GraphInfo:
     """The graph in the dialect of its accelerator."""
     weights: tuple[str, ...] = ()
     """The tensors among the weights that its constants are."""
+    fence: Literal["queue", "events", "finish"] = "queue"
+    """How its commands are ordered with those around them: they are on the same queue, or on one of
+    the device's own with events between, or the host waits before and after each."""
+    memory: Literal["buffers", "host"] = "buffers"
+    """Where its commands find their tensors: in buffers, or in memory of the host."""
 
 
 @dataclass(frozen=True)

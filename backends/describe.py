@@ -243,7 +243,8 @@ class _Describer:
 def _graph(graph: OffloadGraphOp) -> GraphInfo:
     commands = tuple(command.name for command in graph.commands)
     keys = tuple(sorted(graph.weight_keys))
-    return GraphInfo(graph.sym_name.data, graph.ACCELERATOR, commands, str(graph), keys)
+    name, fence, memory = graph.sym_name.data, graph.FENCE.value, graph.MEMORY.value
+    return GraphInfo(name, graph.ACCELERATOR, commands, str(graph), keys, fence, memory)
 
 
 def _object(kind: Literal["intermediate", "constant"], value: SSAValue) -> MemoryInfo:

@@ -13,9 +13,11 @@ from ..dialects.cl.ops import byte_count
 from ..dialects.node_names import named_node
 from ..tensor_info import TensorInfo
 from ..weights import Weights
+from .host_commands import HostCommand, array_type, host_commands
 from .launches import (
     Buffer,
     BufferCopy,
+    FunctionArgument,
     FunctionCall,
     Integer,
     KernelLaunch,
@@ -23,7 +25,7 @@ from .launches import (
     Launches,
     Part,
 )
-from .offload import host_commands, needs_library, with_launches
+from .offload import needs_library, with_launches
 from .programs import program_of
 
 
@@ -99,11 +101,7 @@ class _Describer:
         if isinstance(op, cl.EnqueueCopyOp):
             return BufferCopy(self._part(op.source), self._part(op.destination))
         if isinstance(op, cl.EnqueueOffloadOp):
-            command = self.calls[op]
-            call, parts = command.call, tuple(map(self._part, command.values))
-            return FunctionCall(
-                command.accelerator, call.function, named_node(op), parts, call.scalars
-            )
+            return self._call(self.calls[op], named_node(op))
         kernel = self.kernels[op.kernel_name]
         assert kernel.global_size is not None
         bounds = enumerate(kernel.bounds, len(op.args))
@@ -118,6 +116,21 @@ class _Describer:
             tuple(Buffer(kernel.position(i), self._part(arg)) for i, arg in enumerate(op.args)),
             tuple(numbers),
         )
+
+    def _call(self, command: HostCommand, node: str) -> FunctionCall:
+        arguments: list[FunctionArgument] = []
+        for value, is_written in command.arguments:
+            if isinstance(value, str):
+                arguments.append(FunctionArgument(None, value))
+            elif command.is_on_host:
+                dtype, shape = array_type(value)
+                part = self._part(value)
+                arguments.append(FunctionArgument(part, "", dtype.name, shape, is_written))
+            else:
+                arguments.append(FunctionArgument(self._part(value)))
+        call, fence = command.call, command.graph.FENCE.value
+        names = (command.accelerator, call.function, node, fence)
+        return FunctionCall(*names, tuple(arguments), call.scalars)
 
     def _part(self, value: SSAValue) -> Part:
         part, size = self.values[value], byte_count(value.type)

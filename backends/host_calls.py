@@ -25,7 +25,11 @@ Scalar: TypeAlias = int | float
 
 HostFunction: TypeAlias = Callable[..., object]
 """`function(queue, buffers, scalars)`: enqueues on the in-order `queue` of pyopencl, and returns
-without waiting. Each of `buffers` begins with the bytes of an argument, and may be longer."""
+without waiting. Each of `buffers` begins with the bytes of an argument, and may be longer.
+
+With the fence EVENTS it gets `wait_for=[event]`, and returns an event or a list of them. With the
+fence FINISH it returns when its results are in memory, and with the memory HOST it gets numpy
+arrays for buffers."""
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,19 @@ class BufferCopy:
     destination: Part
 
 
+class FunctionArgument(NamedTuple):
+    """An argument of a function on the host: a buffer, or an array in the host's memory."""
+
+    part: Part | None
+    """The bytes of a buffer; None for an array that is one of the weights."""
+    key: str = ""
+    """That of the weight."""
+    type: str = ""
+    """The name of the numpy type of an array over a buffer, empty if the function takes buffers."""
+    shape: tuple[int, ...] = ()
+    is_written: bool = False
+
+
 @dataclass(frozen=True)
 class FunctionCall:
     """A call of a function on the host that an accelerator has."""
@@ -65,7 +78,9 @@ class FunctionCall:
     function: str
     node: str
     """The node of the network that it computes, if known."""
-    parts: tuple[Part, ...]
+    fence: str
+    """A `dialects.crossings.Fence`."""
+    arguments: tuple[FunctionArgument, ...]
     scalars: tuple[int | float, ...]
 
 
@@ -121,13 +136,19 @@ def _ports(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
     )
 
 
+def _argument(row: Sequence[Any]) -> FunctionArgument:
+    part, key, type_, shape, is_written = row
+    part = None if part is None else Part(*part)
+    return FunctionArgument(part, key, type_, tuple(shape), is_written)
+
+
 def _command(row: dict[str, Any]) -> LaunchedCommand:
     if "source" in row:
         return BufferCopy(Part(*row["source"]), Part(*row["destination"]))
     if "accelerator" in row:
-        parts = tuple(Part(*part) for part in row["parts"])
-        names = (row["accelerator"], row["function"], row["node"])
-        return FunctionCall(*names, parts, tuple(row["scalars"]))
+        row["arguments"] = tuple(map(_argument, row["arguments"]))
+        row["scalars"] = tuple(row["scalars"])
+        return FunctionCall(**row)
     local = row["local_size"]
     return KernelLaunch(
         row["function"],

@@ -18,10 +18,11 @@ from xdsl.ir import Operation, SSAValue
 from ..accelerators import accelerators
 from ..dialects import cl
 from ..dialects.cl import target_of
+from ..dialects.crossings import Fence, MemorySpace
 from ..dialects.offload import OffloadGraphOp
 from ..errors import CloptError
 from ..weights import Array, Weights
-from .host_calls import CommandCalls, HostCall
+from .host_calls import CommandCalls
 
 
 class Number(NamedTuple):
@@ -181,7 +182,7 @@ def refuse_calls(program: cl.ProgramOp) -> None:
     """Refuse a program with calls of Python functions where it is to run without Python."""
     for graph in cl.graphs_in(program).values():
         name = accelerator_of(graph)
-        if isinstance(_commands(name), CommandCalls):
+        if isinstance(commands_of(name), CommandCalls):
             raise CloptError(
                 f"@{program.sym_name.data} has parts for {graph.ACCELERATOR}, whose functions are "
                 f"in Python, and this program is to run as C; compile the model with {name}=off."
@@ -207,7 +208,7 @@ def library_of(program: cl.ProgramOp, weights: Weights) -> CommandLibrary | None
 
 def _library_graphs(program: cl.ProgramOp) -> dict[str, OffloadGraphOp]:
     graphs = cl.graphs_in(program).items()
-    return {name: each for name, each in graphs if _commands(accelerator_of(each)) is None}
+    return {name: each for name, each in graphs if commands_of(accelerator_of(each)) is None}
 
 
 def with_launches(module: ModuleOp, weights: Weights) -> ModuleOp:
@@ -216,7 +217,7 @@ def with_launches(module: ModuleOp, weights: Weights) -> ModuleOp:
     The copy has the constants that calls on the host take, too.
     """
     names = {accelerator_of(graph) for graph in cl.graphs_of(module).values()}
-    if not any(map(_commands, names)):
+    if not any(map(commands_of, names)):
         return module
     module = module.clone()
     for program in [op for op in module.body.block.ops if isinstance(op, cl.ProgramOp)]:
@@ -234,43 +235,14 @@ def graph_files(module: ModuleOp, weights: Weights) -> dict[str, dict[str, bytes
     return found
 
 
-@dataclass(frozen=True)
-class HostCommand:
-    """A command of a program with constants (`with_launches`) that a function on the host runs."""
-
-    accelerator: str
-    call: HostCall
-    values: tuple[SSAValue, ...]
-    """Those of its arguments."""
-
-
-def host_commands(program: cl.ProgramOp) -> dict[cl.EnqueueOffloadOp, HostCommand]:
-    """Return the commands of a program that are calls on the host."""
-    ops = list(program.body.block.ops)
-    # `with_launches` puts its own before all others, which may be images.
-    constants = {op.key.data: op.result for op in reversed(ops) if isinstance(op, cl.ConstantOp)}
-    graphs = cl.graphs_in(program)
-    found: dict[cl.EnqueueOffloadOp, HostCommand] = {}
-    for op in ops:
-        if not isinstance(op, cl.EnqueueOffloadOp):
-            continue
-        graph = graphs[op.graph_name]
-        name = accelerator_of(graph)
-        if isinstance(commands := _commands(name), CommandCalls):
-            call = commands.call(graph, graph.commands[op.index])
-            read = (constants[a] if isinstance(a, str) else op.operands[a] for a in call.arguments)
-            found[op] = HostCommand(name, call, tuple(read))
-    return found
-
-
-def _commands(name: str) -> CommandKernels | CommandCalls | None:
+def commands_of(name: str) -> CommandKernels | CommandCalls | None:
     """Return the commands of an accelerator, None for those of a library."""
     commands = accelerators()[name].load("commands")
     return commands() if issubclass(commands, CommandKernels | CommandCalls) else None
 
 
 def _kernels(name: str) -> CommandKernels | None:
-    commands = _commands(name)
+    commands = commands_of(name)
     return commands if isinstance(commands, CommandKernels) else None
 
 
@@ -291,7 +263,8 @@ class _Launches:
         for op in list(self.program.body.block.ops):
             if isinstance(op, cl.EnqueueOffloadOp):
                 graph = self.graphs[op.graph_name]
-                commands = _commands(accelerator_of(graph))
+                commands = commands_of(accelerator_of(graph))
+                _check_crossing(graph, commands)
                 if commands is None:
                     continue
                 if op.graph_name not in self.made:
@@ -299,9 +272,12 @@ class _Launches:
                 command = graph.commands[op.index]
                 if isinstance(commands, CommandKernels):
                     self._replace(op, commands.launch(graph, command))
-                else:
-                    for argument in commands.call(graph, command).arguments:
+                    continue
+                for argument in commands.call(graph, command).arguments:
+                    if graph.MEMORY is MemorySpace.BUFFERS:
                         self._value(op, argument)
+                    elif isinstance(argument, str):
+                        self._stored(argument, self.made[op.graph_name])
 
     def _replace(self, op: cl.EnqueueOffloadOp, launch: KernelLaunch) -> None:
         numbers = [each for each in launch.arguments if isinstance(each, Number)]
@@ -359,6 +335,20 @@ class _Launches:
             block.insert_op_before(constant, block.first_op)
             self.constants[key] = constant.result
         return self.constants[key]
+
+
+def _check_crossing(graph: OffloadGraphOp, commands: object) -> None:
+    """Check that commands of a kind can have the fence and the memory that their graph states."""
+    if graph.MEMORY is MemorySpace.HOST and graph.FENCE is not Fence.FINISH:
+        raise CloptError(
+            f"Graphs of {graph.ACCELERATOR} lie in the host's memory, so their fence is FINISH, "
+            f"not {graph.FENCE.name}."
+        )
+    if graph.FENCE is not Fence.QUEUE and not isinstance(commands, CommandCalls):
+        raise CloptError(
+            f"Graphs of {graph.ACCELERATOR} have the fence {graph.FENCE.name}, and their commands "
+            "are no calls on the host; kernels and C libraries run on the queue."
+        )
 
 
 def _is_written(argument: int | str, reads: int) -> bool:

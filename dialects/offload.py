@@ -32,6 +32,8 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from .crossings import Fence, MemorySpace
+
 
 @dataclass(frozen=True)
 class Tensors:
@@ -64,6 +66,10 @@ class OffloadGraphOp(IRDLOperation, ABC):
 
     ACCELERATOR: ClassVar[str]
     """The accelerator's name for people."""
+    FENCE: ClassVar[Fence] = Fence.QUEUE
+    """Another one is for commands that are calls on the host."""
+    MEMORY: ClassVar[MemorySpace] = MemorySpace.BUFFERS
+    """The host's is for calls on the host, with the fence FINISH."""
 
     sym_name = prop_def(SymbolNameConstraint())
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())

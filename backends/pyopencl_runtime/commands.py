@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+import numpy as np
 import pyopencl as cl
 
+from ...dialects.crossings import Fence
 from ...errors import CloptError
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
 
+    from ...weights import Array
     from ..host_calls import HostFunction, Scalar
 
 
@@ -48,6 +51,17 @@ class Copy:
 
 
 @dataclass(frozen=True)
+class HostArray:
+    """An argument that is in the host's memory while a function runs."""
+
+    memory: cl.Buffer | int
+    """A buffer that begins with it, or the number of a `Binding`."""
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    is_written: bool
+
+
+@dataclass(frozen=True)
 class Call:
     """A call of a function on the host, which enqueues work of its own."""
 
@@ -56,21 +70,66 @@ class Call:
     """The function's, for messages like the next."""
     node: str
     """The node of the network that it computes, if known."""
-    arguments: tuple[cl.Buffer | int, ...]
-    """Buffers, or the numbers of `Binding`s."""
+    arguments: tuple[cl.Buffer | int | HostArray | Array, ...]
+    """Buffers, the numbers of `Binding`s, or arrays in the host's memory."""
     scalars: tuple[Scalar, ...]
+    fence: Fence = Fence.QUEUE
 
     def put(self, queue: cl.CommandQueue, bound: Sequence[cl.Buffer | cl.Image]) -> None:
         """Call the function; CloptError if it fails. `bound` are the arguments of the bindings."""
-        buffers = [bound[each] if isinstance(each, int) else each for each in self.arguments]
+        mapped: list[Array] = []
         try:
-            self.function(queue, buffers, self.scalars)
+            if self.fence is Fence.FINISH:
+                queue.finish()
+            arguments = [self._argument(each, queue, bound, mapped) for each in self.arguments]
+            if self.fence is Fence.EVENTS:
+                start = cl.enqueue_marker(queue)
+                queue.flush()  # else the other queue might wait for ever
+                end = self.function(queue, arguments, self.scalars, wait_for=[start])
+                cl.enqueue_barrier(queue, wait_for=_events(end))
+            else:
+                self.function(queue, arguments, self.scalars)
         except CloptError:
             raise
         except Exception as error:
             reason = str(error) or type(error).__name__
             of_node = f" of the node {self.node}" if self.node else ""
             raise CloptError(f"The function {self.name}{of_node} failed: {reason}") from error
+        finally:
+            for array in mapped:
+                cast("cl.MemoryMap", array.base).release(queue)
+
+    @staticmethod
+    def _argument(
+        argument: cl.Buffer | int | HostArray | Array,
+        queue: cl.CommandQueue,
+        bound: Sequence[cl.Buffer | cl.Image],
+        mapped: list[Array],
+    ) -> object:
+        """Return what the function gets; an array over a buffer is added to `mapped`."""
+        if isinstance(argument, int):
+            return bound[argument]
+        if not isinstance(argument, HostArray):
+            return argument
+        memory = argument.memory
+        array = cl.enqueue_map_buffer(
+            queue,
+            bound[memory] if isinstance(memory, int) else memory,
+            cl.map_flags.WRITE_INVALIDATE_REGION if argument.is_written else cl.map_flags.READ,
+            0,
+            argument.shape,
+            argument.dtype,
+        )[0]
+        mapped.append(array)
+        return array
+
+
+def _events(given: object) -> list[cl.Event]:
+    """Return the events that a function with its own queue returned."""
+    events = cast("list[object]", given if isinstance(given, list | tuple) else [given])
+    if not events or not all(isinstance(event, cl.Event) for event in events):
+        raise TypeError("it has the fence EVENTS, and returned no events of pyopencl")
+    return cast("list[cl.Event]", events)
 
 
 Command: TypeAlias = Launch | Copy | Call

@@ -82,7 +82,7 @@ class Executable(LaunchedProgram):
         self.image_views = {kind.value: way.value for kind, way in storage.image_views.items()}
         self.device_bytes = storage.device_bytes
         self._plan = make_plan(
-            launched, kernels, storage, Site(self._images, built.programs, binaries)
+            launched, kernels, storage, Site(self._images, built.programs, binaries, weights)
         )
         self._turn = Turn(memory.root for memory in storage.arenas)
 

@@ -23,9 +23,10 @@ from ...dialects.cl.ops import byte_count
 from ...dialects.node_names import named_node
 from ...errors import CloptError
 from ...tensor_info import TensorInfo
+from ...weights import Array, Weights
 from ..host_calls import host_function
-from ..offload import HostCommand, host_commands
-from .commands import Binding, Call, Command, Copy, Launch, Plan
+from ..host_commands import HostCommand, array_type, host_commands
+from .commands import Binding, Call, Command, Copy, HostArray, Launch, Plan
 from .compiler import kernel_of_binary
 from .images import Images, copy_options
 from .memory import Memory
@@ -42,6 +43,7 @@ class Site:
     """By the kernel's name in the source."""
     binaries: Mapping[str, cl.Program]
     """Programs that are weights, by their keys."""
+    weights: Weights
 
 
 def interface_of(program: ProgramOp) -> Interface:
@@ -137,18 +139,27 @@ class _Maker:
         return [Launch(handle, kernel.global_size, kernel.local_size, tuple(bindings))]
 
     def call(self, command: HostCommand, node: str) -> Command:
-        """Return the call of a function on the host, whose arguments are buffers."""
-        arguments: list[cl.Buffer | int] = []
-        for value in command.values:
-            place, size = self.places[value], byte_count(value.type)
-            assert isinstance(place, Slot), "tensors of graphs lie in buffers"
-            if isinstance(place.memory, Memory):
-                arguments.append(place.memory.part(place.offset, size))
+        """Return the call of a function on the host."""
+        arguments: list[cl.Buffer | int | HostArray | Array] = []
+        for value, is_written in command.arguments:
+            if isinstance(value, str):
+                arguments.append(self.site.weights.get(value))
+            elif command.is_on_host:
+                dtype, shape = array_type(value)
+                arguments.append(HostArray(self._buffer(value), shape, dtype, is_written))
             else:
-                arguments.append(self._bound(Binding(place.memory, place.offset, size)))
-        call = command.call
+                arguments.append(self._buffer(value))
+        call, fence = command.call, command.graph.FENCE
         function = host_function(command.accelerator, call.function)
-        return Call(function, call.function, node, tuple(arguments), call.scalars)
+        return Call(function, call.function, node, tuple(arguments), call.scalars, fence)
+
+    def _buffer(self, value: SSAValue) -> cl.Buffer | int:
+        """Return the buffer that begins with a value, or the number of its binding."""
+        place, size = self.places[value], byte_count(value.type)
+        assert isinstance(place, Slot), "tensors of graphs lie in buffers"
+        if isinstance(place.memory, Memory):
+            return place.memory.part(place.offset, size)
+        return self._bound(Binding(place.memory, place.offset, size))
 
     def _bound(self, binding: Binding) -> int:
         """Return the number of a binding."""

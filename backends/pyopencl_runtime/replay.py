@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import pyopencl as cl
 
+from ...dialects.crossings import Fence
 from ...errors import CloptError
 from ..host_calls import host_function
-from ..launches import BufferCopy, FunctionCall, LaunchedCommand, Launches, Part
+from ..launches import (
+    BufferCopy,
+    FunctionArgument,
+    FunctionCall,
+    LaunchedCommand,
+    Launches,
+    Part,
+)
 from .bindings import DeviceMemory, arena_memories
 from .build import build_kernels
-from .commands import Binding, Call, Command, Copy, Launch, Plan
+from .commands import Binding, Call, Command, Copy, HostArray, Launch, Plan
 from .devices import Device
 from .inputs import Array
 from .launched_program import LaunchedProgram
@@ -71,6 +79,7 @@ class Replay(LaunchedProgram):
         super().__init__(interface, choose_place(device, context, queue))
         self._module = module
         self.source = source
+        self._constants = constants
         check_requirements(self.device, source)
         cache = kernel_cache(cache_folder, use_cache)
         built = build_kernels(
@@ -135,8 +144,9 @@ class Replay(LaunchedProgram):
             return Copy(self._memory_of(source), self._memory_of(destination), options)
         if isinstance(command, FunctionCall):
             function = host_function(command.accelerator, command.function)
-            arguments = tuple(map(self._argument, command.parts))
-            return Call(function, command.function, command.node, arguments, command.scalars)
+            arguments = tuple(map(self._host_argument, command.arguments))
+            names, fence = (command.function, command.node), Fence(command.fence)
+            return Call(function, *names, arguments, command.scalars, fence)
         local, limit = command.local_size, self.device.handle.max_work_group_size
         if local is not None and math.prod(local) > limit:
             raise CloptError(
@@ -161,6 +171,15 @@ class Replay(LaunchedProgram):
         if own >= 0:
             return self._own_memories[own].part(part.offset, part.bytes)
         return self._numbers.setdefault(Binding(*part), len(self._numbers))
+
+    def _host_argument(self, given: FunctionArgument) -> cl.Buffer | int | HostArray | Array:
+        """Return the argument of a function on the host."""
+        if given.part is None:
+            return self._constants[given.key]
+        buffer = self._argument(given.part)
+        if not given.type:
+            return buffer
+        return HostArray(buffer, given.shape, np.dtype(given.type), given.is_written)
 
     def _memory_of(self, part: Part) -> int | cl.Buffer:
         own = part.memory - len(self._ports)

@@ -36,6 +36,10 @@ fast, slow = (
 )
 check(fast)
 assert (fast.plan, slow.plan) == ("Toy", "kernels")
+far = clopt.compile(
+    network, device=0, toy="auto", toy_mads_per_nanosecond=1e6, toy_entry_microseconds=1e6
+)
+assert far.plan == "kernels"
 try:
     clopt.compile(network, device=0, toy="always")
 except clopt.CloptError as error:

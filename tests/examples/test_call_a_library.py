@@ -66,6 +66,52 @@ check(run(clopt.load(folder / "saved", device=0)))
 refused(lambda: model.save_c(folder / "c"))
 assert not (folder / "c").exists()
 
+# A device with a queue of its own. It is late: what follows waits for it, and the host does not.
+import toy.npu
+from clopt.dialects.crossings import Fence, MemorySpace
+from toy.dialect import GraphOp
+
+def late(queue, buffers, scalars, wait_for):
+    gates.append(cl.UserEvent(queue.context))
+    return toy.npu.with_events(queue, buffers, scalars, [*wait_for, gates[-1]])
+
+toy.npu.late = late
+GraphOp.FENCE = Fence.EVENTS
+toy.calls.ToyCalls.functions = {"gemm": "toy.npu:late"}
+text = network.SerializeToString()
+for cache in (False, True, True):
+    each = clopt.compile(text, device=0, toy="prefer", use_cache=cache, toy_entry_microseconds=9)
+    gates = []
+    context = each.executable.context
+    queue = cl.CommandQueue(context)
+    inputs = cl.Buffer(context, cl.mem_flags.COPY_HOST_PTR, hostbuf=x)
+    outputs = cl.Buffer(context, 0, expected.nbytes)
+    each.enqueue(queue, {"x": inputs, "y": outputs})
+    y = np.empty_like(expected)
+    end = cl.enqueue_copy(queue, y, outputs, is_blocking=False)
+    for gate in gates:
+        assert end.command_execution_status != cl.command_execution_status.COMPLETE
+        gate.set_status(cl.command_execution_status.COMPLETE)
+    queue.finish()
+    check(y)
+assert isinstance(each.executable, Replay)
+assert each.describe().graphs[0].fence == "events"
+toy.calls.ToyCalls.functions = {"gemm": "toy.npu:with_events"}
+check(run(clopt.load(folder / "saved", device=0)))
+
+# One that takes pointers: its weights are not on the device.
+GraphOp.FENCE, GraphOp.MEMORY = Fence.FINISH, MemorySpace.HOST
+toy.calls.ToyCalls.functions = {"gemm": "toy.npu:on_the_host"}
+for cache in (False, True, True):
+    each = clopt.compile(text, device=0, toy="prefer", use_cache=cache, toy_entry_microseconds=8)
+    check(run(each))
+    assert each.executable.device_bytes < v.nbytes
+    assert all(row.nanoseconds > 0 for row in each.profile().rows)
+assert isinstance(each.executable, Replay)
+GraphOp.FENCE = Fence.EVENTS
+refused(lambda: run(clopt.load(folder / "saved", device=0)))
+GraphOp.FENCE, GraphOp.MEMORY = Fence.QUEUE, MemorySpace.BUFFERS
+
 # A library that is not installed, and one that fails.
 assert clopt.has_accelerator("toy")
 toy.calls.ToyCalls.functions = {"gemm": "no_such_library:gemm"}
@@ -86,6 +132,7 @@ refused(lambda: run(clopt.compile(network, device=0, toy="prefer")))
 PRINTED = """\
 @main has parts for Toy, whose functions are in Python, and this program is to run as C; compile \
 the model with toy=off.
+Graphs of Toy lie in the host's memory, so their fence is FINISH, not EVENTS.
 The function gemm of the accelerator "toy" cannot be loaded: No module named 'no_such_library'; \
 install what it needs, or compile the model with toy=off.
 kernels because: The function gemm of the accelerator "toy" cannot be loaded: No module named \

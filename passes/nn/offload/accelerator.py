@@ -49,6 +49,13 @@ class Accelerator(ABC):
     def copy_microseconds(self, size: int, target: cl.Target) -> float:
         """The time of a copy of `size` bytes between a plain buffer and an opaque tensor."""
 
+    def entry_microseconds(self, target: cl.Target) -> float:
+        """The time to enter a graph and leave it again, beyond its commands and copies: what fences
+        and a queue of the device's own take.
+        """
+        del target
+        return 0.0
+
     @abstractmethod
     def outline(
         self, region: Region, name: str, weights: Weights

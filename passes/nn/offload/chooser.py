@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
@@ -24,6 +25,9 @@ from .regions import Region, form_regions
 _ROUNDS = 4
 """The most rounds of charging the copies between regions that cannot be one, and solving again."""
 
+_MOST_DROPPED = 16
+"""The most regions that are dropped since each saves less than it costs to enter a graph."""
+
 OURS_COST_LESS = "our kernels cost less by the model"
 
 
@@ -32,8 +36,9 @@ class Chooser:
 
     The operations that the problem gives to it cannot always be one region, since one of our
     kernels may lie between two parts. The copies between such parts are then charged, and the
-    problem is solved again; kernels that no region of at least `minimum` operations takes stay ours
-    then. Of all rounds the cheapest choice, copies included, is taken.
+    problem is solved again; kernels stay ours then that no region of at least `minimum` operations
+    takes, or a region that saves less than it costs to enter a graph. Of all rounds the cheapest
+    choice, copies and entries included, is taken.
     """
 
     def __init__(
@@ -47,6 +52,7 @@ class Chooser:
         self.accelerator = accelerator
         self.function = function
         self.minimum = minimum
+        self.entry = accelerator.entry_microseconds(target)
         groups = form_groups(function.body.block.ops, TEXELS)
         works = [parts[0] for group in groups if len(parts := works_of_group(group)) == 1]
         self.offers = Offers(accelerator, target, legal, works)
@@ -70,26 +76,49 @@ class Chooser:
         return self.solution.cost + self.extra
 
     def _solve(self) -> tuple[Solution, float]:
-        """The cheapest choice, and the additional cost of copies between its regions."""
+        """The cheapest choice, and the additional cost of its graphs: copies between them, and
+        entries.
+        """
         best, best_extra = self.kernels_only, 0.0
         charges: dict[tuple[SSAValue, SSAValue], float] = {}
         forced: dict[SSAValue, bool] = {}
-        for _ in range(_ROUNDS):
+        for _ in range(_ROUNDS + (_MOST_DROPPED if self.entry else 0)):
             solution = self.problem.solve(forced, charges)
             regions = self._regions(self._matches_of(solution))
             cuts = dict(self._cuts(regions))
             lost = self._lost(solution, regions)
+            poor = self._poor(solution, regions, forced, charges)
             # Charges only steer the search to other choices; they are not costs.
             cost = self.problem.cost_of(solution)
             extra = self._copies(regions) - self.problem.copies_of(solution)
+            extra += self.entry * len(regions)
             if not lost and cost + extra < (best.cost + best_extra) * (1 - 1e-9):
-                exact = solution.exact and not charges and not forced and not cuts
+                exact = solution.exact and not (charges or forced or cuts or self.entry)
                 best, best_extra = Solution(solution.choice, cost, exact), extra
-            if not lost and not cuts.keys() - charges.keys():
+            if not lost and not poor and not cuts.keys() - charges.keys():
                 break
             charges |= cuts
-            forced |= dict.fromkeys(lost, False)
+            forced |= dict.fromkeys([*lost, *poor], False)
         return best, best_extra
+
+    def _poor(
+        self,
+        solution: Solution,
+        regions: Sequence[Region],
+        forced: Mapping[SSAValue, bool],
+        charges: Mapping[tuple[SSAValue, SSAValue], float],
+    ) -> list[SSAValue]:
+        """The results of the region that saves least, if an entry costs more.
+
+        One at a time, since without it the others may save more.
+        """
+        found: list[tuple[float, list[SSAValue]]] = []
+        for region in regions if self.entry else ():
+            results = self._results_of(region.matches)
+            ours = self.problem.solve({**forced, **dict.fromkeys(results, False)}, charges)
+            found.append((ours.cost - solution.cost, results))
+        least = min(found, key=itemgetter(0), default=None)
+        return least[1] if least and least[0] < self.entry else []
 
     def _regions(self, matches: Sequence[Match]) -> list[Region]:
         most_tensors = self.accelerator.most_tensors
@@ -157,6 +186,7 @@ class Chooser:
             return "a reshape outside of graphs is a view of memory"
         forced = dict.fromkeys(self._results_of([match]), True)
         more = self.problem.solve(forced).cost - self.solution.cost if forced else FORBIDDEN
+        more += self.entry
         if more >= FORBIDDEN / 2:
             title = self.accelerator.title
             return f"it shares a kernel with operations that {title} cannot compute"
@@ -173,6 +203,7 @@ class Chooser:
             time = self._time(region)
             without = self.problem.solve(dict.fromkeys(self._results_of(region.matches), False))
             ours = time + without.cost - self.solution.cost
+            time += self.entry
             first, last = (node_name(region.matches[i].model[-1]) for i in (0, -1))
             rows.append([first, last, str(len(region.matches)), f"{time:.1f}", f"{ours:.1f}"])
         title = self.accelerator.title

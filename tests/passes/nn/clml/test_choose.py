@@ -249,6 +249,45 @@ def test_a_slower_clml_never_computes_more():
         assert counts[-1] == 0
 
 
+class Entered(CLML):
+    """CLML with a cost for each graph."""
+
+    def __init__(self, entry: float) -> None:
+        self.entry = entry
+
+    def entry_microseconds(self, target: cl.Target) -> float:
+        return self.entry
+
+
+@pytest.mark.parametrize("name", ["around", "residual"])
+def test_entries_of_graphs_are_weighed(name: str):
+    """A more expensive entry makes fewer graphs, and each choice is the best of all partitions.
+
+    In `around` at 8 us it is the second best: the search drops whole graphs, and there an operation
+    would have to move from one graph to the other.
+    """
+    facts = {"clml_convolution_mads_per_nanosecond": 360.0, "clml_launch_microseconds": 2.0}
+    target = BASE.with_facts(facts)
+    graph = Graph((1, 24, 28, 28))
+    module = graph.module(GRAPHS[name](graph), target=target)
+    function = function_of(module)
+    legal = find_matches(function, target, CloptContext().weights).legal
+    costs: list[tuple[int, float]] = []
+    for numbers in subsets(legal):
+        each = partitioned(module, target, numbers)
+        count = sum(isinstance(op, clml.GraphOp) for op in each.ops)
+        costs.append((count, command_costs(each, target) + kernel_costs(each, target)))
+    graphs: list[int] = []
+    for entry in (0.0, 2.0, 8.0, 32.0, 1e4):
+        chooser = Chooser(Entered(entry), function, target, legal)
+        best = sorted(cost + entry * count for count, cost in costs)
+        place = 1 if (name, entry) == ("around", 8.0) else 0
+        assert chooser.cost == pytest.approx(best[place], rel=1e-6), entry
+        graphs.append(len(form_regions(function, chooser.matches)))
+    assert graphs == sorted(graphs, reverse=True)
+    assert graphs[0] > graphs[-1] == 0
+
+
 def test_a_cheap_operation_between_kernels_of_ours_stays_there():
     """A pool alone is cheaper in CLML, but not with copies to it and from it."""
     graph = Graph((1, 32, 56, 56))
