@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -17,160 +18,21 @@ from ..errors import CloptError
 from ..messages.printable import printable
 from ..tensor_info import describe
 from .console import (
-    Options,
     full_text,
-    gather_target,
-    make_parser,
     print_remarks,
     user_errors,
     write_user_file,
 )
 from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
-from .json_output import json_option, print_json
-from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
+from .json_output import print_json
+from .models import Kind, ModelSource, compile_model
 from .option_values import parse_accelerators
 from .outputs import check_output, write_outputs
+from .run_options import PROFILE_RUNS, WARM_UP, parse
 from .tables import table, terminal
 
-EXAMPLES = """\
-clopt-run model.onnx --dim batch=1                 random inputs, a summary of the outputs
-clopt-run model.onnx --input image=cat.png -o out.npz
-clopt-run model.onnx --device pocl --precision f16 --compare onnxruntime
-clopt-run model.onnx --target texture=prefer --time 20
-clopt-run model.onnx --profile --trace trace.json  where does the time go?
-clopt-run folder                                   a model that clopt-compile wrote
-clopt-run --calibrate --device pocl                measure this CPU again
-"""
-WARM_UP = 3  # the first runs build kernels, upload weights and fill caches
 TOP = 5
-PROFILE_RUNS = 10
-
-OPTIONS: Options = [
-    (
-        ("model",),
-        {
-            "nargs": "?",
-            "help": "an .onnx or .mlir file, - for one of them on stdin, or a folder that "
-            "clopt-compile wrote",
-        },
-    ),
-    (
-        ("--input",),
-        {
-            "action": "append",
-            "default": [],
-            "metavar": "NAME=FILE",
-            "help": "an input from an .npy, .npz or image file; an .npz without a name holds "
-            "several; other inputs get random numbers",
-        },
-    ),
-    (("--mean",), {"default": "0", "help": "images: subtracted after scaling to 0..1"}),
-    (("--std",), {"default": "1", "help": "images: divided by after subtracting the mean"}),
-    (("--seed",), {"type": int, "default": 0, "help": "of random inputs (default 0)"}),
-    (
-        ("-o", "--output"),
-        {
-            "metavar": "PATH",
-            "help": "write the outputs: an .npz file, an .npy file for a single output, or a "
-            "folder of .npy files",
-        },
-    ),
-    (("--print",), {"action": "store_true", "help": "print the outputs, not a summary"}),
-    (
-        ("--compare",),
-        {"choices": ["onnxruntime"], "help": "compare with this engine; exit code 1 if wrong"},
-    ),
-    (
-        ("--tolerance",),
-        {
-            "type": float,
-            "metavar": "REL",
-            "help": "allowed difference, relative to the largest value of an output (default: "
-            "0 for whole numbers; else 1e-2, 1e-4 or 1e-10 for a model that computes with f16, "
-            "f32 or f64)",
-        },
-    ),
-    (
-        ("--time",),
-        {"type": int, "metavar": "N", "help": "time N runs, after those of --warmup"},
-    ),
-    (
-        ("--warmup",),
-        {
-            "type": int,
-            "metavar": "N",
-            "help": f"runs before those that --time times (default {WARM_UP})",
-        },
-    ),
-    (
-        ("--profile",),
-        {
-            "action": "store_true",
-            "help": "time each command on the device, and print the kernels and ONNX nodes with "
-            f"their share of the roofline: medians of {PROFILE_RUNS} runs, or of those of --time",
-        },
-    ),
-    (
-        ("--trace",),
-        {
-            "metavar": "FILE",
-            "help": "write these runs as a trace that Perfetto (ui.perfetto.dev) opens; needs no "
-            "--profile",
-        },
-    ),
-    (("--device",), {"metavar": "NAME", "help": "part of a device's name; see --list-devices"}),
-    (
-        ("--accelerator",),
-        {
-            "action": "append",
-            "default": [],
-            "metavar": "NAME=LIBRARY",
-            "help": "the library that serves an accelerator instead of the device's (repeatable)",
-        },
-    ),
-    (
-        ("--check",),
-        {
-            "action": "store_true",
-            "help": "only tell whether clopt can compile the model, and list each node that it "
-            "cannot; needs no device (exit code 0 or 1)",
-        },
-    ),
-    json_option("what --profile, --list-devices or --check tells"),
-    (("--list-devices",), {"action": "store_true", "help": "list the OpenCL devices and leave"}),
-    (
-        ("--calibrate",),
-        {
-            "action": "store_true",
-            "help": "measure the CPU again (of --device, or the first), print the file of its "
-            "facts and leave; without it a CPU is measured once, when it is first used",
-        },
-    ),
-]
-
-
-def _parse(args: Sequence[str] | None) -> argparse.Namespace:
-    parser = make_parser(
-        "clopt-run",
-        __doc__,
-        EXAMPLES,
-        OPTIONS,
-        COMPILE_OPTIONS,
-    )
-    options = parser.parse_args(gather_target(args))
-    if options.model is None and not (options.list_devices or options.calibrate):
-        parser.error("name a model")
-    if options.json and not (options.profile or options.list_devices or options.check):
-        parser.error("--json goes with --profile, --list-devices or --check")
-    if options.json and options.print:
-        parser.error("--json and --print both write to stdout; choose one")
-    if options.time is not None and options.time < 1:
-        parser.error("--time takes a number of runs from 1")
-    if options.warmup is not None and (options.time is None or options.warmup < 0):
-        parser.error("--warmup takes a number of runs from 0, and goes with --time")
-    if options.tolerance is not None and not options.tolerance >= 0:
-        parser.error("--tolerance takes a number from 0")
-    return options
+"""Largest elements of a vector that the summary shows."""
 
 
 def _list_devices(console: Console, is_json: bool) -> None:
@@ -199,19 +61,27 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
                 f"{source.name}: --dim, --target, --precision, --plans, --tuning, --explain and "
                 "--weights are for models that are not compiled yet; this one is."
             )
-    if options.compare and source.kind is not Kind.ONNX:
+    flags = {
+        "--compare": options.compare,
+        "--debug-accuracy": options.debug_accuracy,
+        "--nan": options.nan,
+    }
+    if source.kind is not Kind.ONNX and (given := [flag for flag in flags if flags[flag]]):
         raise CloptError(
-            f"{source.name}: --compare needs the ONNX model, and this is a {source.kind.value}."
+            f"{source.name}: {given[0]} needs the ONNX model, and this is a {source.kind.value}."
         )
-    libraries = parse_accelerators(options.accelerator)
     if source.kind is Kind.Folder:
+        libraries = parse_accelerators(options.accelerator)
         return api.load(source.name, device=options.device, accelerators=libraries)
-    return compile_model(
-        source,
-        options,
-        accelerators=libraries,
-        find_dims=partial(dims_of_inputs, items=options.input),
-    )
+    return compile_model(source, options, **_more(options))
+
+
+def _more(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of `compile_model` that only this tool has options for."""
+    return {
+        "accelerators": parse_accelerators(options.accelerator),
+        "find_dims": partial(dims_of_inputs, items=options.input),
+    }
 
 
 def _check(options: argparse.Namespace, source: ModelSource) -> None:
@@ -349,6 +219,11 @@ def run(options: argparse.Namespace) -> None:
         return _check(options, source)
     model = load_model(options, source)
     inputs = collect_inputs(model.inputs, options.input, options.seed, scaling)
+    if options.debug_accuracy or options.nan:
+        from .debug_values import debug_accuracy, find_nan
+
+        look = debug_accuracy if options.debug_accuracy else find_nan
+        return look(console, options, source, inputs, _more(options))
     names = [output.name for output in model.outputs]
     if options.output:
         # Before the inference: a long run should not end in a refusal.
@@ -383,7 +258,7 @@ def run(options: argparse.Namespace) -> None:
 def main(args: Sequence[str] | None = None) -> None:
     """Run `clopt-run` with `args`, or with the arguments of the process."""
     with user_errors("clopt-run"):
-        run(_parse(args))
+        run(parse(args))
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def test_check_lists_every_node_that_is_not_supported(
 
 def test_json_needs_a_result_to_print(model: Path, capsys):
     for words, said in {
-        ("--json",): "--json goes with --profile, --list-devices or --check",
+        ("--json",): "--json goes with --profile, --list-devices, --check, --debug-accuracy",
         ("--json", "--profile", "--print"): "--json and --print both write to stdout",
     }.items():
         with pytest.raises(SystemExit) as leaving:

@@ -1,0 +1,171 @@
+"""The command line of `clopt-run`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from .console import Options, gather_target, make_parser
+from .json_output import json_option
+from .models import COMPILE_OPTIONS
+
+PURPOSE = "`clopt-run`: run an ONNX model, or a compiled one, on an OpenCL device."
+EXAMPLES = """\
+clopt-run model.onnx --dim batch=1                 random inputs, a summary of the outputs
+clopt-run model.onnx --input image=cat.png -o out.npz
+clopt-run model.onnx --device pocl --precision f16 --compare onnxruntime
+clopt-run model.onnx --target texture=prefer --time 20
+clopt-run model.onnx --profile --trace trace.json  where does the time go?
+clopt-run folder                                   a model that clopt-compile wrote
+clopt-run --calibrate --device pocl                measure this CPU again
+"""
+WARM_UP = 3
+"""Runs before those that are timed: they upload weights and fill caches."""
+
+PROFILE_RUNS = 10
+
+OPTIONS: Options = [
+    (
+        ("model",),
+        {
+            "nargs": "?",
+            "help": "an .onnx or .mlir file, - for one of them on stdin, or a folder that "
+            "clopt-compile wrote",
+        },
+    ),
+    (
+        ("--input",),
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "NAME=FILE",
+            "help": "an input from an .npy, .npz or image file; an .npz without a name holds "
+            "several; other inputs get random numbers",
+        },
+    ),
+    (("--mean",), {"default": "0", "help": "images: subtracted after scaling to 0..1"}),
+    (("--std",), {"default": "1", "help": "images: divided by after subtracting the mean"}),
+    (("--seed",), {"type": int, "default": 0, "help": "of random inputs (default 0)"}),
+    (
+        ("-o", "--output"),
+        {
+            "metavar": "PATH",
+            "help": "write the outputs: an .npz file, an .npy file for a single output, or a "
+            "folder of .npy files",
+        },
+    ),
+    (("--print",), {"action": "store_true", "help": "print the outputs, not a summary"}),
+    (
+        ("--compare",),
+        {"choices": ["onnxruntime"], "help": "compare with this engine; exit code 1 if wrong"},
+    ),
+    (
+        ("--tolerance",),
+        {
+            "type": float,
+            "metavar": "REL",
+            "help": "allowed difference, relative to the largest value of an output (default: "
+            "0 for whole numbers; else 1e-2, 1e-4 or 1e-10 for a model that computes with f16, "
+            "f32 or f64)",
+        },
+    ),
+    (
+        ("--debug-accuracy",),
+        {
+            "action": "store_true",
+            "help": "compare the values between nodes, too, and name the first node that differs "
+            "from onnxruntime; exit code 1 if there is one",
+        },
+    ),
+    (
+        ("--nan",),
+        {
+            "action": "store_true",
+            "help": "name the first node that computes a NaN or an infinity from finite values; "
+            "exit code 1 if there is one",
+        },
+    ),
+    (
+        ("--time",),
+        {"type": int, "metavar": "N", "help": "time N runs, after those of --warmup"},
+    ),
+    (
+        ("--warmup",),
+        {
+            "type": int,
+            "metavar": "N",
+            "help": f"runs before those that --time times (default {WARM_UP})",
+        },
+    ),
+    (
+        ("--profile",),
+        {
+            "action": "store_true",
+            "help": "time each command on the device, and print the kernels and ONNX nodes with "
+            f"their share of the roofline: medians of {PROFILE_RUNS} runs, or of those of --time",
+        },
+    ),
+    (
+        ("--trace",),
+        {
+            "metavar": "FILE",
+            "help": "write these runs as a trace that Perfetto (ui.perfetto.dev) opens; needs no "
+            "--profile",
+        },
+    ),
+    (("--device",), {"metavar": "NAME", "help": "part of a device's name; see --list-devices"}),
+    (
+        ("--accelerator",),
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "NAME=LIBRARY",
+            "help": "the library that serves an accelerator instead of the device's (repeatable)",
+        },
+    ),
+    (
+        ("--check",),
+        {
+            "action": "store_true",
+            "help": "only tell whether clopt can compile the model, and list each node that it "
+            "cannot; needs no device (exit code 0 or 1)",
+        },
+    ),
+    json_option("what --profile, --list-devices, --check, --debug-accuracy or --nan tells"),
+    (("--list-devices",), {"action": "store_true", "help": "list the OpenCL devices and leave"}),
+    (
+        ("--calibrate",),
+        {
+            "action": "store_true",
+            "help": "measure the CPU again (of --device, or the first), print the file of its "
+            "facts and leave; without it a CPU is measured once, when it is first used",
+        },
+    ),
+]
+
+
+def parse(args: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line; leave with exit code 2 if it is wrong."""
+    parser = make_parser(
+        "clopt-run",
+        PURPOSE,
+        EXAMPLES,
+        OPTIONS,
+        COMPILE_OPTIONS,
+    )
+    options = parser.parse_args(gather_target(args))
+    if options.model is None and not (options.list_devices or options.calibrate):
+        parser.error("name a model")
+    results = ("profile", "list_devices", "check", "debug_accuracy", "nan")
+    if options.json and not any(vars(options)[name] for name in results):
+        flags = [f"--{name.replace('_', '-')}" for name in results]
+        parser.error(f"--json goes with {', '.join(flags[:-1])} or {flags[-1]}")
+    if options.json and options.print:
+        parser.error("--json and --print both write to stdout; choose one")
+    if options.time is not None and options.time < 1:
+        parser.error("--time takes a number of runs from 1")
+    if options.warmup is not None and (options.time is None or options.warmup < 0):
+        parser.error("--warmup takes a number of runs from 0, and goes with --time")
+    if options.tolerance is not None and not options.tolerance >= 0:
+        parser.error("--tolerance takes a number from 0")
+    return options
