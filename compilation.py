@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
 from os import PathLike
@@ -16,7 +16,8 @@ from xdsl.utils.exceptions import VerifyException
 from .accelerators import accelerators
 from .backends.offload import optional_accelerators
 from .backends.programs import program_of, weights_read
-from .backends.pyopencl_runtime import Device, live_target
+from .backends.pyopencl_runtime import Device
+from .backends.pyopencl_runtime.calibration import start_live_target
 from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
 from .backends.saved_model import Plan
 from .backends.targets import TargetChoice, change_facts
@@ -49,9 +50,10 @@ def compile_model(
     from .tuning.places import tuning_for
 
     _check(options)
-    chosen, place = _choose_target(options, place)
+    target, place = _choose_target(options, place)
     ctx = CloptContext(weights=options.weights or Weights())
     module = read_module(model, checked_dims(options.dims), ctx)
+    chosen = target()
     report = _quantize(module, ctx, options.quantization, place, use_cache)
     set_target(module, change_facts(chosen, options.facts))
     _mark_images(module, ctx, options.images)
@@ -97,21 +99,30 @@ def _check(options: CompileOptions) -> None:
         raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{options.precision}".')
 
 
-def _choose_target(options: CompileOptions, place: Place) -> tuple[Target, Place]:
-    """The target, and the place with its device; that stays open for a target alone."""
+def _choose_target(options: CompileOptions, place: Place) -> tuple[Callable[[], Target], Place]:
+    """The target, and the place with its device; that stays open for a target alone.
+
+    A device that must be measured gets ready for that until the target is needed.
+    """
     target = options.target
     choice = TargetChoice(None, {})
     if isinstance(target, str | PathLike):
         choice = TargetChoice.parse(str(target))
-    described = target if isinstance(target, Target) else choice.load()
-    if described is None:
-        place = place.chosen()
-        assert isinstance(place.device, Device)
-        described = choice.change(live_target(place.device))
+    named = target if isinstance(target, Target) else choice.load()
+    if named is not None:
+        return lambda: _with_stand_ins(named, options), place
+    place = place.chosen()
+    assert isinstance(place.device, Device)
+    live = start_live_target(place.device)
+    return lambda: _with_stand_ins(choice.change(live()), options), place
+
+
+def _with_stand_ins(described: Target, options: CompileOptions) -> Target:
+    """The target with facts of the libraries that compute in place of the device's."""
     for name, library in options.accelerators.items():
         runtime: LibraryRuntime = accelerators()[name].load("runtime")()
         described = described.with_facts(runtime.stand_in_facts(library, described))
-    return described, place
+    return described
 
 
 def read_module(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyopencl as cl
 from ..build import build_kernels
 from ..cache import BinaryCache
 from ..devices import Device
-from .kernels import Copy, Tile, source_of
+from .kernels import LANES, Copy, Tile, source_of
 
 WIDTHS = (8, 16)
 """The vectors that are compared: 256 and 512 bits."""
@@ -30,6 +31,7 @@ _SHORT_ITEM_MADS = 400_000
 """Multiply-adds of a work-item of a small kernel: some 10 microseconds; all cores start in that."""
 _PART_VECTORS = 256
 """Vectors that a work-item copies: enough to hide its start."""
+_PART_BYTES = 4 * LANES * _PART_VECTORS
 _COPIED_BYTES = 64 << 20
 """Of each of two buffers: together more than the caches of most processors."""
 
@@ -56,29 +58,68 @@ class Readings:
     for the one before it on all cores, as those of a network do. Empty if only one core worked."""
 
 
-def read(device: Device) -> Readings:
-    """Time the kernels on `device`. Raises pyopencl's errors for a driver that does not run them.
+@dataclass(frozen=True)
+class Kernels:
+    """The kernels that are timed on a device."""
+
+    device: Device
+    tiles: Sequence[Tile]
+    copy: Copy
+    small: Tile
+
+    @classmethod
+    def of(cls, device: Device) -> Kernels:
+        """Return the kernels that keep all cores of `device` busy."""
+        units = device.compute_units
+        tiles = [_tile(width, units * _ITEMS_EACH, _ITEM_MADS) for width in WIDTHS]
+        most = min(_COPIED_BYTES, device.handle.max_mem_alloc_size)
+        copy = Copy(max(units, most // _PART_BYTES), _PART_VECTORS)
+        return cls(device, tiles, copy, _tile(WIDTHS[0], units * _LAUNCHES, _SHORT_ITEM_MADS))
+
+    @property
+    def all(self) -> Sequence[Tile | Copy]:
+        """All of them."""
+        return *self.tiles, self.copy, self.small
+
+    @cached_property
+    def source(self) -> str:
+        """The OpenCL C of the kernels."""
+        return source_of(self.all)
+
+    def build(self) -> Built:
+        """Compile the kernels. Raises pyopencl's errors for a driver that does not."""
+        context = cl.Context([self.device.handle])
+        names = [kernel.name for kernel in self.all]
+        # No cache on disk: calibration is rare, and its kernels change with the number of cores.
+        none = BinaryCache(None)
+        built = build_kernels(context, self.device, self.source, names, none)
+        return Built(self, context, built.programs)
+
+
+@dataclass(frozen=True)
+class Built:
+    """The kernels, compiled."""
+
+    kernels: Kernels
+    context: cl.Context
+    programs: Mapping[str, cl.Program]
+
+
+def read(built: Built) -> Readings:
+    """Time the kernels on their device. Raises pyopencl's errors if it does not run them.
 
     Widths take turns, so that a neighbour's load on the machine disturbs all of them alike.
     """
-    context = cl.Context([device.handle])
-    bench = _Bench(context, cl.CommandQueue(context, device.handle))
-    units = device.compute_units
-    tiles = [_tile(width, units * _ITEMS_EACH, _ITEM_MADS) for width in WIDTHS]
-    part = _PART_VECTORS * 64
-    most = min(_COPIED_BYTES, device.handle.max_mem_alloc_size)
-    copy = Copy(max(units, most // part), _PART_VECTORS)
-    small = _tile(WIDTHS[0], units * _LAUNCHES, _SHORT_ITEM_MADS)
-    kernels = [*tiles, copy, small]
-    names = [kernel.name for kernel in kernels]
-    # No cache on disk: calibration is rare, and its kernels change with the number of cores.
-    programs = build_kernels(context, device, source_of(kernels), names, BinaryCache(None)).programs
-    for kernel in kernels:
-        bench.prepare(programs[kernel.name], kernel)
+    kernels, device = built.kernels, built.kernels.device
+    bench = _Bench(built.context, cl.CommandQueue(built.context, device.handle))
+    for kernel in kernels.all:
+        bench.prepare(built.programs[kernel.name], kernel)
+    tiles, copy = kernels.tiles, kernels.copy
+    moved = 2 * copy.items * _PART_BYTES
     return Readings(
         [[bench.time(t.name, t.items).processor / t.mads for t in tiles] for _ in range(_ROUNDS)],
-        [min(bench.time(copy.name, copy.items)) / (2 * copy.items * part) for _ in range(_COPIES)],
-        _launches(bench, small, units),
+        [min(bench.time(copy.name, copy.items)) / moved for _ in range(_COPIES)],
+        _launches(bench, kernels.small, device.compute_units),
     )
 
 

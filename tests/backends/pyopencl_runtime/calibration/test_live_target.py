@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pyopencl as cl
@@ -14,7 +15,7 @@ import clopt
 from clopt import CloptError
 from clopt.backends.pyopencl_runtime import calibration, find_device, live_target, target_for
 from clopt.backends.pyopencl_runtime.calibration import CHOICE, calibrate
-from clopt.backends.pyopencl_runtime.calibration.readings import Readings
+from clopt.backends.pyopencl_runtime.calibration.readings import Built, Kernels, Readings
 from clopt.backends.targets import load_target
 from clopt.errors import CloptWarning
 from clopt.tools import run
@@ -34,10 +35,14 @@ def measurements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The devices that are measured, by a clock that is made up."""
     found: list[str] = []
 
-    def read(device: clopt.api.Device) -> Readings:
-        found.append(device.name)
+    def build(self: Kernels) -> Built:
+        return Built(self, cl.Context([self.device.handle]), {})
+
+    def read(built: Built) -> Readings:
+        found.append(built.kernels.device.name)
         return MEASURED
 
+    monkeypatch.setattr(Kernels, "build", build)
     monkeypatch.setattr(calibration, "read", read)
     return found
 
@@ -124,14 +129,44 @@ def test_a_file_that_others_can_write_is_made_anew(device: str, measurements: li
 
 
 def test_a_driver_that_refuses_is_no_obstacle(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(device: clopt.api.Device) -> Readings:
+    def build(self: Kernels) -> Built:
         raise cl.RuntimeError("no linker")
 
-    monkeypatch.setattr(calibration, "read", read)
+    monkeypatch.setattr(Kernels, "build", build)
     with pytest.warns(CloptWarning, match="that measure it: no linker; clopt takes the facts of "):
         assert live_target(find_device(device)) == target_for(find_device(device))
     with pytest.raises(CloptError, match="does not run the kernels that measure it: no linker"):
         calibrate(find_device(device))
+
+
+def test_kernels_are_compiled_until_the_target_is_needed(
+    device: str, measurements: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build, begun = Kernels.build, Event()
+
+    def begin(self: Kernels) -> Built:
+        begun.set()
+        return build(self)
+
+    monkeypatch.setattr(Kernels, "build", begin)
+    target = calibration.start_live_target(find_device(device))
+    assert begun.wait(60)
+    assert not measurements
+    with pytest.warns(CloptWarning, match="^measured"):
+        assert target().vector_width == 16
+
+
+def test_a_driver_that_does_not_answer_is_no_obstacle(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave = Event()
+    monkeypatch.setattr(calibration, "_MOST_SECONDS", 0.1)
+    monkeypatch.setattr(Kernels, "build", lambda self: leave.wait(60))
+    try:
+        with pytest.warns(CloptWarning, match="that measure it: no answer in 0.1 s; clopt takes"):
+            assert live_target(find_device(device)) == target_for(find_device(device))
+    finally:
+        leave.set()
 
 
 def test_a_cache_that_fills_up_or_is_no_folder(
