@@ -143,7 +143,9 @@ def read_module(
     weights_of(ctx, module)  # adopts the module's own, which a compiled model has beside it
     nn.set_module_weights(module, None)
     from .passes.nn.embedding.contents import checked_contents
+    from .passes.nn.inline_calls import NNInlineCallsPass
 
+    NNInlineCallsPass().apply(ctx, module)
     checked_contents(module).refuse_mixed(
         "a compiled model is a network alone, so lower this module by the pipeline opencl, which "
         "leaves its functions with runs of programs"

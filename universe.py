@@ -38,6 +38,7 @@ PASSES: dict[str, str] = {
     "nn-fold-constants": "passes.nn.fold_constants:NNFoldConstantsPass",
     "nn-fold-relayouts": "passes.nn.fold_relayouts:NNFoldRelayoutsPass",
     "nn-fuse": "passes.nn.fuse:NNFusePass",
+    "nn-inline-calls": "passes.nn.inline_calls:NNInlineCallsPass",
     "nn-integer-products": "passes.nn.integer_products:NNIntegerProductsPass",
     "nn-join-attention": "passes.nn.join_attention:NNJoinAttentionPass",
     "nn-mark-images": "passes.nn.mark_images:NNMarkImagesPass",

@@ -24,6 +24,7 @@ from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
 from .nn.fold_relayouts import NNFoldRelayoutsPass
 from .nn.fuse import NNFusePass
+from .nn.inline_calls import NNInlineCallsPass
 from .nn.integer_products import NNIntegerProductsPass
 from .nn.join_attention import NNJoinAttentionPass
 from .nn.mixed_precision import NNMixedPrecisionPass
@@ -49,6 +50,8 @@ from .tir.widen_f16_accumulators import TIRWidenF16AccumulatorsPass
 from .verify import VerifyPass
 
 SIMPLIFY: tuple[ModulePass, ...] = (
+    # A network that calls another is one program.
+    NNInlineCallsPass(),
     # Before anything changes: passes below take a network for a function that is theirs alone.
     NNOutlineIslandsPass(),
     # Operations on weights alone run here, once, and not at every inference.

@@ -156,3 +156,35 @@ def test_compile_refuses_a_function_that_is_not_ours_alone():
         CloptError, match="@host has operations of nn, but it takes or returns index"
     ):
         clopt.compile(module, target="pocl")
+
+
+CALLS = """
+func.func private @scale(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %half = nn.constant dense<0.5> : tensor<f32>
+  %y = nn.binary mul %x, %half : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
+  func.return %y : tensor<4x6xf32>
+}
+func.func @main(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %a = func.call @scale(%x) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %b = nn.unary exp %a : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %c = func.call @scale(%b) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  func.return %c : tensor<4x6xf32>
+}
+"""
+
+
+def test_a_network_that_calls_another_is_one_kernel(device: str, quick_builds: None):
+    model = clopt.compile(Parser(CloptContext(), CALLS).parse_module(), device=device)
+    assert model.source.count("__kernel") == 1
+    x = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
+    np.testing.assert_allclose(model.run([x])[0], np.exp(x / 2) / 2, rtol=1e-6)
+
+
+def test_calls_that_double_without_end_are_refused():
+    """Each function calls the one before it twice."""
+    text = CALLS.replace("@main", "@f0")
+    for i in range(60):
+        lines = CALLS[CALLS.index("func.func @main") :]
+        text += lines.replace("@main", f"@f{i + 1}").replace("@scale", f"@f{i}")
+    with pytest.raises(CloptError, match=r"@f\d+ has more than \d+ operations when its calls are"):
+        clopt.compile(Parser(CloptContext(), text).parse_module(), target="pocl")

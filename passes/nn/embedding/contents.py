@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -63,8 +63,8 @@ class Contents:
             yield from _in_scope(op)
 
 
-def checked_contents(module: ModuleOp) -> Contents:
-    """Return the contents of a module whose networks can be lowered.
+def checked_contents(module: ModuleOp, callers: Collection[Operation] = ()) -> Contents:
+    """Return the contents of a module whose networks can be lowered; `callers` will be networks.
 
     Raises CloptError for a marked function that is no network, for networks in a nested module, and
     for a use of a network that could not become a run of its program.
@@ -74,7 +74,7 @@ def checked_contents(module: ModuleOp) -> Contents:
     for op in module.ops:
         if isinstance(op, func.FuncOp) and (nn.is_network(op) or nn.is_marked_network(op)):
             reason = foreign_part(op)
-            if reason is None:
+            if reason is None or op in callers:
                 contents.networks[op.sym_name.data] = op
                 continue
             if nn.is_marked_network(op):
@@ -93,8 +93,11 @@ def checked_contents(module: ModuleOp) -> Contents:
     return contents
 
 
-def foreign_part(function: func.FuncOp) -> str | None:
-    """Return what keeps a function from becoming a program, as a clause; None for a network."""
+def foreign_part(function: func.FuncOp, with_calls: bool = False) -> str | None:
+    """Return what keeps a function from becoming a program, as a clause; None for a network.
+
+    Calls do, unless it is asked `with_calls`.
+    """
     type_, blocks = function.function_type, function.body.blocks
     if len(blocks) != 1:
         return f"it has {len(blocks)} blocks"
@@ -103,6 +106,8 @@ def foreign_part(function: func.FuncOp) -> str | None:
             return f"it takes or returns {each}, which is no tensor"
     for op in function.body.block.ops:
         if isinstance(op, func.CallOp):
+            if with_calls:
+                continue
             return f"it calls @{op.callee.root_reference.data}"
         if not (nn.is_operation(op) or isinstance(op, func.ReturnOp)):
             return f"it has the operation {op_name(op)}"
@@ -125,13 +130,13 @@ def _check_use(op: Operation, networks: Mapping[str, func.FuncOp]) -> None:
     """Refuse a use of a network that cannot become a run of its program."""
     if isinstance(op, func.CallOp):
         network = networks.get(op.callee.root_reference.data)
-        if network is not None and not _has_plain_tensors(network):
+        if network is not None and not has_plain_tensors(network):
             raise CloptError(
                 f"@{network.sym_name.data} has images or layouts among its parameters, so "
                 "func.call cannot pass it tensors; leave these out, or run its program by cl.run."
             )
         return
-    for name in _symbols((*op.attributes.values(), *op.properties.values())):
+    for name in symbols_in((*op.attributes.values(), *op.properties.values())):
         if name in networks and not nn.wants_wrapper(networks[name]):
             raise CloptError(
                 f"{op_name(op)} names @{name}, which becomes a program; give @{name} the attribute "
@@ -139,7 +144,7 @@ def _check_use(op: Operation, networks: Mapping[str, func.FuncOp]) -> None:
             )
 
 
-def _has_plain_tensors(network: func.FuncOp) -> bool:
+def has_plain_tensors(network: func.FuncOp) -> bool:
     """Return whether no parameter is an image or has a layout."""
     if nn.images_of(network.arg_attrs) or nn.images_of(network.res_attrs):
         return False
@@ -148,16 +153,16 @@ def _has_plain_tensors(network: func.FuncOp) -> bool:
     return all(isinstance(tensor.encoding, NoneAttr) for tensor in tensors)
 
 
-def _symbols(attributes: Iterable[Attribute]) -> Iterator[str]:
+def symbols_in(attributes: Iterable[Attribute]) -> Iterator[str]:
     """Yield the names of the symbols that attributes refer to."""
     for attribute in attributes:
         match attribute:
             case SymbolRefAttr():
                 yield attribute.root_reference.data
             case ArrayAttr():
-                yield from _symbols(attribute.data)
+                yield from symbols_in(attribute.data)
             case DictionaryAttr():
-                yield from _symbols(attribute.data.values())
+                yield from symbols_in(attribute.data.values())
             case _:
                 pass
 
