@@ -209,9 +209,7 @@ def _worst(ours: Array, reference: Array) -> tuple[np.intp, ...]:
 
 def _sentence(source: ModelSource, value: NodeValue, facts: Mapping[str, Any]) -> str:
     kernels = ", ".join(f"@{name}" for name in facts["kernels"])
-    where = (
-        f", which {kernels} compute{'' if len(facts['kernels']) > 1 else 's'}" if kernels else ""
-    )
+    where = f", computed by {kernels}" if kernels else ""
     worst = facts.get("worst")
     example = (
         f" At {worst['index']} it is {worst['ours']:.9g} and should be {worst['reference']:.9g}."
