@@ -27,11 +27,12 @@ from .dialects import nn
 from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .dialects.cl.target import fact_types
 from .errors import CloptError
+from .formats import format_of
 from .messages.arguments import check_keywords, check_type, checked_dims
 from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
 from .options import CompileOptions, Place, Quantization
-from .universe import format_of, frontend
+from .universe import frontend
 from .weights import Weights
 
 if TYPE_CHECKING:

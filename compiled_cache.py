@@ -21,10 +21,10 @@ from .backends.pyopencl_runtime.replay import Replay
 from .compiled_model import CompiledModel, Contents
 from .errors import CloptError
 from .files.caches import user_cache
+from .formats import format_of
 from .options import CompileOptions, Place
 from .tuning.places import CHOICE as TUNING
 from .tuning.places import databases_for
-from .universe import format_of
 from .weights import Weights
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -17,7 +16,7 @@ from xdsl.ir import Dialect
 from xdsl.universe import XDSL_UNIVERSE, Universe
 
 from .accelerators import ACCELERATORS, Row, accelerators
-from .plugins import plugins, refuse_twice
+from .formats import foreign_formats
 
 DIALECTS: dict[str, str] = {
     "cl": "dialects.cl:CL",
@@ -80,12 +79,6 @@ FRONTENDS: dict[str, str] = {
 }
 """The importers of networks in other forms than nn."""
 
-FORMATS = ("onnx", "mlir")
-"""The suffixes of files that clopt itself reads as models."""
-
-GROUP = "clopt.frontends"
-"""The group of entry points that import files of other formats, each by its suffix."""
-
 WIDENED: dict[str, str] = {
     "linalg": "frontends.linalg.named:LINALG",
 }
@@ -116,20 +109,6 @@ def all_dialects() -> dict[str, Callable[[], Dialect]]:
 def frontend(name: str) -> Callable[..., ModuleOp]:
     """Return the importer of a frontend, by its name."""
     return _load(FRONTENDS[name]) if name in FRONTENDS else foreign_formats()[name]
-
-
-def foreign_formats() -> Mapping[str, Callable[..., ModuleOp]]:
-    """Return the importers of other packages, by the suffixes of their files without the dot."""
-    found = plugins(GROUP)
-    for name in (*FORMATS, *FRONTENDS):
-        refuse_twice(GROUP, name, found)
-    return found
-
-
-def format_of(path: str | Path) -> str:
-    """Return the suffix of a model's file without the dot; onnx for one that nothing claims."""
-    suffix = Path(path).suffix.removeprefix(".")
-    return suffix if suffix in FORMATS or suffix in foreign_formats() else FORMATS[0]
 
 
 def _factories(table: dict[str, str]) -> dict[str, Callable[[], Any]]:

@@ -104,3 +104,8 @@ def test_dialects_load_no_passes():
 
 def test_importing_clopt_is_cheap():
     assert not {"pyopencl", "onnx", "xdsl", "numpy"} & loaded_after("import clopt")
+
+
+@pytest.mark.by_default(cases=1)
+def test_the_cache_of_models_needs_no_compiler():
+    assert not {"onnx", "xdsl"} & loaded_after("import clopt.compiled_cache, clopt.tools.run")

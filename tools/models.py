@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import api
 from ..errors import CloptError
+from ..formats import format_of
 from ..messages.open_dimensions import OpenDimensionsError
-from ..universe import format_of
 from ..weights import Weights
 from .console import (
     MEMORY_LIMIT,

@@ -25,9 +25,10 @@ from ..context import CloptContext, explaining
 from ..dialects.cl.target_attr import abbreviated_target
 from ..dialects.remarks import remarks_of
 from ..errors import CloptError
+from ..formats import foreign_formats
 from ..messages.open_dimensions import for_options
 from ..messages.source import Source, SourceError, SourceModule
-from ..universe import CLOPT_UNIVERSE, foreign_formats, frontend
+from ..universe import CLOPT_UNIVERSE, frontend
 from ..weights import Weights
 from .console import (
     MODEL_OPTIONS,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clopt import plugins, universe
+from clopt import formats, plugins
 from clopt.errors import CloptError
 from support import packages
 
@@ -82,9 +82,9 @@ def test_a_text_backend_out_of_tree(tmp_path: Path):
 
 
 def test_a_package_reads_no_format_of_ours(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(universe, "plugins", lambda group: {"mlir": None})
+    monkeypatch.setattr(formats, "plugins", lambda group: {"mlir": None})
     with pytest.raises(CloptError, match=r'clopt\.frontends: "mlir" exists twice; uninstall one'):
-        universe.format_of("network.toy")
+        formats.format_of("network.toy")
 
 
 def test_a_package_replaces_nothing():

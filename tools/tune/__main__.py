@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 
 from ...errors import CloptError
+from ...formats import FORMATS, foreign_formats
 from ...messages.sentences import did_you_mean
-from ...universe import FORMATS, foreign_formats
 from ..console import Options, make_parser, user_errors
 
 SEARCH = "search"
