@@ -142,7 +142,9 @@ def test_a_torn_line_is_told(capsys: pytest.CaptureFixture[str], database: Path)
 
 def test_other_words_are_no_command(capsys: pytest.CaptureFixture[str]) -> None:
     said = sentence(capsys, "rename")
-    assert said.startswith('clopt-tune: "rename" is no subcommand and no .onnx file; there are: ')
+    assert said.startswith(
+        'clopt-tune: "rename" is no subcommand and no .onnx or .mlir file; there are: '
+    )
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     listed = capsys.readouterr().out
