@@ -56,10 +56,13 @@ def test_a_worker_measures_on_its_device():
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["guess"], '"guess" is no subcommand and no .onnx file; there are: search, report,'),
+        (
+            ["guess"],
+            '"guess" is no subcommand and no .onnx or .mlir file; there are: search, report,',
+        ),
         (
             ["serach", "net.onnx"],
-            '"serach" is no subcommand and no .onnx file; did you mean sea',
+            '"serach" is no subcommand and no .onnx or .mlir file; did you mean sea',
         ),
         (["--trials", "1"], "there is no option --trials; clopt-tune --help shows the usage."),
         (["net.onnx", "--trials", "0"], "--trials 0: try 1 plan or more."),
