@@ -54,9 +54,10 @@ def compile_model(
     target, place = _choose_target(options, place)
     ctx = CloptContext(weights=options.weights or Weights())
     module = read_module(model, checked_dims(options.dims), ctx)
-    chosen = target()
-    report = _quantize(module, ctx, options.quantization, place, use_cache)
-    set_target(module, change_facts(chosen, options.facts))
+    described = change_facts(target(), options.facts)
+    asked = options.quantization
+    report = _quantize(module, ctx, asked, described.needs_shifts, place, use_cache)
+    set_target(module, described)
     _mark_images(module, ctx, options.images)
     kernels = module.clone() if options.fallback else None
     device = place.device if isinstance(place.device, Device) else None
@@ -191,10 +192,14 @@ def _quantize(
     module: ModuleOp,
     ctx: CloptContext,
     asked: Quantization | None,
+    needs_shifts: bool,
     place: Place,
     use_cache: bool,
 ) -> QuantizationReport | None:
-    """Quantise `module` as asked; the float network runs in `place` on the samples."""
+    """Quantise `module` as asked, with scales of powers of two if an accelerator needs them.
+
+    The float network runs in `place` on the samples.
+    """
     if asked is None:
         return None
     report = None
@@ -212,7 +217,8 @@ def _quantize(
 
         if asked.samples is None and asked.method is None:
             add_remarks(module, [_NO_SAMPLES])
-        report = quantize(module, ctx, asked, lambda observed: prepare(observed).run)
+        shifts = needs_shifts or asked.round_scales
+        report = quantize(module, ctx, asked, lambda observed: prepare(observed).run, shifts)
     if asked.round_scales:
         _round_scales(module, ctx)
     return report

@@ -75,7 +75,8 @@ class Quantization:
     """How to round a network to int8: for `quantize=` of `clopt.compile`.
 
     `form` is "int8", or "int8-per-channel" with a scale for each output channel of the weights;
-    None leaves floats as they are. Scales are powers of two.
+    None leaves floats as they are. Scales are powers of two if an accelerator of the target needs
+    them or with `round_scales`.
 
     `samples` holds inputs, arrays by name or the path of an .npz file, in batches along axis 0. The
     float network runs on them, on the device of the compilation or the first one. From its values
@@ -84,8 +85,8 @@ class Quantization:
     and needs no samples. With `report` the samples run again: `CompiledModel.quantization` has the
     error of each value beside the float network.
 
-    `round_scales` gives a model that is quantised already scales of powers of two;
-    `CompiledModel.remarks` tells the error of each weight.
+    `round_scales` also gives a model that is quantised already scales of powers of two;
+    `CompiledModel.remarks` tells the error of each of its weights.
     """
 
     form: str | None = None

@@ -28,11 +28,16 @@ Run = Callable[[Sequence[Array]], Sequence[Array]]
 
 
 def quantize(
-    module: ModuleOp, ctx: CloptContext, asked: Quantization, prepare: Callable[[ModuleOp], Run]
+    module: ModuleOp,
+    ctx: CloptContext,
+    asked: Quantization,
+    prepare: Callable[[ModuleOp], Run],
+    shifts: bool,
 ) -> QuantizationReport | None:
     """Simplify and quantise a module of one network in place; return the report, if asked for.
 
-    `prepare` compiles a module for the runs over the samples.
+    `prepare` compiles a module for the runs over the samples. With `shifts` scales are powers of
+    two.
     """
     run_pipeline(ctx, module, "simplify")
     networks = nn.networks_of(module)
@@ -47,7 +52,7 @@ def quantize(
         exact = prepare(_observed(module, _sites))
     if exact is not None and asked.reads_samples:
         set_ranges(function, _ranges(function, exact, samples, asked.ranges))
-    pass_ = NNQuantizePass(per_channel=per_channel)
+    pass_ = NNQuantizePass(per_channel=per_channel, shifts=shifts)
     report = None
     if exact is not None and asked.report:
         copy = _observed(module, lambda network: pass_.quantize(network, ctx.weights))

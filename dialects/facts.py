@@ -26,6 +26,8 @@ class AcceleratorFacts:
     READS_QUANTIZED: ClassVar[bool] = False
     """Whether it takes products between `nn.dequantize` and `nn.quantize`, which then wait for it
     in this form."""
+    NEEDS_SHIFTS: ClassVar[bool] = False
+    """Whether its scales are powers of two; `nn-quantize` then makes no others in a network."""
 
     def __post_init__(self) -> None:
         """Refuse values outside of their ranges by a ValueError."""

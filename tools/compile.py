@@ -103,8 +103,8 @@ OPTIONS: Options = [
         ("--round-scales",),
         {
             "action": "store_true",
-            "help": "give a model that is quantised already scales of powers of two, and tell the "
-            "error of each weight",
+            "help": "give a model scales of powers of two, also one that is quantised already, and "
+            "tell the error of each of its weights",
         },
     ),
     (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, TypeAlias, cast
@@ -278,8 +278,18 @@ class Target:
     @property
     def offloads_quantized(self) -> bool:
         """Whether an accelerator may take quantised layers."""
-        modes = (self.fact(fields(f)[0].name) for f in _accelerator_facts() if f.READS_QUANTIZED)
-        return any(mode != "off" for mode in modes)
+        return any(f.READS_QUANTIZED for f in self._facts_in_use())
+
+    @property
+    def needs_shifts(self) -> bool:
+        """Whether an accelerator that may take layers has scales of powers of two."""
+        return any(f.NEEDS_SHIFTS for f in self._facts_in_use())
+
+    def _facts_in_use(self) -> Iterator[type[AcceleratorFacts]]:
+        """Yield the facts of the accelerators whose mode is not `off`."""
+        for each in _accelerator_facts():
+            if self.fact(fields(each)[0].name) != "off":
+                yield each
 
     @property
     def multiplies_bytes(self) -> bool:

@@ -17,6 +17,7 @@ class VTAFacts(AcceleratorFacts):
     """The facts of a target about VTA."""
 
     READS_QUANTIZED: ClassVar[bool] = True
+    NEEDS_SHIFTS: ClassVar[bool] = True
 
     vta: str = "off"
     """Whether int8 layers go to VTA, an accelerator that runs instructions: all that it can compute

@@ -1,9 +1,9 @@
-"""Round the products of a float network to int8, with scales of powers of two."""
+"""Round the products of a float network to int8."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...context import weights_of
 from ...dialects import nn
+from ...dialects.cl import target_of
 from ...dialects.nn import Array, BinaryKind, Rounding
 from ...errors import CloptError
 from ...weights import Weights
@@ -23,8 +24,8 @@ from .quantization.plan import Plan, is_product, plan_of, site_names
 from .quantization.scales import (
     LARGEST,
     clear_ranges,
-    power_of_two,
     ranges_of,
+    step_of,
     steps_of,
     weight_scale,
 )
@@ -41,6 +42,7 @@ class _Quantizing:
     plan: Plan
     largest: dict[SSAValue, float]
     per_channel: bool
+    shifts: bool
     weights: Weights | None
     integers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """The int8 forms of floats that come from int8."""
@@ -63,7 +65,7 @@ class _Quantizing:
 
     def scale(self, value: SSAValue) -> float:
         """The step of a value's int8 form."""
-        return power_of_two(self.largest[self.plan.root(value)])
+        return step_of(self.largest[self.plan.root(value)], self.shifts)
 
     def _quantize(self, value: SSAValue) -> SSAValue:
         """Round a value; all readers but results of the network get what comes back from int8."""
@@ -76,7 +78,8 @@ class _Quantizing:
         )
         scale = nn.ConstantOp.from_array(np.array(self.scale(value), np.float32))
         zero = nn.ConstantOp.from_array(np.array(0, np.int8))
-        rounded = nn.QuantizeOp(value, scale.result, zero.result, Rounding.HALF_UP)
+        rounding = Rounding.HALF_UP if self.shifts else Rounding.HALF_EVEN
+        rounded = nn.QuantizeOp(value, scale.result, zero.result, rounding)
         back = nn.DequantizeOp(rounded.result, scale.result, zero.result)
         if value.name_hint:
             rounded.result.name_hint = f"{value.name_hint}_int8"
@@ -109,7 +112,8 @@ class _Quantizing:
         array = self._array(op.operands[at])
         if array is None:
             return
-        scale = weight_scale(array, _kept_axis(op, at) if self.per_channel else None)
+        kept = _kept_axis(op, at) if self.per_channel else None
+        scale = weight_scale(array, kept, self.shifts)
         steps = steps_of(array, scale, LARGEST, np.int8)
         assert steps is not None
         op.operands[at] = self._constant(op, op.operands[at], steps, scale)
@@ -194,10 +198,11 @@ class NNQuantizePass(ModulePass):
     """Rounds what products with constant weights read to int8: `nn.quantize` and `nn.dequantize`.
 
     So do residual sums and averages between products, and whatever only moves elements handles
-    int8 itself; all else stays float. Scales are powers of two, zero points 0, and halves go up:
-    a scale turns into a shift. Activations reach from -128 to 127, weights from -127 to 127,
-    biases are i32 in steps of their product's sums. `per_channel` gives each output channel of a
-    weight a scale of its own.
+    int8 itself; all else stays float. Zero points are 0, and 127 steps reach the end of a range.
+    With `shifts`, or for a target with an accelerator that needs them, scales are powers of two and
+    halves go up: a scale turns into a shift. Activations reach from -128 to 127, weights from -127
+    to 127, biases are i32 in steps of their product's sums. `per_channel` gives each output channel
+    of a weight a scale of its own.
 
     The range of a value is measured (the attribute `nn.ranges` of the network), or else
     `global_scale`, the greatest absolute value of every one. Runs after `simplify`.
@@ -206,20 +211,22 @@ class NNQuantizePass(ModulePass):
     name: ClassVar[str] = "nn-quantize"
     global_scale: float = GLOBAL_SCALE
     per_channel: bool = False
+    shifts: bool = False
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.global_scale) and self.global_scale > 0):
             raise ValueError(f"global_scale is a positive number, not {self.global_scale}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        shifts = self.shifts or target_of(op).needs_shifts
         for function in nn.networks_of(op):
-            self.quantize(function, weights_of(ctx, op))
+            replace(self, shifts=shifts).quantize(function, weights_of(ctx, op))
 
     def quantize(self, function: func.FuncOp, weights: Weights | None) -> list[SSAValue]:
         """Quantise one network; its sites as floats that come back from int8, in order."""
         plan = plan_of(function)
         largest = self._largest(function, plan)
-        sites = _Quantizing(function, plan, largest, self.per_channel, weights).run()
+        sites = _Quantizing(function, plan, largest, self.per_channel, self.shifts, weights).run()
         clear_ranges(function)
         return sites
 

@@ -131,4 +131,4 @@ def _like(exact: Array, scale: Array) -> Array:
     """Scales of powers of two for an array: one, or along the axis of the scales that it had."""
     aligned = (1,) * (exact.ndim - scale.ndim) + scale.shape
     axes = [axis for axis, size in enumerate(aligned) if size > 1]
-    return weight_scale(exact, axes[0] if len(axes) == 1 else None)
+    return weight_scale(exact, axes[0] if len(axes) == 1 else None, shifts=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 
@@ -52,7 +53,7 @@ def test_digits_read_the_same(form: str, method: str, device: str) -> None:
 @pytest.mark.in_turns
 def test_the_report_has_the_errors_of_each_value(device: str) -> None:
     images = digits()[: 2 * BATCH]
-    model = quantized(images, device, method="max", report=True)
+    model = quantized(images, device, method="max", report=True, round_scales=True)
     report = model.quantization
     assert report is not None
     first, *_, last = report.values
@@ -113,7 +114,70 @@ def test_mistakes_get_a_sentence(arguments: dict[str, Any], sentence: str) -> No
 
 def test_one_range_for_all_needs_no_data() -> None:
     model = clopt.compile(FOLDER / "digits.onnx", "pocl", {"batch": 1}, quantize="int8")
+    assert "rint(" in model.source or "12582912" in model.source  # halves go to even
+    in_shifts = clopt.Quantization("int8", round_scales=True)
+    model = clopt.compile(FOLDER / "digits.onnx", "pocl", {"batch": 1}, quantize=in_shifts)
     assert "floor(" in model.source
+
+
+LAYERS = """
+<ir_version: 8, opset_import: ["" : 17]>
+net (float[1,3,8,8] x) => (float[1,2,4,4] y) {
+  c = Conv(x, w, b)
+  r = Relu(c)
+  y = Conv(r, v)
+}
+"""
+QDQ = """
+<ir_version: 8, opset_import: ["" : 17]>
+net (float[1,3,8,8] x) => (float[1,2,4,4] y) {
+  xq = QuantizeLinear(x, sx, z)
+  xd = DequantizeLinear(xq, sx, z)
+  wd = DequantizeLinear(w, sw, z)
+  bd = DequantizeLinear(b, sb, zb)
+  c = Conv(xd, wd, bd)
+  r = Relu(c)
+  rq = QuantizeLinear(r, sr, z)
+  rd = DequantizeLinear(rq, sr, z)
+  vd = DequantizeLinear(v, sv, z)
+  y = Conv(rd, vd)
+}
+"""
+
+
+def model_of(text: str, **arrays: np.ndarray) -> onnx.ModelProto:
+    model = onnx.parser.parse_model(text)
+    for name, array in arrays.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    return model
+
+
+@pytest.mark.in_turns
+def test_any_scales_as_in_a_model_of_onnxruntime(device: str) -> None:
+    """At most one step of one value between the layers away from the same network as QDQ."""
+    random = np.random.default_rng(0)
+    w, v = (random.normal(size=(*n, 3, 3)).astype("f4") for n in ((4, 3), (2, 4)))
+    b = random.normal(size=4).astype("f4")
+    samples = random.normal(size=(8, 3, 8, 8)).astype("f4")
+    asked = clopt.Quantization("int8", {"x": samples}, "max", report=True)
+    model = clopt.compile(model_of(LAYERS, w=w, b=b, v=v), device=device, quantize=asked)
+    assert model.quantization is not None
+    sx, sr = (np.float32(each.scale) for each in model.quantization.values if each.scale)
+    assert sx == np.float32(np.abs(samples).max() / 127)
+    sw, sv = (np.float32(np.abs(each).max() / 127) for each in (w, v))
+    steps = {
+        "w": np.round(w / sw).astype("i1"),
+        "v": np.round(v / sv).astype("i1"),
+        "b": np.round(b / (np.float64(sx) * sw)).astype("i4"),
+    }
+    scales = {"sx": sx, "sw": sw, "sb": np.float32(sx * sw), "sr": sr, "sv": sv}
+    zeros = {"z": np.int8(0), "zb": np.int32(0)}
+    arrays = {name: np.array(value) for name, value in (steps | scales | zeros).items()}
+    session = onnxruntime.InferenceSession(model_of(QDQ, **arrays).SerializeToString())
+    for x in np.split(samples, 8):
+        (expected,) = session.run(None, {"x": x})
+        (found,) = model.run([x])
+        np.testing.assert_allclose(found, expected, rtol=0, atol=sr * np.abs(v).max())
 
 
 def test_int8_without_samples_is_remarked() -> None:

@@ -1,5 +1,5 @@
-// RUN: clopt %s -p "nn-quantize{global_scale=4.0},canonicalize,cse,dce" --split-input-file | filecheck %s
-// RUN: clopt %s -p "nn-quantize{per_channel=true},canonicalize,cse,dce" --split-input-file | filecheck %s --check-prefix CHANNELS
+// RUN: clopt %s -p "nn-quantize{global_scale=4.0 shifts=true},canonicalize,cse,dce" --split-input-file | filecheck %s
+// RUN: clopt %s -p "nn-quantize{per_channel=true shifts=true},canonicalize,cse,dce" --split-input-file | filecheck %s --check-prefix CHANNELS
 
 // A residual block: products, sums and means read int8, and the maximum handles int8 itself.
 // CHECK-LABEL: @residual

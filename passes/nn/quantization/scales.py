@@ -1,4 +1,4 @@
-"""Scales of powers of two, and constants in steps of them."""
+"""Scales, of powers of two where those are needed, and constants in steps of them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,14 @@ def power_of_two(largest: float) -> float:
     return 2.0 ** (min(max(exponent, -_LIMIT // 2), _LIMIT // 2) - 7)
 
 
+def step_of(largest: float, shifts: bool) -> float:
+    """The step of int8 for numbers up to `largest`, as f32; with `shifts` a power of two."""
+    if shifts or largest <= 0:
+        return power_of_two(largest)
+    bounded = min(max(largest, 2.0 ** (-_LIMIT // 2)), 2.0 ** (_LIMIT // 2))
+    return float(np.float32(bounded / LARGEST))
+
+
 def steps_of(
     array: Array, scale: Array, limit: int, dtype: type[np.signedinteger[Any]]
 ) -> Array | None:
@@ -35,10 +43,10 @@ def steps_of(
     return clipped.astype(dtype) if np.abs(steps - clipped).max(initial=0) <= 1 else None
 
 
-def weight_scale(array: Array, kept: int | None) -> Array:
+def weight_scale(array: Array, kept: int | None, shifts: bool) -> Array:
     """The step of a constant, or the steps along the axis that is kept, in a shape that broadcasts.
 
-    A step is that of `power_of_two`, as f32.
+    A step is that of `step_of`, as f32.
     """
     axes = tuple(axis for axis in range(array.ndim) if axis != kept)
     if kept is None:
@@ -46,7 +54,7 @@ def weight_scale(array: Array, kept: int | None) -> Array:
     else:
         largest = np.abs(array).max(axes, keepdims=True, initial=0)
         largest = largest.reshape(largest.shape[kept:])
-    return np.vectorize(power_of_two, otypes=[np.float32])(largest)
+    return np.vectorize(step_of, otypes=[np.float32])(largest, shifts)
 
 
 def ranges_of(function: func.FuncOp) -> dict[str, float] | None:

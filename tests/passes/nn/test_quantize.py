@@ -14,6 +14,7 @@ from xdsl.ir import Block, Region
 
 from clopt.context import CloptContext
 from clopt.dialects import nn
+from clopt.dialects.cl import Target, set_target
 from clopt.dialects.nn.evaluation import interpret
 from clopt.errors import CloptError
 from clopt.passes.nn.quantization.plan import plan_of, site_names
@@ -63,7 +64,7 @@ def test_products_are_integers_and_shifts(seed: int) -> None:
     x = rng.normal(size=(4, 6)).astype("f4") * 2
     module = network(w1, b1, w2)
     set_ranges(function_of(module), RANGES)
-    NNQuantizePass().apply(CloptContext(), module)
+    NNQuantizePass(shifts=True).apply(CloptContext(), module)
     module.verify()
     (found,) = interpret(function_of(module), [x])
     s_x, s_1, s_2 = 5, *(7 - math.ceil(math.log2(np.abs(w).max())) for w in (w1, w2))
@@ -74,6 +75,34 @@ def test_products_are_integers_and_shifts(seed: int) -> None:
     hidden = np.clip(np.maximum(sums + (1 << (drop - 1)) >> drop, 0), -128, 127)
     expected = np.ldexp((hidden @ steps(w2, s_2, 127)).astype("f8"), -(s_relu + s_2))
     np.testing.assert_array_equal(found, expected.astype("f4"))
+
+
+@pytest.mark.parametrize(
+    ("target", "shifts"), [(Target(), False), (Target().with_facts({"vta": "prefer"}), True)]
+)
+def test_scales_are_powers_of_two_where_an_accelerator_needs_them(
+    target: Target, shifts: bool
+) -> None:
+    """Other scales end at the range, with 127 steps, and halves go to even, as in ONNX."""
+    rng = np.random.default_rng(0)
+    w1, w2 = (rng.normal(size=(6, 5)) * 0.7).astype("f4"), rng.normal(size=(5, 3)).astype("f4")
+    module = network(w1, rng.normal(size=5).astype("f4"), w2)
+    set_ranges(function_of(module), RANGES)
+    set_target(module, target)
+    NNQuantizePass().apply(CloptContext(), module)
+    rounded = [op for op in module.walk() if isinstance(op, nn.QuantizeOp)]
+    scales = [nn.constant_value(op.scale) for op in rounded]
+    expected = [1 / 32, 1 / 16] if shifts else [3.5 / 127, 6.0 / 127]
+    np.testing.assert_array_equal(scales, np.array(expected, "f4"))
+    kind = nn.Rounding.HALF_UP if shifts else nn.Rounding.HALF_EVEN
+    assert {op.rounding.data for op in rounded} == {kind}
+    weights = [
+        nn.constant_value(op.q)
+        for op in module.walk()
+        if isinstance(op, nn.DequantizeOp) and nn.constant_value(op.q) is not None
+    ]
+    largest = [int(np.abs(each).max()) for each in weights if each is not None and each.ndim == 2]
+    assert (largest == [127, 127]) is not shifts
 
 
 def test_scales_reach_what_they_are_for() -> None:

@@ -53,8 +53,8 @@ def test_kl_clips_what_is_rare() -> None:
     normal = rng.normal(size=200_000).astype("f4")
     with_few = np.append(normal, np.full(3, 60, "f4"))
     assert RANGES["kl"](counted(with_few)) <= 8
-    uniform = rng.uniform(0, 60, 200_000).astype("f4")
-    assert RANGES["kl"](counted(uniform)) == 64
+    uniform = counted(rng.uniform(0, 60, 200_000).astype("f4"))
+    assert RANGES["kl"](uniform) == uniform.largest
 
 
 @pytest.mark.parametrize("method", RANGES)
