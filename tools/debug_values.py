@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from rich.console import Console
@@ -159,7 +160,7 @@ def debug_accuracy(
         value, run = found
         facts = _facts(value, run, references, allowed[value.name])
         if options.json:
-            print_json({"model": source.name, "right": False, **facts})
+            print_json({"model": source.name, "right": False, **_as_json(facts)})
         else:
             _print_errors(console, values, value, run, references)
         raise CloptError(_sentence(source, value, facts))
@@ -197,6 +198,17 @@ def _facts(
             "reference": reference[worst].item(),
         }
     return facts
+
+
+def _as_json(value: Any) -> Any:
+    """Return facts with None for infinities and NaN, which JSON lacks."""
+    match value:
+        case dict():
+            return {key: _as_json(each) for key, each in cast("dict[str, Any]", value).items()}
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
 
 
 def _worst(ours: Array, reference: Array) -> tuple[np.intp, ...]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -30,6 +28,7 @@ from .option_values import parse_accelerators
 from .outputs import check_output, write_outputs
 from .run_options import PROFILE_RUNS, WARM_UP, parse
 from .tables import table, terminal
+from .timing import print_timing, timed, timing_facts
 
 TOP = 5
 """Largest elements of a vector that the summary shows."""
@@ -127,23 +126,15 @@ def _print_outputs(names: Sequence[str], outputs: Sequence[Array]) -> None:
 
 def _time(
     console: Console,
+    options: argparse.Namespace,
     model: api.CompiledModel,
     inputs: dict[str, Array],
-    runs: int,
-    warm_up: int,
-) -> None:
-    for _ in range(warm_up):
-        model.run(inputs)
-    seconds: list[float] = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        model.run(inputs)
-        seconds.append(time.perf_counter() - start)
-    rows = table("runs", "median", "min", "p90", "p99", "throughput")
-    figures = (statistics.median(seconds), min(seconds), *np.percentile(seconds, (90, 99)))
-    times = (f"{1000 * figure:.3f} ms" for figure in figures)
-    rows.add_row(str(runs), *times, f"{runs / sum(seconds):.4g}/s")
-    console.print(rows)
+) -> dict[str, object]:
+    """Time the model, print the figures and return them."""
+    warm_up = WARM_UP if options.warmup is None else options.warmup
+    timing = timed(lambda: model.run(inputs), options.time or 1, options.duration or 0, warm_up)
+    print_timing(console, timing)
+    return timing_facts(timing)
 
 
 def _profile(
@@ -152,17 +143,17 @@ def _profile(
     source: ModelSource,
     model: api.CompiledModel,
     inputs: dict[str, Array],
-) -> None:
+) -> dict[str, object]:
+    """Profile the model, print or write what the options ask for, and return the figures."""
     from ..reports.profile import trace_text
     from .profile_tables import print_profile, profile_facts
 
     profile = model.profile(inputs, options.time or PROFILE_RUNS)
-    if options.json:
-        print_json({"device": model.device_name, **profile_facts(profile)})
-    elif options.profile:
+    if options.profile and not options.json:
         print_profile(console, profile)
     if options.trace:
         write_user_file(options.trace, trace_text(profile, f"{source.stem}, {model.device_name}"))
+    return profile_facts(profile)
 
 
 def _compare(
@@ -246,11 +237,13 @@ def run(options: argparse.Namespace) -> None:
         _print_outputs(names, outputs)
     else:
         _summarise(console, names, outputs)
-    if options.time:
-        warm_up = WARM_UP if options.warmup is None else options.warmup
-        _time(console, model, inputs, options.time, warm_up)
+    figures: dict[str, object] = {}
+    if options.time or options.duration:
+        figures |= _time(console, options, model, inputs)
     if options.profile or options.trace:
-        _profile(console, options, source, model, inputs)
+        figures |= _profile(console, options, source, model, inputs)
+    if options.json:
+        print_json({"device": model.device_name, **figures})
     if options.compare:
         _compare(console, options, source, model, inputs, outputs)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from .console import Options, gather_target, make_parser
 from .json_output import json_option
 from .models import COMPILE_OPTIONS
+from .option_values import parse_seconds
 
 PURPOSE = "`clopt-run`: run an ONNX model, or a compiled one, on an OpenCL device."
 EXAMPLES = """\
@@ -90,11 +91,18 @@ OPTIONS: Options = [
         {"type": int, "metavar": "N", "help": "time N runs, after those of --warmup"},
     ),
     (
+        ("--duration",),
+        {
+            "metavar": "TIME",
+            "help": "time runs for so long, as in 10s or 2m, at least those of --time",
+        },
+    ),
+    (
         ("--warmup",),
         {
             "type": int,
             "metavar": "N",
-            "help": f"runs before those that --time times (default {WARM_UP})",
+            "help": f"runs before those that are timed (default {WARM_UP})",
         },
     ),
     (
@@ -131,7 +139,9 @@ OPTIONS: Options = [
             "cannot; needs no device (exit code 0 or 1)",
         },
     ),
-    json_option("what --profile, --list-devices, --check, --debug-accuracy or --nan tells"),
+    json_option(
+        "the result of --time, --profile, --list-devices, --check, --debug-accuracy or --nan"
+    ),
     (("--list-devices",), {"action": "store_true", "help": "list the OpenCL devices and leave"}),
     (
         ("--calibrate",),
@@ -156,7 +166,7 @@ def parse(args: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(gather_target(args))
     if options.model is None and not (options.list_devices or options.calibrate):
         parser.error("name a model")
-    results = ("profile", "list_devices", "check", "debug_accuracy", "nan")
+    results = ("time", "duration", "profile", "list_devices", "check", "debug_accuracy", "nan")
     if options.json and not any(vars(options)[name] for name in results):
         flags = [f"--{name.replace('_', '-')}" for name in results]
         parser.error(f"--json goes with {', '.join(flags[:-1])} or {flags[-1]}")
@@ -164,8 +174,11 @@ def parse(args: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--json and --print both write to stdout; choose one")
     if options.time is not None and options.time < 1:
         parser.error("--time takes a number of runs from 1")
-    if options.warmup is not None and (options.time is None or options.warmup < 0):
-        parser.error("--warmup takes a number of runs from 0, and goes with --time")
+    # Now, not after a long compilation.
+    options.duration = parse_seconds("--duration", options.duration)
+    is_timed = options.time is not None or options.duration is not None
+    if options.warmup is not None and (not is_timed or options.warmup < 0):
+        parser.error("--warmup takes a number of runs from 0, and goes with --time or --duration")
     if options.tolerance is not None and not options.tolerance >= 0:
         parser.error("--tolerance takes a number from 0")
     return options

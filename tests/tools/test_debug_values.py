@@ -81,6 +81,25 @@ def test_the_same_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert told["worst"]["reference"] == pytest.approx(1 / (1 + np.e), abs=1e-6)
 
 
+def test_json_has_no_infinities(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    """Relu is imported as Log, which is NaN for negative values."""
+    monkeypatch.setattr("clopt.compiled_cache.Request.of", lambda *_: None)
+    monkeypatch.setattr(
+        "clopt.frontends.onnx.graph.handler_for",
+        lambda domain, op, opset: handler_for(domain, "Log" if op == "Relu" else op, opset),
+    )
+    model = chain_model(tmp_path / "m.onnx", ["Relu"])
+    x = tmp_path / "x.npy"
+    np.save(x, np.array([1, -2, 1, 1], np.float32))
+    out, err = failing([model, "--debug-accuracy", "--json", "--input", f"x={x}"], capsys)
+    told = json.loads(out)
+    assert told["relative_error"] is None
+    assert told["worst"] == {"index": [1], "ours": None, "reference": 0}
+    assert "At [1] it is nan and should be 0." in err
+
+
 def test_a_network_that_is_right(model: Path, capsys: pytest.CaptureFixture[str]):
     run.main([str(model), "--debug-accuracy", "--device", "pocl"])
     assert capsys.readouterr().out == f"2 values of {model} agree with onnxruntime.\n"

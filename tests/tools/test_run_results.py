@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -34,7 +35,38 @@ def test_warm_up_without_timing(words: tuple[str, ...], model: Path, capsys):
     with pytest.raises(SystemExit) as leaving:
         run.main([str(model), *words])
     assert leaving.value.code == 2
-    assert "--warmup takes a number of runs from 0, and goes with --time" in capsys.readouterr().err
+    assert (
+        "--warmup takes a number of runs from 0, and goes with --time or --duration"
+        in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize(("words", "runs"), [((), 4), (("--time", "2"), 4), (("--time", "9"), 9)])
+def test_runs_go_on_for_the_duration(
+    words: tuple[str, ...], runs: int, model: Path, capsys, monkeypatch: pytest.MonkeyPatch
+):
+    """By a clock that a run sets forward by 0.5 s; --time is the least number of runs."""
+    clock = itertools.count(step=0.5)
+    monkeypatch.setattr("clopt.tools.timing.time.perf_counter", lambda: next(clock))
+    run.main([str(model), "--duration", "2s", "--json", *words])
+    timing = json.loads(capsys.readouterr().out)["timing"]
+    same = dict.fromkeys(("median", "min", "p90", "p99"), 500)
+    assert timing == {"runs": runs, "throughput": 2, "milliseconds": same}
+
+
+def test_the_duration_is_read_before_the_model(model: Path, capsys, monkeypatch):
+    monkeypatch.setattr(run.ModelSource, "of", lambda _: pytest.fail("reads the model"))
+    with pytest.raises(SystemExit):
+        run.main([str(model), "--duration", "soon"])
+    assert "--duration soon: write a number of seconds above 0" in capsys.readouterr().err
+
+
+def test_times_and_profile_are_one_document(model: Path, capsys):
+    run.main([str(model), "--time", "2", "--profile", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["timing"]["runs"] == 2
+    assert told["timing"]["milliseconds"]["min"] > 0
+    assert told["kernels"]
 
 
 def test_check_lists_every_node_that_is_not_supported(
@@ -70,7 +102,7 @@ def test_check_lists_every_node_that_is_not_supported(
 
 def test_json_needs_a_result_to_print(model: Path, capsys):
     for words, said in {
-        ("--json",): "--json goes with --profile, --list-devices, --check, --debug-accuracy",
+        ("--json",): "--json goes with --time, --duration, --profile, --list-devices, --check",
         ("--json", "--profile", "--print"): "--json and --print both write to stdout",
     }.items():
         with pytest.raises(SystemExit) as leaving:
