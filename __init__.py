@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .errors import CloptError
     from .offloading import has_accelerator, partition_for
     from .options import Place, Quantization
+    from .torch_backend import from_torch
 
 __all__ = [
     "CloptError",
@@ -21,6 +22,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "compile",
+    "from_torch",
     "has_accelerator",
     "list_devices",
     "load",
@@ -35,6 +37,7 @@ _HOMES = {
     "Quantization": ".options",
     "calibrate": ".api",
     "compile": ".api",
+    "from_torch": ".torch_backend",
     "has_accelerator": ".offloading",
     "list_devices": ".backends.pyopencl_runtime.devices",
     "load": ".api",

@@ -74,6 +74,7 @@ PASSES: dict[str, str] = {
 }
 
 FRONTENDS: dict[str, str] = {
+    "fx": "frontends.fx:import_fx",
     "linalg": "frontends.linalg:import_linalg",
     "onnx": "frontends.onnx:import_onnx",
 }

@@ -21,9 +21,9 @@ arguments=("$@") effort=() lit_tests=() packages=cpu,test limit=30m
 while [ $# -gt 0 ]; do
     case "$1" in
         --thorough) effort+=(--thorough)
-                lit_tests=(lit_tests/tools) packages=cpu,dev limit=60m ;;
+                lit_tests=(lit_tests/tools) packages=cpu,dev,torch limit=60m ;;
         --long) effort+=(--long -o faulthandler_timeout=3600)
-                lit_tests=(lit_tests) packages=cpu,dev limit=12h ;;
+                lit_tests=(lit_tests) packages=cpu,dev,torch limit=12h ;;
         --seed) [[ "${2-}" =~ ^[0-9]+$ ]] || usage 2 >&2
                 effort+=(--seed "$2"); shift ;;
         --help) usage 0 ;;
@@ -85,6 +85,10 @@ install_debian() {
 install_python() {
     .venv/bin/python -m pip --version > /dev/null 2>&1 || python3 -m venv --clear .venv || return 1
     rm -rf build  # or modules that are gone would be installed again
+    # PyPI's torch brings CUDA, gigabytes that nothing here uses.
+    [[ $packages != *torch* ]] || .venv/bin/python -m pip install --quiet --no-deps --no-compile \
+        --disable-pip-version-check --extra-index-url https://download.pytorch.org/whl/cpu \
+        torch torchvision || return 1
     # Python compiles the modules that the tests import, a small part of all.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile ".[$packages]"
 }

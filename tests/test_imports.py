@@ -35,7 +35,7 @@ OWNERS = {
     "rich": "tools",
     "sklearn": "tuning",
     "distributed": "tuning",
-    "torch": "benchmarks",
+    "torch": ("benchmarks", "frontends/fx"),  # by name, so that clopt is checked without it
 }
 
 

@@ -1,0 +1,52 @@
+"""Operators that read elements at computed places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from ....dialects import nn
+from ....dialects.nn.types import is_bool, shape_of
+from ..call import Call, Table, element_of
+
+
+def _embedding(call: Call) -> SSAValue:
+    return call.builder.gather(call.tensor("weight"), call.tensor("indices"), 0)
+
+
+def _index_select(call: Call) -> SSAValue:
+    return call.builder.gather(call.tensor(), call.tensor("index"), call.axis())
+
+
+def _gather(call: Call) -> SSAValue:
+    return call.add(nn.GatherElementsOp(call.tensor(), call.tensor("index"), call.axis()))
+
+
+def _index(call: Call) -> SSAValue:
+    """One tensor of indices, along one axis."""
+    indices: Sequence[SSAValue | None] = call["indices"]
+    given = [(axis, index) for axis, index in enumerate(indices) if index is not None]
+    if len(given) != 1:
+        call.refuse("has several tensors of indices")
+    ((axis, index),) = given
+    if is_bool(element_of(index)):
+        call.refuse("chooses by truth values")
+    return call.builder.gather(call.tensor(), index, axis)
+
+
+def _topk(call: Call) -> Sequence[SSAValue]:
+    if not shape_of(call.tensor()):
+        call.refuse("is of a scalar")
+    axis = call.axis() if call["dim"] is not None else len(shape_of(call.tensor())) - 1
+    largest = call["largest"] is not False
+    return call.builder.add_all(nn.TopKOp(call.tensor(), int(call["k"]), axis, largest))
+
+
+TABLE: Table = {
+    "aten.embedding.default": _embedding,
+    "aten.gather.default": _gather,
+    "aten.index.Tensor": _index,
+    "aten.index_select.default": _index_select,
+    "aten.topk.default": _topk,
+}

@@ -1,0 +1,122 @@
+"""What clopt asks of torch: graphs of ATen calls, and their partition.
+
+torch has no complete annotations, and clopt is checked and installed without it, so that all of it
+is `Any` here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from ...errors import CloptError
+from .operators import TABLE
+
+
+@cache
+def torch_module(name: str = "") -> Any:
+    """Return the package torch or a module of it; refuse where it is not installed."""
+    try:
+        return import_module(f"torch{name}")
+    except ImportError as error:
+        raise CloptError(
+            'Models of torch need PyTorch; install it by `pip install "clopt[torch]"`.'
+        ) from error
+
+
+def _without_ours(table: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {op: how for op, how in table.items() if str(op) not in TABLE}
+
+
+class ExportedGraph(NamedTuple):
+    """A module as a graph, and the tensors that some of its placeholders hold."""
+
+    graph: Any
+    constants: Mapping[str, Any]
+
+
+def export(module: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> ExportedGraph:
+    """Export a module for the shapes of its arguments; CloptError where torch cannot."""
+    exporter = torch_module(".export")
+    try:
+        with torch_module().no_grad():
+            exported = exporter.export(module, tuple(arguments), dict(keywords))
+            table = exporter.default_decompositions()
+            for op in [op for op in table if str(op) in TABLE]:
+                table.pop(op)
+            exported = exported.run_decompositions(table)
+    except Exception as error:  # torch raises anything
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
+        raise CloptError(
+            f"torch.export cannot export this module: {reason}. "
+            'torch.compile(model, backend="clopt") compiles what it can.'
+        ) from error
+    signature = exported.graph_signature
+    held = {**exported.constants, **exported.state_dict}
+    constants = {
+        spec.arg.name: held[spec.target] for spec in signature.input_specs if spec.target in held
+    }
+    changed = [s.target for s in signature.output_specs if s.kind.name.endswith("MUTATION")]
+    if changed:
+        raise CloptError(
+            f"The module changes {changed[0]} when it runs; call eval() on it, or use "
+            'torch.compile(model, backend="clopt").'
+        )
+    return ExportedGraph(exported.graph_module, constants)
+
+
+def trace(
+    graph: Any, arguments: Sequence[Any], compiler: Callable[[Any], Callable[..., Any]]
+) -> Callable[..., Any]:
+    """Return a function that computes a graph of dynamo by what `compiler` makes of its ATen calls.
+
+    Mutations of arguments and results that are views stay with torch.
+    """
+    autograd = torch_module("._functorch.aot_autograd")
+    table = torch_module("._decomp").core_aten_decompositions()
+    real = torch_module("._subclasses.fake_tensor").unset_fake_temporarily
+
+    def compile_graph(aten: Any, _: Sequence[Any]) -> Callable[..., Any]:
+        with real():  # weights are real tensors, which torch refuses while it traces
+            return autograd.make_boxed_func(compiler(aten))
+
+    return autograd.aot_module_simplified(
+        graph,
+        list(arguments),
+        fw_compiler=compile_graph,
+        inference_compiler=compile_graph,
+        decompositions=_without_ours(table),
+    )
+
+
+_MOVES = (
+    "aten.view.default aten.unsqueeze.default aten.squeeze.dims aten.expand.default "
+    "aten.permute.default aten.clone.default aten._to_copy.default aten.full.default "
+    "aten.slice.Tensor aten.select.int aten.alias.default _operator.getitem"
+).split()
+"""Operators that are not worth a program of their own."""
+
+
+def partition(graph: Any, computed: Collection[Any]) -> tuple[Any, Sequence[str]]:
+    """Return the graph with each part of the nodes `computed` as a module, and their names."""
+    support = torch_module(".fx.passes.operator_support")
+    partitioner = torch_module(".fx.passes.infra.partitioner")
+
+    class Support(support.OperatorSupportBase):  # pyright: ignore[reportUntypedBaseClass]
+        def is_node_supported(self, submodules: object, node: Any) -> bool:
+            return node in computed
+
+    made = partitioner.CapabilityBasedPartitioner(
+        graph,
+        Support(),
+        allows_single_node_partition=True,
+        non_compute_ops=_MOVES,
+    )
+    parts = made.propose_partitions()
+    made.remove_bookend_non_compute_ops(parts)
+    parts = [part for part in parts if part.nodes]
+    fused = made.fuse_partitions(parts, prefix="clopt_")
+    names = [n.target for n in fused.graph.nodes if n.op == "call_module"]
+    return fused, [name for name in names if name.startswith("clopt_")]

@@ -1,0 +1,107 @@
+"""`torch.compile(backend="clopt")`: parts that clopt cannot compute stay in torch."""
+
+from __future__ import annotations
+
+import warnings
+from types import ModuleType
+
+import pytest
+
+from clopt import torch_backend
+
+pytestmark = pytest.mark.by_default(cases=0)  # torch is installed for the thorough tier
+
+
+@pytest.fixture
+def parts(torch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[torch_backend.Part]:
+    """Return the list of the compiled parts, which grows during the test."""
+    torch._dynamo.reset()
+    made: list[torch_backend.Part] = []
+
+    class Recorded(torch_backend.Part):
+        def __init__(self, *arguments) -> None:
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(torch_backend, "Part", Recorded)
+    return made
+
+
+def perceptron(torch: ModuleType):
+    """Return two layers without gradients."""
+    nn = torch.nn
+    return nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 3)).eval().requires_grad_(False)
+
+
+def test_a_network_is_one_program(torch: ModuleType, parts: list) -> None:
+    network, x = perceptron(torch), torch.randn(4, 6)
+    compiled = torch.compile(network, backend="clopt")
+    torch.testing.assert_close(compiled(x), network(x))
+    assert len(parts) == 1
+    assert len(parts[0].model.inputs) == 1, "weights are inputs"
+
+
+def test_unsupported_calls_stay_in_torch(torch: ModuleType, parts: list) -> None:
+    def function(x):
+        ordered = torch.sort(x.relu() * 2 + 1)[0]
+        return ordered.sigmoid() - 1
+
+    x = torch.randn(5)
+    compiled = torch.compile(function, backend="clopt")
+    torch.testing.assert_close(compiled(x), function(x))
+    assert len(parts) == 2
+
+
+def test_each_batch_has_its_program(torch: ModuleType, parts: list) -> None:
+    network = perceptron(torch)
+    compiled = torch.compile(network, backend="clopt", dynamic=True)
+    for batch in (2, 5, 2, 3, 5):
+        x = torch.randn(batch, 6)
+        torch.testing.assert_close(compiled(x), network(x))
+    assert [part.model.inputs[0].shape[0] for part in parts] == [2, 5, 3]
+
+
+def test_changed_weights_are_seen(torch: ModuleType, parts: list) -> None:
+    network, x = perceptron(torch), torch.randn(4, 6)
+    compiled = torch.compile(network, backend="clopt")
+    for _ in range(5):
+        torch.testing.assert_close(compiled(x), network(x))
+        network[0].weight.add_(0.5)
+    assert len(parts) < 5, "a weight that changes often is an input"
+
+
+def test_gradients_are_left_to_torch(torch: ModuleType, parts: list) -> None:
+    network, x = perceptron(torch).requires_grad_(True), torch.randn(4, 6)
+    compiled = torch.compile(network, backend="clopt")
+    with pytest.warns(UserWarning, match="computes no gradients"):
+        compiled(x).sum().backward()
+    assert network[0].weight.grad is not None
+    assert parts == []
+
+
+def test_options_are_those_of_compile(torch: ModuleType, parts: list) -> None:
+    network, x = perceptron(torch), torch.randn(4, 6)
+    compiled = torch.compile(network, backend="clopt", options={"target": "pocl", "texture": "off"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        torch.testing.assert_close(compiled(x), network(x))
+    assert parts[0].model.describe().target == "pocl"
+
+
+def test_a_wrong_option_is_an_error(torch: ModuleType) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(perceptron(torch), backend="clopt", options={"target": "nowhere"})
+    with pytest.raises(Exception, match="nowhere"):
+        compiled(torch.randn(4, 6))
+
+
+def test_views_and_mutations_of_arguments(torch: ModuleType, parts: list) -> None:
+    def function(x, sums):
+        sums += x.exp().sum()
+        return x.t(), (x + 1).reshape(6)
+
+    x, mine, theirs = torch.randn(2, 3), torch.zeros(1), torch.zeros(1)
+    compiled = torch.compile(function, backend="clopt")
+    torch.testing.assert_close(compiled(x, mine), function(x, theirs))
+    torch.testing.assert_close(mine, theirs)
+    assert parts

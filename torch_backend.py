@@ -1,0 +1,187 @@
+"""Models of PyTorch: `clopt.from_torch(module, example)` and `torch.compile(backend="clopt")`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from .api import compile
+from .errors import CloptError
+from .frontends.fx.importer import import_fx, refused_nodes
+from .frontends.fx.tracing import export, partition, torch_module, trace
+from .weights import Weights
+
+if TYPE_CHECKING:
+    from .compiled_model import CompiledModel
+
+_MOST_CHANGES = 2
+"""A weight that changes more often is an input from then on."""
+
+
+def from_torch(module: Any, example: Any, **options: Any) -> CompiledModel:
+    """Compile a module of PyTorch for the shapes of `example`: a tensor, a tuple, or keywords.
+
+    `options` are those of `clopt.compile`. The weights are those of the module at this moment. An
+    input has the name of its argument. Raises CloptError for a module that torch.export cannot
+    export, and for one that calls what clopt does not compute.
+    """
+    named, several = isinstance(example, Mapping), isinstance(example, list | tuple)
+    keywords = cast("Mapping[str, Any]", example if named else {})
+    arguments = cast("Sequence[Any]", () if named else example if several else (example,))
+    graph, constants = export(module, arguments, keywords)
+    return _compile(graph, constants, options)
+
+
+def _compile(graph: Any, constants: Mapping[str, Any], options: Mapping[str, Any]) -> CompiledModel:
+    weights = Weights()
+    network = import_fx(graph, weights, constants)
+    return compile(network, weights=weights, **options)
+
+
+def backend(
+    graph: Any, inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None, **_: object
+) -> Callable[..., Any]:
+    """Compile a graph of dynamo: the entry point "clopt" of the group `torch_dynamo_backends`.
+
+    `options` are those of `clopt.compile`.
+    """
+    torch = torch_module()
+    if torch.is_grad_enabled() and any(getattr(t, "requires_grad", False) for t in inputs):
+        warnings.warn(
+            'backend="clopt" computes no gradients, so this graph stays in torch; call the model '
+            "in torch.no_grad().",
+            stacklevel=2,
+        )
+        return graph.forward
+    return Graph(graph, inputs, options or {})
+
+
+class Graph:
+    """A graph of dynamo, compiled for each set of weights and shapes that it is called with."""
+
+    def __init__(self, graph: Any, inputs: Sequence[Any], options: Mapping[str, Any]):
+        tensor, parameter = torch_module().Tensor, torch_module().nn.Parameter
+        self._graph = graph
+        self._options = options
+        self._tensor = tensor
+        self._fixed = [
+            i
+            for i, value in enumerate(inputs)
+            if isinstance(value, parameter) or hasattr(value, "_dynamo_static_input_type")
+        ]
+        self._changes: dict[int, int] = {}
+        self._variants: dict[tuple[Any, ...], Variant] = {}
+        symbolic = [value for value in inputs if not self._is_static(value)]
+        if not symbolic:
+            self._variants[self._key(inputs)] = self._variant(inputs)
+
+    def __call__(self, *inputs: Any) -> Any:
+        key = self._key(inputs)
+        variant = self._variants.get(key)
+        if variant is not None:
+            changed = variant.changed(inputs)
+            if not changed:
+                return variant.run(*inputs)
+            self._count(changed)
+            del self._variants[key]
+            key = self._key(inputs)
+        made = self._variants[key] = self._variant(inputs)
+        return made.run(*inputs)
+
+    def _count(self, changed: Sequence[int]) -> None:
+        """Make an input of a weight that changes often."""
+        for i in changed:
+            self._changes[i] = self._changes.get(i, 0) + 1
+            if self._changes[i] > _MOST_CHANGES:
+                self._fixed.remove(i)
+
+    def _is_static(self, value: Any) -> bool:
+        if isinstance(value, self._tensor):
+            return all(isinstance(size, int) for size in value.shape)
+        return isinstance(value, int | float)
+
+    def _key(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        fixed = frozenset(self._fixed)
+        return tuple(
+            id(value) if i in fixed else getattr(value, "shape", value)
+            for i, value in enumerate(inputs)
+        )
+
+    def _variant(self, inputs: Sequence[Any]) -> Variant:
+        fixed = {i: inputs[i] for i in self._fixed}
+
+        def compile_graph(aten: Any) -> Callable[..., Any]:
+            places = [node for node in aten.graph.nodes if node.op == "placeholder"]
+            # Otherwise torch has merged arguments, and no place is known to be that of a weight.
+            known = fixed if len(places) == len(inputs) else {}
+            constants = {places[i].name: tensor for i, tensor in known.items()}
+            return compile_parts(aten, constants, self._options)
+
+        return Variant(trace(self._graph, inputs, compile_graph), fixed)
+
+
+class Variant:
+    """A graph compiled for some weights, and the versions of these."""
+
+    def __init__(self, run: Callable[..., Any], fixed: Mapping[int, Any]):
+        self.run = run
+        # Holds the weights, so that no other tensor gets their identity.
+        self._fixed = [(i, tensor, _version(tensor)) for i, tensor in fixed.items()]
+
+    def changed(self, inputs: Sequence[Any]) -> list[int]:
+        """The positions of weights that were written since."""
+        return [i for i, tensor, version in self._fixed if _version(tensor) != version]
+
+
+def _version(tensor: Any) -> tuple[int, int]:
+    return tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version
+
+
+def compile_parts(
+    graph: Any, constants: Mapping[str, Any], options: Mapping[str, Any]
+) -> Callable[..., Any]:
+    """Return `graph` with the parts that clopt computes as programs, and the others in torch."""
+    refused = refused_nodes(graph, constants)
+    computed = {
+        node for node in graph.graph.nodes if node.op == "call_function" and node not in refused
+    }
+    fused, names = partition(graph, computed)
+    calls = {node.target: node for node in fused.graph.nodes if node.op == "call_module"}
+    for name in names:
+        part = getattr(fused, name)
+        inner = [node.name for node in part.graph.nodes if node.op == "placeholder"]
+        outer = [node.name for node in calls[name].args]
+        held = {i: constants[o] for i, o in zip(inner, outer, strict=True) if o in constants}
+        try:
+            program = Part(_compile(part, held, options), part, inner, held)
+        except CloptError as error:
+            if not options:
+                warnings.warn(f"A part of the graph stays in torch: {error}", stacklevel=2)
+                continue
+            raise
+        delattr(fused, name)
+        setattr(fused, name, program)
+    return fused.forward
+
+
+class Part:
+    """A part of a graph of torch as a compiled model."""
+
+    def __init__(
+        self, model: CompiledModel, graph: Any, names: Sequence[str], held: Mapping[str, Any]
+    ):
+        self.model = model
+        wanted = [each.name for each in model.inputs]
+        self._inputs = [names.index(name) for name in wanted]
+        returned = next(node for node in graph.graph.nodes if node.op == "output").args[0]
+        self._is_single = not isinstance(returned, list | tuple)
+        self._from_numpy: Callable[..., Any] = torch_module().from_numpy
+
+    def __call__(self, *tensors: Any) -> Any:
+        """Run on tensors in host memory, whose elements are read in place where contiguous."""
+        arrays = [tensors[i].detach().numpy() for i in self._inputs]
+        results = [self._from_numpy(np.asarray(result)) for result in self.model.run(arrays)]
+        return results[0] if self._is_single else tuple(results)
