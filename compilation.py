@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
@@ -31,6 +32,7 @@ from .formats import format_of
 from .messages.arguments import check_keywords, check_type, checked_dims
 from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
+from .messages.stages import stage
 from .options import CompileOptions, Place, Quantization
 from .universe import frontend
 from .weights import Weights
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from .frontends.onnx.importer import ModelProto
     from .passes.pipelines import Tuning
     from .reports.quantization import QuantizationReport
+
+_log = logging.getLogger(__name__)
 
 
 def compile_model(
@@ -53,7 +57,8 @@ def compile_model(
     _check(options)
     target, place = _choose_target(options, place)
     ctx = CloptContext(weights=options.weights or Weights())
-    module = read_module(model, checked_dims(options.dims), ctx)
+    with stage(_log, "reading the model"):
+        module = read_module(model, checked_dims(options.dims), ctx)
     described = change_facts(target(), options.facts)
     asked = options.quantization
     report = _quantize(module, ctx, asked, described.needs_shifts, place, use_cache)
@@ -218,7 +223,8 @@ def _quantize(
         if asked.samples is None and asked.method is None:
             add_remarks(module, [_NO_SAMPLES])
         shifts = needs_shifts or asked.round_scales
-        report = quantize(module, ctx, asked, lambda observed: prepare(observed).run, shifts)
+        with stage(_log, "quantising the network"):
+            report = quantize(module, ctx, asked, lambda observed: prepare(observed).run, shifts)
     if asked.round_scales:
         _round_scales(module, ctx)
     return report
@@ -262,7 +268,7 @@ def _lower(
         raise CloptError("the module holds no network, which is a func.func of nn operations.")
     from .passes.pipelines import run_pipeline
 
-    with explaining(ctx):
+    with explaining(ctx), stage(_log, "lowering the network"):
         run_pipeline(
             ctx,
             module,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
     from .description import Description
     from .dialects.cl import ProgramOp
+
+_log = logging.getLogger(__name__)
 
 CHOICE = "CLOPT_MODEL_CACHE"
 """The environment variable that says whether compiled models are kept: auto or off."""
@@ -88,7 +91,9 @@ class Request:
         self.read.append(files)
         facts = self._facts(files)
         if (found := self.store.get(facts)) is None:
+            _log.debug("the cache of models in %s does not have this one", self.store.folder)
             return None
+        _log.debug("the cache of models in %s has this one", self.store.folder)
 
         def compile_again() -> ModuleOp | None:
             from .compilation import compile_model

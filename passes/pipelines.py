@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -48,6 +50,8 @@ from .tir.mark_in_place import TIRMarkInPlacePass
 from .tir.split_kernels import TIRSplitKernelsPass
 from .tir.widen_f16_accumulators import TIRWidenF16AccumulatorsPass
 from .verify import VerifyPass
+
+_log = logging.getLogger(__name__)
 
 SIMPLIFY: tuple[ModulePass, ...] = (
     # A network that calls another is one program.
@@ -268,6 +272,7 @@ def apply_within(
 
     Then the passes from `nn-choose` on run as often as that takes (`memory_limit.lower_within`).
     """
+    callback = _logged(callback)
     if memory_limit is None:
         PassPipeline(tuple(passes), callback).apply(ctx, module)
         return
@@ -281,3 +286,20 @@ def apply_within(
     PassPipeline(tuple(passes[:first]), callback).apply(ctx, module)
     chosen = PassPipeline(tuple(passes[first:]), callback)
     lower_within(ctx, module, memory_limit, lambda: chosen.apply(ctx, module))
+
+
+def _logged(callback: PassPipelineCallbackType | None) -> PassPipelineCallbackType | None:
+    """Return a callback that logs the time of each pass, then calls `callback`."""
+    if not _log.isEnabledFor(logging.DEBUG):
+        return callback
+    start = time.perf_counter()
+
+    def log(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+        nonlocal start
+        if previous is not None:
+            _log.debug("pass %s: %.3f s", previous.name, time.perf_counter() - start)
+        if callback is not None:
+            callback(previous, module, following)
+        start = time.perf_counter()
+
+    return log

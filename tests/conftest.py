@@ -13,6 +13,7 @@ import pytest
 
 from clopt.backends.pyopencl_runtime import build, list_devices, target_for, workers
 from clopt.backends.pyopencl_runtime.environment import environment_of_helpers
+from clopt.tools import logs
 from support import costs, effort, process_state
 from support.tiers import Tier, tiers
 
@@ -54,6 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
     tests = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     cores = workers._cores()
     workers._cores = lambda: max(1, cores // tests)
+    # What tools print must not depend on how busy the machine is.
+    logs.PATIENCE = 3600.0
     if not config.pluginmanager.has_plugin("process-state"):
         config.pluginmanager.register(process_state, "process-state")
     config.pluginmanager.register(costs)

@@ -1,7 +1,8 @@
-"""Common parts of the command lines: errors, progress, options, files."""
+"""Common parts of the command lines: errors, options, files."""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -19,8 +20,8 @@ from ..errors import CloptError, CloptWarning
 from ..files.writing import write_atomically
 from ..messages.open_dimensions import for_options
 from ..version import VERSION
+from .logs import SetLevel, is_quiet, logs_on_stderr
 from .mistakes import suggest_options
-from .tables import terminal
 
 EXIT_USER_ERROR = 1
 
@@ -73,7 +74,7 @@ def make_parser(tool: str, purpose: str | None, examples: str, *options: Options
         epilog=example_text(examples),
         formatter_class=RawDescriptionHelpFormatter,
     )
-    for flags, settings in (*chain(*options), *version_option(tool)):
+    for flags, settings in (*chain(*options), *common_options(tool)):
         parser.add_argument(*flags, **settings)
     return suggest_options(parser)
 
@@ -83,17 +84,35 @@ def example_text(examples: str) -> str:
     return f"examples:\n{indent(examples, '  ')}"
 
 
-def version_option(tool: str) -> Options:
-    """Return the row of argparse that prints the version."""
+def common_options(tool: str) -> Options:
+    """Return the rows of argparse that every tool has."""
     return [
         (
-            ("-v", "--version"),
+            ("-v", "--verbose"),
+            {
+                "action": SetLevel,
+                "nargs": 0,
+                "const": logging.DEBUG,
+                "help": "tell of stages, passes, builds and caches, with their times (stderr)",
+            },
+        ),
+        (
+            ("-q", "--quiet"),
+            {
+                "action": SetLevel,
+                "nargs": 0,
+                "const": logging.ERROR,
+                "help": "tell of errors alone: no remarks, no progress (stderr)",
+            },
+        ),
+        (
+            ("-V", "--version"),
             {
                 "action": "version",
                 "version": f"{tool} {VERSION}",
                 "help": "print the version and leave",
             },
-        )
+        ),
     ]
 
 
@@ -124,8 +143,10 @@ class user_errors:
 
     def __init__(self, tool: str) -> None:
         self.tool = tool
+        self._logs = logs_on_stderr(tool)
 
     def __enter__(self) -> None:
+        self._logs.__enter__()
         self._show = warnings.showwarning
         warnings.showwarning = self._show_warning
 
@@ -136,6 +157,7 @@ class user_errors:
         traceback: TracebackType | None,
     ) -> None:
         warnings.showwarning = self._show
+        self._logs.__exit__(None, None, None)
         match error:
             case None | SystemExit():
                 return
@@ -164,20 +186,9 @@ def full_text(error: CloptError) -> str:
 
 
 def print_remarks(remarks: Sequence[str]) -> None:
-    """Print on stderr where the compiler departed from the options."""
-    for remark in remarks:
+    """Print on stderr where the compiler departed from the options, unless with -q."""
+    for remark in () if is_quiet() else remarks:
         print(f"remark: {remark}", file=sys.stderr)
-
-
-@contextmanager
-def progress(message: str) -> Generator[None]:
-    """Show `message` with a spinner while the body runs; nothing when stderr is not a terminal."""
-    console = terminal(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(message):
-        yield
 
 
 @contextmanager

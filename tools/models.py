@@ -23,9 +23,9 @@ from .console import (
     about,
     is_onnx,
     print_remarks,
-    progress,
     read_bytes,
 )
+from .logs import progress
 from .option_values import parse_bytes, parse_dims
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
@@ -33,6 +34,7 @@ from ..weights import Weights
 from .console import (
     MODEL_OPTIONS,
     STDIN,
+    common_options,
     example_text,
     full_text,
     gather_target,
@@ -40,7 +42,6 @@ from .console import (
     print_remarks,
     read_bytes,
     user_errors,
-    version_option,
     write_user_file,
 )
 from .expectations import Diagnostic, check
@@ -48,6 +49,7 @@ from .foreign import blame, is_ours, xdsl_switches_restored
 from .instrument import Instrument, print_times
 from .ir_diff import IRDiff
 from .ir_text import elide
+from .logs import progress
 from .mistakes import suggest_options
 from .opt_options import OPTIONS
 from .option_values import parse_bytes, parse_dims
@@ -112,7 +114,7 @@ class CloptMain(xDSLOptMain):
         arg_parser.prog, arg_parser.epilog = "clopt", example_text(EXAMPLES)
         arg_parser.formatter_class = argparse.RawDescriptionHelpFormatter
         group = arg_parser.add_argument_group("clopt", conflict_handler="resolve")
-        for flags, settings in OPTIONS + MODEL_OPTIONS + version_option("clopt"):
+        for flags, settings in OPTIONS + MODEL_OPTIONS + common_options("clopt"):
             group.add_argument(*flags, **settings)
 
     def setup_pipeline(self) -> None:
@@ -141,7 +143,8 @@ class CloptMain(xDSLOptMain):
         for piece in pieces:
             diagnostics: list[Diagnostic] = []
             try:
-                texts.append(self._compile(piece, diagnostics))
+                with self._progress(piece):
+                    texts.append(self._compile(piece, diagnostics))
             except SourceError as error:
                 diagnostics.append(
                     Diagnostic("error", error.line, error.sentence, full_text(error))
@@ -158,6 +161,12 @@ class CloptMain(xDSLOptMain):
         self._write(f"{SPLIT}\n".join(texts), bool(complaints))
         if complaints:
             sys.exit(1)
+
+    def _progress(self, piece: _Piece) -> AbstractContextManager[None]:
+        args = self.args
+        if args.print_ir_after_all or args.print_ir_after or args.diff_ir or args.explain_plan:
+            return nullcontext()  # they tell, and a spinner would break their long lines
+        return progress(f"compiling {Path(piece.source.name).name}")
 
     def _pieces(self) -> list[_Piece]:
         name = self._file or "<stdin>"

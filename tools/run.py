@@ -23,6 +23,7 @@ from .console import (
 )
 from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
 from .json_output import print_json
+from .logs import progress
 from .models import Kind, ModelSource, compile_model
 from .option_values import parse_accelerators
 from .outputs import check_output, write_outputs
@@ -71,7 +72,8 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
         )
     if source.kind is Kind.Folder:
         libraries = parse_accelerators(options.accelerator)
-        return api.load(source.name, device=options.device, accelerators=libraries)
+        with progress(f"loading {Path(source.name).name}"):
+            return api.load(source.name, device=options.device, accelerators=libraries)
     return compile_model(source, options, **_more(options))
 
 
@@ -132,7 +134,8 @@ def _time(
 ) -> dict[str, object]:
     """Time the model, print the figures and return them."""
     warm_up = WARM_UP if options.warmup is None else options.warmup
-    timing = timed(lambda: model.run(inputs), options.time or 1, options.duration or 0, warm_up)
+    with progress("timing", animated=False):
+        timing = timed(lambda: model.run(inputs), options.time or 1, options.duration or 0, warm_up)
     print_timing(console, timing)
     return timing_facts(timing)
 
@@ -148,7 +151,8 @@ def _profile(
     from ..reports.profile import trace_text
     from .profile_tables import print_profile, profile_facts
 
-    profile = model.profile(inputs, options.time or PROFILE_RUNS)
+    with progress("profiling", animated=False):
+        profile = model.profile(inputs, options.time or PROFILE_RUNS)
     if options.profile and not options.json:
         print_profile(console, profile)
     if options.trace:
@@ -172,7 +176,8 @@ def _compare(
     rows = table(*columns, title=f"against {options.compare}")
     wrong: list[str] = []
     assert not isinstance(source.content, ModuleOp)  # `load_model` refused it
-    references = run_onnxruntime(source.content, inputs)
+    with progress("running onnxruntime"):
+        references = run_onnxruntime(source.content, inputs)
     for output, ours, reference in zip(model.outputs, outputs, references, strict=True):
         allowed = options.tolerance
         if allowed is None:
@@ -219,7 +224,8 @@ def run(options: argparse.Namespace) -> None:
     if options.output:
         # Before the inference: a long run should not end in a refusal.
         check_output(Path(options.output), names)
-    outputs = model.run(inputs)
+    with progress(f"running {Path(source.name).name}"):
+        outputs = model.run(inputs)
     if model.plan_reason:
         print_remarks([f"Kernels compute everything here. {model.plan_reason}"])
     views = [f", {kind} {way}" for kind, way in model.executable.image_views.items()]

@@ -13,12 +13,14 @@ Measured with 24 register-tiled kernels on two cores:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
+from ...messages.stages import stage
 from ..kernel_source import split_kernels
 from .cache import BinaryCache
 from .compiler import binary_of, build_options, from_binary, from_source
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 _OWN_CACHE = ("Portable Computing Language",)
 _KERNEL_BY_KERNEL = ("Intel(R) OpenCL",)
+
+_log = logging.getLogger(__name__)
 
 # What our cache has for a source whose kernels the driver compiled and keeps.
 _IN_OWN_CACHE = b"launched"
@@ -62,11 +66,13 @@ def build_kernels(
     if keeps_own_binaries(device):
         key = (*facts, pocl_cache(), source)
         if cache.get(key) is not None:
+            _log.debug("%s has compiled these %d kernels before", device, len(names))
             program = from_source(context, device, source, options)
         else:
             from .first_launch import compile_by_launching  # needs xDSL
 
-            program, any_ran = compile_by_launching(context, device, source, options, launched)
+            with stage(_log, _building(len(names), device)):
+                program, any_ran = compile_by_launching(context, device, source, options, launched)
             if any_ran:
                 cache.put(key, _IN_OWN_CACHE)
                 cache.trim()
@@ -83,14 +89,22 @@ def build_kernels(
         and (program := from_binary(context, device, binary, options)) is not None
     }
     missing = {key: text for key, text in parts.items() if key not in programs}
+    if programs:
+        _log.debug("the cache of kernels has %d of %d programs", len(programs), len(parts))
     if missing:
-        for key, program in _compile(context, device, missing, options).items():
+        with stage(_log, _building(len(missing) if "" not in missing else len(names), device)):
+            compiled = _compile(context, device, missing, options)
+        for key, program in compiled.items():
             programs[key] = program
             if cache.folder is not None:
                 cache.put((*facts, parts[key]), binary_of(program, device))
         cache.trim()
     found = {name: programs[name if name in parts else ""] for name in names}
     return Build(found, from_cache=not missing)
+
+
+def _building(count: int, device: Device) -> str:
+    return f"building {count} kernel{'' if count == 1 else 's'} for {device}"
 
 
 def _compile(

@@ -7,12 +7,12 @@ ends the search, and the same command goes on where it was.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from argparse import BooleanOptionalAction, Namespace
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
-from math import ceil
 from pathlib import Path
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -28,7 +28,9 @@ from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import Model
 from ...tuning.places import database_beside
 from ...tuning.session import Budget, Outcome, Session
+from .. import logs
 from ..console import Options, gather_target, make_parser, print_remarks
+from ..logs import is_quiet, progress
 from ..option_values import parse_dims, parse_seconds
 from ..tables import cut_text, table, terminal
 from .choice_stages import ChoiceStages
@@ -166,7 +168,8 @@ def _search(
                 told, here = display.tell_choices, is_here(options)
                 budget = ChoiceStages(model, machines, journal, here, deadline, told).run(budget)
         start = time.monotonic()
-        tasks = model.tasks(journal.tuning)
+        with progress("lowering the network"):
+            tasks = model.tasks(journal.tuning)
         budget = _before_confirmation(budget, deadline, time.monotonic() - start)
         search = Session(tasks, machines, journal, budget, options.seed, display.tell)
         with _printed_when_interrupted(search), display:
@@ -178,7 +181,8 @@ def _search(
     confirmation = None
     with _printed_when_interrupted(search):
         if any(each.gains for each in outcomes) and not deadline.is_over:
-            confirmation = _confirmed(model, outcomes, journal, deadline)
+            with progress("measuring the network", animated=False):
+                confirmation = _confirmed(model, outcomes, journal, deadline)
     _print(outcomes, confirmation)
     _tell_rest(search)
     if deadline.is_over:
@@ -229,13 +233,17 @@ class _Display:
         self._start = time.monotonic()
         self._before = 0
         """Trials of the stage before."""
+        is_terminal = terminal(stderr=True).is_terminal
+        self._has_lines = not (is_terminal or is_quiet())
+        self._stage, self._due = "", math.inf
+        """What is tried now, and when a line in a pipe is due that tells of it."""
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             console=terminal(stderr=True),
-            disable=not terminal(stderr=True).is_terminal,
+            disable=not is_terminal or is_quiet(),
         )
         self._row = self._bar.add_task("the first plans", total=budget.seconds or budget.trials)
 
@@ -249,15 +257,25 @@ class _Display:
     def tell_choices(self, trials: int, what: str) -> None:
         """Show how many kernels in forms or layouts were tried."""
         self._before = trials
+        self._tell_stage(f"trying {what}")
         self._update(trials, f"{trials} {what}")
 
-    def tell(self, progress: session.Progress) -> None:
+    def tell(self, now: session.Progress) -> None:
         """Show the result of a trial."""
-        share = progress.saved / progress.total if progress.total else 0.0
+        self._tell_stage("trying plans of kernels")
+        share = now.saved / now.total if now.total else 0.0
         self._update(
-            self._before + progress.trials,
-            f"{progress.trials} plans, kernels {share:.1%} shorter; @{progress.search.task.name}",
+            self._before + now.trials,
+            f"{now.trials} plans, kernels {share:.1%} shorter; @{now.search.task.name}",
         )
+
+    def _tell_stage(self, text: str) -> None:
+        now = time.monotonic()
+        if text != self._stage:
+            self._stage, self._due = text, now + logs.PATIENCE
+        if self._has_lines and now >= self._due:
+            self._due = math.inf
+            print(f"{text} ...", file=sys.stderr, flush=True)
 
     def _update(self, trials: int, text: str) -> None:
         by_time = self._budget.seconds is not None
@@ -284,7 +302,7 @@ def _tell_rest(search: Session) -> None:
         print("No kernel is expected to gain from more plans.")
         return
     vain = sum(len(each.results) <= 1 for each in rest)
-    minutes = ceil(search.seconds_for(rest) / 60)
+    minutes = math.ceil(search.seconds_for(rest) / 60)
     print(
         f"The search has not finished {len(rest)} of {len(search.searches)} kernels; "
         f"{vain} saw only their default. The same command goes on: about {minutes} min more try "

@@ -1,0 +1,39 @@
+"""Stages of long computations, in the log: what runs now, and how long it took."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(eq=False)
+class Stage:
+    """A part of a computation; the log records of its beginning and its end have it as `stage`."""
+
+    text: str
+    is_over: bool = False
+
+
+@contextmanager
+def stage(logger: logging.Logger, text: str) -> Generator[None]:
+    """Log that the body begins, and its time when it ends."""
+    if not logger.isEnabledFor(logging.INFO):
+        yield
+        return
+    running, start = Stage(text), time.perf_counter()
+    logger.info("%s", text, extra={"stage": running})
+    try:
+        yield
+    finally:
+        running.is_over = True
+        seconds = time.perf_counter() - start
+        logger.info("%s: %.2f s", text, seconds, extra={"stage": running})
+
+
+def stage_of(record: logging.LogRecord) -> Stage | None:
+    """Return the stage that begins or ends with a record."""
+    found = vars(record).get("stage")
+    return found if isinstance(found, Stage) else None
