@@ -20,6 +20,7 @@ from ..errors import CloptError, CloptWarning
 from ..files.writing import write_atomically
 from ..messages.open_dimensions import for_options
 from ..version import VERSION
+from .completion import SHELLS, PrintCompletion
 from .logs import SetLevel, is_quiet, logs_on_stderr
 from .mistakes import suggest_options
 
@@ -74,9 +75,14 @@ def make_parser(tool: str, purpose: str | None, examples: str, *options: Options
         epilog=example_text(examples),
         formatter_class=RawDescriptionHelpFormatter,
     )
-    for flags, settings in (*chain(*options), *common_options(tool)):
-        parser.add_argument(*flags, **settings)
+    add_options(parser, *options, common_options(tool))
     return suggest_options(parser)
+
+
+def add_options(parser: ArgumentParser, *options: Options) -> None:
+    """Add rows of options to a parser."""
+    for flags, settings in chain(*options):
+        parser.add_argument(*flags, **settings)
 
 
 def example_text(examples: str) -> str:
@@ -111,6 +117,14 @@ def common_options(tool: str) -> Options:
                 "action": "version",
                 "version": f"{tool} {VERSION}",
                 "help": "print the version and leave",
+            },
+        ),
+        (
+            ("--print-completion",),
+            {
+                "action": PrintCompletion,
+                "choices": SHELLS,
+                "help": "print a script by which this shell completes the options, and leave",
             },
         ),
     ]

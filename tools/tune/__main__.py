@@ -7,6 +7,7 @@ the best plans.
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 from ...errors import CloptError
 from ...formats import FORMATS, foreign_formats
 from ...messages.sentences import did_you_mean
-from ..console import Options, make_parser, user_errors
+from ..console import Options, add_options, common_options, make_parser, user_errors
 
 SEARCH = "search"
 """The subcommand that the path of a model stands for."""
@@ -58,6 +59,8 @@ def main(args: Sequence[str] | None = None) -> None:
             command: Callable[[Sequence[str]], None]
             command = import_module(f".{words[0]}", __package__).main
             return command(words[1:])
+        if words and words[0].startswith("--print-completion"):
+            _parser_of_all().parse_args(words)
         parser = make_parser("clopt-tune", __doc__, EXAMPLES, OPTIONS)
         parser.usage = _USAGE
         parser.description = (
@@ -68,6 +71,16 @@ def main(args: Sequence[str] | None = None) -> None:
         hint = did_you_mean(words[0], COMMANDS, f"there are: {', '.join(COMMANDS)}.")
         known = " or ".join(f".{suffix}" for suffix in _suffixes())
         raise CloptError(f'"{words[0]}" is no subcommand and no {known} file; {hint}')
+
+
+def _parser_of_all() -> ArgumentParser:
+    """Return a parser of all subcommands with their options, for completion."""
+    parser = make_parser("clopt-tune", __doc__, EXAMPLES)
+    commands = parser.add_subparsers()
+    for name, purpose in COMMANDS.items():
+        options: Options = import_module(f".{name}", __package__).OPTIONS
+        add_options(commands.add_parser(name, help=purpose), options, common_options("clopt-tune"))
+    return parser
 
 
 def _names_model(words: Sequence[str]) -> bool:

@@ -111,12 +111,13 @@ OPTIONS: Options = [
             "help": "another number searches in another order (default: 0)",
         },
     ),
+    *MACHINES,
 ]
 
 
 def main(args: Sequence[str]) -> None:
     """Run the command; Ctrl-C ends the search and keeps what it found."""
-    parser = make_parser("clopt-tune search", __doc__, EXAMPLES, OPTIONS, MACHINES)
+    parser = make_parser("clopt-tune search", __doc__, EXAMPLES, OPTIONS)
     options = parser.parse_args(gather_target(args))
     check(options)
     if options.trials is not None and options.trials < 1:
