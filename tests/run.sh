@@ -88,7 +88,7 @@ install_python() {
     # PyPI's torch brings CUDA, gigabytes that nothing here uses.
     [[ $packages != *torch* ]] || .venv/bin/python -m pip install --quiet --no-deps --no-compile \
         --disable-pip-version-check --extra-index-url https://download.pytorch.org/whl/cpu \
-        torch torchvision || return 1
+        torch==2.13.0 torchvision==0.28.0 || return 1
     # Python compiles the modules that the tests import, a small part of all.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile ".[$packages]"
 }

@@ -58,8 +58,8 @@ class Form(NamedTuple):
         return self.type.element_type
 
 
-Results: TypeAlias = "SSAValue | Sequence[SSAValue | None]"
-"""One value for each result; None for one that no call may read."""
+Results: TypeAlias = "SSAValue | Sequence[SSAValue | None] | None"
+"""One value for each result; None for one that no call may read, and for no result."""
 
 Handler: TypeAlias = "Callable[[Call], Results]"
 """Imports one operator."""

@@ -17,13 +17,12 @@ from ...weights import Weights
 from ..builder import Builder, name_location, name_value
 from .call import Call, Form, FxError
 from .operators import TABLE
+from .tracing import AS_STRIDED
 
 Constants = Mapping[str, Any]
 """The tensors of torch that placeholders always hold, by the placeholders' names."""
 
 _MOST_SHOWN = 10
-
-_READS_STORAGE = "aten.as_strided.default"
 
 
 class GraphImporter:
@@ -148,7 +147,7 @@ def refused_nodes(graph: Any, constants: Constants) -> Mapping[Any, str]:
     importer.run(graph)
     refused = dict(importer.refused)
     for node in graph.graph.nodes:
-        if str(node.target) == _READS_STORAGE:
+        if str(node.target) == AS_STRIDED:
             return {n: "shares its storage with as_strided" for n in graph.graph.nodes}
         if getattr(node.target, "__name__", "") == "getitem" and node.args[0] in refused:
             refused.setdefault(node, "reads a result that stays in torch")

@@ -12,7 +12,10 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from ...errors import CloptError
+from .decompositions import decompositions
 from .operators import TABLE
+
+AS_STRIDED = "aten.as_strided.default"
 
 
 @cache
@@ -28,6 +31,25 @@ def torch_module(name: str = "") -> Any:
 
 def _without_ours(table: Mapping[Any, Any]) -> dict[Any, Any]:
     return {op: how for op, how in table.items() if str(op) not in TABLE}
+
+
+def drop_restriding(graph: Any) -> None:
+    """Remove calls of as_strided that leave each element at its place.
+
+    Decompositions of pooling append them to set the strides of dimensions of one element.
+    """
+    for node in graph.graph.nodes:
+        if str(node.target) != AS_STRIDED:
+            continue
+        before, after = node.args[0].meta["val"], node.meta["val"]
+        if _places(before) == _places(after):
+            node.replace_all_uses_with(node.args[0])
+            graph.graph.erase_node(node)
+
+
+def _places(tensor: Any) -> tuple[Any, ...]:
+    steps = [(n, step) for n, step in zip(tensor.shape, tensor.stride(), strict=True) if n != 1]
+    return tuple(tensor.shape), tensor.storage_offset(), steps
 
 
 class ExportedGraph(NamedTuple):
@@ -46,6 +68,7 @@ def export(module: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -
             table = exporter.default_decompositions()
             for op in [op for op in table if str(op) in TABLE]:
                 table.pop(op)
+            table.update(decompositions(torch_module()))
             exported = exported.run_decompositions(table)
     except Exception as error:  # torch raises anything
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
@@ -64,6 +87,7 @@ def export(module: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -
             f"The module changes {changed[0]} when it runs; call eval() on it, or use "
             'torch.compile(model, backend="clopt").'
         )
+    drop_restriding(exported.graph_module)
     return ExportedGraph(exported.graph_module, constants)
 
 
@@ -79,6 +103,7 @@ def trace(
     real = torch_module("._subclasses.fake_tensor").unset_fake_temporarily
 
     def compile_graph(aten: Any, _: Sequence[Any]) -> Callable[..., Any]:
+        drop_restriding(aten)
         with real():  # weights are real tensors, which torch refuses while it traces
             return autograd.make_boxed_func(compiler(aten))
 
@@ -87,14 +112,14 @@ def trace(
         list(arguments),
         fw_compiler=compile_graph,
         inference_compiler=compile_graph,
-        decompositions=_without_ours(table),
+        decompositions={**_without_ours(table), **decompositions(torch_module())},
     )
 
 
 _MOVES = (
     "aten.view.default aten.unsqueeze.default aten.squeeze.dims aten.expand.default "
     "aten.permute.default aten.clone.default aten._to_copy.default aten.full.default "
-    "aten.slice.Tensor aten.select.int aten.alias.default _operator.getitem"
+    "aten.slice.Tensor aten.select.int aten.alias.default"
 ).split()
 """Operators that are not worth a program of their own."""
 

@@ -187,6 +187,11 @@ _UNARY = (
     "cosh tanh asinh acosh atanh erf relu sigmoid silu mish"
 ).split()
 
+
+def _nothing(_: Call) -> None:
+    """A check of what torch knew when it traced: it has no result."""
+
+
 TABLE: Table = {
     **{f"aten.{kind}.default": unary(kind) for kind in _UNARY},
     **{
@@ -210,6 +215,7 @@ TABLE: Table = {
         )
         for form in ("Tensor", "Scalar")
     },
+    "aten._assert_tensor_metadata.default": _nothing,
     "aten._to_copy.default": same,
     "aten.alias.default": same,
     "aten.arange.start_step": _arange,

@@ -86,6 +86,39 @@ def _unbind(call: Call) -> list[SSAValue]:
     return [call.builder.reshape(piece, rest) for piece in _pieces(call, [1] * shape[axis])]
 
 
+def _slice_scatter(call: Call) -> SSAValue:
+    """Replace a slice of step 1: join what is before it, the source, and what is behind it."""
+    axis, x, source = call.axis(), call.tensor(), call.tensor("src")
+    if call["step"] not in (None, 1):
+        call.refuse(f"writes elements at a step of {call['step']}")
+    length = shape_of(x)[axis]
+    start, stop, _ = slice(call["start"], call["end"]).indices(length)
+    return _replaced(call, x, source, axis, range(start, max(start, stop)))
+
+
+def _select_scatter(call: Call) -> SSAValue:
+    axis, x, source = call.axis(), call.tensor(), call.tensor("src")
+    shape = shape_of(x)
+    index = int(call["index"]) % shape[axis]
+    row = call.builder.reshape(source, (*shape[:axis], 1, *shape[axis + 1 :]))
+    return _replaced(call, x, row, axis, range(index, index + 1))
+
+
+def _replaced(call: Call, x: SSAValue, source: SSAValue, axis: int, places: range) -> SSAValue:
+    builder, length = call.builder, shape_of(x)[axis]
+    pieces = [source] if places else []
+    if places.start > 0:
+        pieces.insert(0, builder.slice(x, axis, 0, places.start))
+    if places.stop < length:
+        pieces.append(builder.slice(x, axis, places.stop, length - places.stop))
+    return builder.concat(pieces, axis)
+
+
+def _copy(call: Call) -> SSAValue:
+    form = call.form()
+    return call.builder.expand(call.builder.cast(call.tensor("src"), form.element), form.shape)
+
+
 def pad(mode: str) -> Handler:
     """A border whose widths torch lists from the last axis on; negative ones cut."""
 
@@ -125,6 +158,7 @@ TABLE: Table = {
     "aten._unsafe_view.default": reshaped,
     "aten.cat.default": _cat,
     "aten.constant_pad_nd.default": pad("constant"),
+    "aten.copy.default": _copy,
     "aten.expand.default": _expand,
     "aten.flip.default": _flip,
     "aten.permute.default": _permute,
@@ -136,7 +170,9 @@ TABLE: Table = {
     "aten.replication_pad2d.default": pad("edge"),
     "aten.reshape.default": reshaped,
     "aten.select.int": _select,
+    "aten.select_scatter.default": _select_scatter,
     "aten.slice.Tensor": _slice,
+    "aten.slice_scatter.default": _slice_scatter,
     "aten.split.Tensor": _split,
     "aten.split_with_sizes.default": lambda call: _pieces(call, call.ints("split_sizes")),
     "aten.squeeze.default": reshaped,

@@ -100,3 +100,25 @@ def test_adaptive_pooling(torch: ModuleType, sizes: tuple[int, int]) -> None:
     pool, image = torch.nn.AdaptiveAvgPool2d(sizes), torch.randn(1, 4, 5, 6)
     (result,) = clopt.from_torch(pool, image).run([image.numpy()])
     np.testing.assert_allclose(result, pool(image).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_writes_into_parts_of_a_tensor(torch: ModuleType) -> None:
+    class Written(torch.nn.Module):
+        def forward(self, x):
+            y = x * 2
+            y[1:3, 2:] = x[:2, :4]
+            y[:, -1] = 7
+            y[3] += 1
+            return y
+
+    x = torch.randn(4, 6)
+    (result,) = clopt.from_torch(Written(), x).run([x.numpy()])
+    np.testing.assert_array_equal(result, Written()(x).numpy())
+
+
+def test_a_mean_in_another_order_of_axes(torch: ModuleType) -> None:
+    """Its decomposition sets the strides of the result by as_strided."""
+    pool = torch.nn.AdaptiveAvgPool2d(1)
+    x = torch.randn(2, 5, 5, 3).permute(0, 3, 1, 2)
+    (result,) = clopt.from_torch(pool, x).run([x.numpy()])
+    np.testing.assert_allclose(result, pool(x).numpy(), rtol=1e-6)
