@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..backends import graph_files, saved_model
 from ..backends.host_c import check_model_name, model_name, package_text
+from ..compiled_model import CompiledModel
 from ..dialects.cl import target_of
 from ..errors import CloptError
 from ..files.folders import add_written
 from ..messages.printable import printable
 from ..options import Quantization
+from ..tensor_info import TensorInfo
 from .console import (
     Options,
     about,
@@ -23,8 +27,9 @@ from .console import (
     write_user_file,
     writing,
 )
+from .json_output import VERSION, json_option, print_json
 from .memory_report.files import check_path, write_report
-from .memory_report.summary import memory_table
+from .memory_report.summary import memory_table, summary
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .quantization_table import quantization_table
 from .tables import table, terminal
@@ -115,6 +120,7 @@ OPTIONS: Options = [
             "help": "list the model's memory on the device and draw the plan: .svg, .png or .html",
         },
     ),
+    json_option("inputs and outputs, and what --memory-report and --quantize-report tell,"),
 ]
 
 
@@ -152,11 +158,12 @@ def run(options: argparse.Namespace) -> None:
             model.save(folder)
         else:
             model.save_c(folder, name)
-    rows = table("", "name", "type", title=f"{folder} ({time.perf_counter() - start:.1f} s)")
+    seconds = time.perf_counter() - start
+    rows = table("", "name", "type", title=f"{folder} ({seconds:.1f} s)")
     for kind, tensors in (("input", model.inputs), ("output", model.outputs)):
         for tensor in tensors:
             rows.add_row(kind, printable(tensor.name), tensor.form)
-    console = terminal()
+    console = terminal(stderr=options.json)
     console.print(rows)
     if model.quantization is not None:
         console.print(quantization_table(model.quantization))
@@ -167,6 +174,38 @@ def run(options: argparse.Namespace) -> None:
         title = f"{source.stem} for {target_of(model.module).name}"
         write_report(model.memory, title, options.memory_report)
         _note_report(options, options.memory_report)
+    if options.json:
+        print_json(_facts(options, source, model, seconds))
+
+
+def _facts(
+    options: argparse.Namespace, source: ModelSource, model: CompiledModel, seconds: float
+) -> dict[str, Any]:
+    """Return what `--json` prints."""
+    facts: dict[str, Any] = {
+        "version": VERSION,
+        "model": source.name,
+        "folder": options.output,
+        "seconds": seconds,
+        "inputs": [_tensor(each) for each in model.inputs],
+        "outputs": [_tensor(each) for each in model.outputs],
+        "remarks": list(model.remarks),
+    }
+    if model.quantization is not None:
+        facts["quantization"] = json.loads(model.quantization.to_json())
+    if options.memory_report:
+        lines = summary(model.memory)
+        facts["memory"] = [{"what": line.what, "bytes": line.bytes} for line in lines]
+    return facts
+
+
+def _tensor(tensor: TensorInfo) -> dict[str, Any]:
+    return {
+        "name": tensor.name,
+        "shape": list(tensor.shape),
+        "type": tensor.dtype.name,
+        "image": tensor.image and list(tensor.image),
+    }
 
 
 def _quantization(options: argparse.Namespace) -> Quantization | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -20,7 +19,7 @@ from ..frontends.onnx.values import ModelWithValues, NodeValue
 from ..messages.printable import printable
 from ..tuning.places import database_beside
 from .inputs import Array
-from .json_output import print_json
+from .json_output import print_json, without_infinities
 from .models import ModelSource, compile_model
 from .reference import difference, run_onnxruntime, tolerance
 from .tables import table
@@ -160,7 +159,7 @@ def debug_accuracy(
         value, run = found
         facts = _facts(value, run, references, allowed[value.name])
         if options.json:
-            print_json({"model": source.name, "right": False, **_as_json(facts)})
+            print_json({"model": source.name, "right": False, **without_infinities(facts)})
         else:
             _print_errors(console, values, value, run, references)
         raise CloptError(_sentence(source, value, facts))
@@ -198,17 +197,6 @@ def _facts(
             "reference": reference[worst].item(),
         }
     return facts
-
-
-def _as_json(value: Any) -> Any:
-    """Return facts with None for infinities and NaN, which JSON lacks."""
-    match value:
-        case dict():
-            return {key: _as_json(each) for key, each in cast("dict[str, Any]", value).items()}
-        case float() if not math.isfinite(value):
-            return None
-        case _:
-            return value
 
 
 def _worst(ours: Array, reference: Array) -> tuple[np.intp, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from typing import Any, cast
 
 from .console import Option
 
@@ -10,6 +12,24 @@ from .console import Option
 def json_option(what: str) -> Option:
     """The row of argparse of a tool that prints `what` as JSON."""
     return ("--json",), {"action": "store_true", "help": f"print {what} as JSON, for programs"}
+
+
+def without_infinities(value: Any) -> Any:
+    """Return objects and lists with None for infinities and NaN, which JSON lacks."""
+    match value:
+        case dict():
+            pairs = cast("dict[str, Any]", value).items()
+            return {key: without_infinities(each) for key, each in pairs}
+        case list():
+            return [without_infinities(each) for each in cast("list[Any]", value)]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
+
+
+VERSION = 1
+"""The `version` of the documents that have one. Readers ignore fields that they do not know."""
 
 
 def print_json(value: object) -> None:

@@ -22,7 +22,7 @@ from .console import (
     write_user_file,
 )
 from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
-from .json_output import print_json
+from .json_output import print_json, without_infinities
 from .logs import progress
 from .models import Kind, ModelSource, compile_model
 from .option_values import parse_accelerators
@@ -167,7 +167,8 @@ def _compare(
     model: api.CompiledModel,
     inputs: dict[str, Array],
     outputs: Sequence[Array],
-) -> None:
+) -> tuple[dict[str, object], str | None]:
+    """Print how far the outputs are from the other engine's; return that, and what is wrong."""
     from xdsl.dialects.builtin import ModuleOp
 
     from .reference import difference, run_onnxruntime, tolerance
@@ -175,6 +176,7 @@ def _compare(
     columns = ("output", "largest error", "relative error", "allowed")
     rows = table(*columns, title=f"against {options.compare}")
     wrong: list[str] = []
+    facts: list[dict[str, object]] = []
     assert not isinstance(source.content, ModuleOp)  # `load_model` refused it
     with progress("running onnxruntime"):
         references = run_onnxruntime(source.content, inputs)
@@ -184,6 +186,8 @@ def _compare(
             allowed = tolerance(output.dtype, model.module)
         absolute, relative = difference(ours, reference)
         rows.add_row(printable(output.name), f"{absolute:.3g}", f"{relative:.3g}", f"{allowed:g}")
+        errors = {"largest_error": absolute, "relative_error": relative, "allowed": allowed}
+        facts.append({"output": output.name, **errors})
         if relative > allowed:
             wrong.append(f"{output.name} by {relative:.3g}, more than {allowed:g}")
     console.print(rows)
@@ -195,11 +199,12 @@ def _compare(
             if count
         ]
     )
-    if wrong:
-        raise CloptError(
-            f"{source.name} differs from {options.compare}: {'; '.join(wrong)} of the largest "
-            "value (--tolerance)."
-        )
+    sentence = (
+        f"{source.name} differs from {options.compare}: {'; '.join(wrong)} of the largest value "
+        "(--tolerance)."
+    )
+    compared = {"right": not wrong, "outputs": without_infinities(facts)}
+    return {"comparison": {"with": options.compare, **compared}}, sentence if wrong else None
 
 
 def run(options: argparse.Namespace) -> None:
@@ -248,10 +253,14 @@ def run(options: argparse.Namespace) -> None:
         figures |= _time(console, options, model, inputs)
     if options.profile or options.trace:
         figures |= _profile(console, options, source, model, inputs)
+    wrong: str | None = None
+    if options.compare:
+        compared, wrong = _compare(console, options, source, model, inputs, outputs)
+        figures |= compared
     if options.json:
         print_json({"device": model.device_name, **figures})
-    if options.compare:
-        _compare(console, options, source, model, inputs, outputs)
+    if wrong is not None:
+        raise CloptError(wrong)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -140,7 +140,8 @@ OPTIONS: Options = [
         },
     ),
     json_option(
-        "the result of --time, --profile, --list-devices, --check, --debug-accuracy or --nan"
+        "the result of --time, --profile, --compare, --list-devices, --check, --debug-accuracy or "
+        "--nan"
     ),
     (("--list-devices",), {"action": "store_true", "help": "list the OpenCL devices and leave"}),
     (
@@ -166,7 +167,8 @@ def parse(args: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(gather_target(args))
     if options.model is None and not (options.list_devices or options.calibrate):
         parser.error("name a model")
-    results = ("time", "duration", "profile", "list_devices", "check", "debug_accuracy", "nan")
+    measured = ("time", "duration", "profile", "compare")
+    results = (*measured, "list_devices", "check", "debug_accuracy", "nan")
     if options.json and not any(vars(options)[name] for name in results):
         flags = [f"--{name.replace('_', '-')}" for name in results]
         parser.error(f"--json goes with {', '.join(flags[:-1])} or {flags[-1]}")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from onnx import helper
 
 import clopt
-from clopt.tools import run
+from clopt.tools import compile, reference, run
 
 
 @pytest.mark.parametrize(("words", "runs"), [((), 3), (("--warmup", "0"), 0), (("--warmup=5",), 5)])
@@ -69,6 +71,22 @@ def test_times_and_profile_are_one_document(model: Path, capsys):
     assert told["kernels"]
 
 
+@pytest.mark.parametrize("wrong", [0.0, 1.0, np.nan])
+def test_a_comparison_as_json(wrong: float, model: Path, capsys, monkeypatch: pytest.MonkeyPatch):
+    infer = reference.run_onnxruntime
+    monkeypatch.setattr(
+        reference, "run_onnxruntime", lambda *given: [each + wrong for each in infer(*given)]
+    )
+    words = [str(model), "--compare", "onnxruntime", "--tolerance", "0.125", "--json"]
+    with nullcontext() if wrong == 0 else pytest.raises(SystemExit):
+        run.main(words)
+    told = json.loads(capsys.readouterr().out)["comparison"]
+    (output,) = told.pop("outputs")
+    assert told == {"with": "onnxruntime", "right": wrong == 0}
+    assert (output["output"], output["allowed"]) == ("y", 0.125)
+    assert output["largest_error"] == (None if np.isnan(wrong) else pytest.approx(wrong, abs=1e-5))
+
+
 def test_check_lists_every_node_that_is_not_supported(
     model: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
 ):
@@ -100,9 +118,22 @@ def test_check_lists_every_node_that_is_not_supported(
     assert "node 'det_b' (Det): the operator Det is not supported." in told["reason"]
 
 
+def test_a_compilation_as_json(model: Path, tmp_path: Path, capsys):
+    memory = tmp_path / "memory.html"
+    words = ["--target", "generic", "--json", "--memory-report", str(memory)]
+    compile.main([str(model), "-o", str(tmp_path / "out"), *words])
+    told = json.loads(capsys.readouterr().out)
+    x = {"name": "x", "shape": [2, 3], "type": "float32", "image": None}
+    assert (told["version"], told["model"]) == (1, str(model))
+    assert told["inputs"] == [x]
+    assert told["outputs"] == [x | {"name": "y"}]
+    assert {"what": "inputs", "bytes": 24} in told["memory"]
+    assert told["folder"] == str(tmp_path / "out")
+
+
 def test_json_needs_a_result_to_print(model: Path, capsys):
     for words, said in {
-        ("--json",): "--json goes with --time, --duration, --profile, --list-devices, --check",
+        ("--json",): "--json goes with --time, --duration, --profile, --compare, --list-devices",
         ("--json", "--profile", "--print"): "--json and --print both write to stdout",
     }.items():
         with pytest.raises(SystemExit) as leaving:

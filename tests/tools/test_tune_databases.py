@@ -100,6 +100,18 @@ def test_diff(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path
     assert row[-4:] == ["3", "9", "3.00", "another"]
 
 
+def test_diff_as_json(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
+    (empty := tmp_path / "empty.jsonl").touch()
+    main(["diff", str(empty), str(database), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["version"] == 1
+    for each in told["differences"]:
+        assert each["before"] is None
+        assert each["after"]["microseconds"] > 0
+    known = records.read([database]).records
+    assert {each["kernel"] for each in told["differences"]} == {each.kernel for each in known}
+
+
 def test_prune(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
     records.append(database, [record(BEST.plan, 4.0, when="2025-01-01T00:00:00Z")])
     assert shown(capsys, "prune", database) == f"{database}: 3 of 4 records\n"

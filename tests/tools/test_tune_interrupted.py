@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -186,3 +187,22 @@ def test_a_process_that_ends_keeps_what_was_tried(
     steady = Steady(tmp_path / "journal")
     monkeypatch.setattr(machines, "OpenCLInstrument", lambda words: steady)
     goes_on(tmp_path)
+
+
+def test_json_is_all_on_stdout(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setattr(search, "machines_of", lambda options: Threads(tmp_path))
+    main([*words(tmp_path), "--json"])
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    database = tmp_path / "add.tuning.jsonl"
+    assert (told["version"], told["database"]) == (1, str(database))
+    (kernel,) = told["kernels"]
+    known = TuningDatabase.read(database).records
+    assert kernel["plans"] == sum(each.kernel == kernel["kernel"] for each in known) > 1
+    assert 0 < kernel["best_microseconds"] <= kernel["default_microseconds"]
+    assert "The database is " in printed.err

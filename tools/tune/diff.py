@@ -9,6 +9,7 @@ from ...messages.printable import printable
 from ...tuning import records
 from ...tuning.summaries import Difference, differences
 from ..console import Options, make_parser, print_remarks
+from ..json_output import VERSION, json_option, print_json
 from ..tables import cut_text, table, terminal
 from .cells import microseconds
 
@@ -19,6 +20,7 @@ clopt-tune diff before.jsonl after.jsonl
 OPTIONS: Options = [
     (("before",), {"type": Path, "help": "a tuning database"}),
     (("after",), {"type": Path, "help": "the one to compare with it"}),
+    json_option("the differences"),
 ]
 
 
@@ -28,6 +30,9 @@ def main(args: Sequence[str]) -> None:
     before, after = (records.read([path]) for path in (options.before, options.after))
     print_remarks([*before.remarks, *after.remarks])
     found = differences(before.records, after.records)
+    if options.json:
+        facts = [_facts(each) for each in found]
+        return print_json({"version": VERSION, "differences": facts})
     if not found:
         terminal().print("no difference beyond the noise")
         return
@@ -43,6 +48,22 @@ def main(args: Sequence[str]) -> None:
             *_change(difference),
         )
     terminal().print(rows)
+
+
+_OF_KERNEL = ("target", "device", "driver", "kernel", "nodes")
+_OF_PLAN = ("tried", "microseconds", "noise")
+
+
+def _facts(difference: Difference) -> dict[str, object]:
+    """Return a row for JSON, without rounding; None for a side without a plan."""
+    sides = {"before": difference.before, "after": difference.after}
+    return {
+        **{name: getattr(difference.any, name) for name in _OF_KERNEL},
+        **{
+            side: record and {name: getattr(record, name) for name in _OF_PLAN}
+            for side, record in sides.items()
+        },
+    }
 
 
 def _change(difference: Difference) -> tuple[str, str]:

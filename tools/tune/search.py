@@ -12,8 +12,9 @@ import sys
 import time
 from argparse import BooleanOptionalAction, Namespace
 from collections.abc import Generator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -30,6 +31,7 @@ from ...tuning.places import database_beside
 from ...tuning.session import Budget, Outcome, Session
 from .. import logs
 from ..console import Options, gather_target, make_parser, print_remarks
+from ..json_output import VERSION, json_option, print_json
 from ..logs import is_quiet, progress
 from ..option_values import parse_dims, parse_seconds
 from ..tables import cut_text, table, terminal
@@ -112,6 +114,7 @@ OPTIONS: Options = [
         },
     ),
     *MACHINES,
+    json_option("the kernels with their plans and the times of the network"),
 ]
 
 
@@ -135,12 +138,15 @@ def main(args: Sequence[str]) -> None:
         options.precision,
     )
     deadline = Deadline.after(budget.seconds)
-    with _told_when_interrupted(path), deadline.enforced():
-        _search(options, model, budget, deadline, path)
-    if not path.exists():
-        return
-    found = "clopt finds it there" if path == beside else f"clopt takes it with --tuning {path}"
-    print(f"The database is {path}; {found}.")
+    facts: dict[str, Any] = {"version": VERSION, "database": str(path), "kernels": []}
+    with redirect_stdout(sys.stderr) if options.json else nullcontext():
+        with _told_when_interrupted(path), deadline.enforced():
+            _search(options, model, budget, deadline, path, facts)
+        found = "clopt finds it there" if path == beside else f"clopt takes it with --tuning {path}"
+        if path.exists():
+            print(f"The database is {path}; {found}.")
+    if options.json:
+        print_json(facts)
 
 
 @contextmanager
@@ -158,9 +164,17 @@ def _told_when_interrupted(path: Path) -> Generator[None]:
 
 
 def _search(
-    options: Namespace, model: Model, budget: Budget, deadline: Deadline, path: Path
+    options: Namespace,
+    model: Model,
+    budget: Budget,
+    deadline: Deadline,
+    path: Path,
+    facts: dict[str, Any],
 ) -> None:
-    """Search, compare the network with its default plans where it runs here, and print."""
+    """Search, compare the network with its default plans where it runs here, and print.
+
+    `facts` gets what `--json` prints.
+    """
     display = _Display(budget)
     with closing(machines_of(options)) as machines:
         journal = DatabaseJournal(path, machines.device)
@@ -175,6 +189,7 @@ def _search(
         search = Session(tasks, machines, journal, budget, options.seed, display.tell)
         with _printed_when_interrupted(search), display:
             outcomes = search.run()
+    facts["kernels"] = [_facts(each) for each in outcomes if each.task.launches]
     if not is_here(options):
         _print(outcomes, None)
         _tell_rest(search)
@@ -184,6 +199,10 @@ def _search(
         if any(each.gains for each in outcomes) and not deadline.is_over:
             with progress("measuring the network", animated=False):
                 confirmation = _confirmed(model, outcomes, journal, deadline)
+    if confirmation is not None:
+        before, after = confirmation.before.median, confirmation.after.median
+        facts["network"] = {"default_microseconds": before, "best_microseconds": after}
+        facts["refuted"] = [each.kernel for each in confirmation.refuted]
     _print(outcomes, confirmation)
     _tell_rest(search)
     if deadline.is_over:
@@ -317,6 +336,22 @@ _NO_GAIN = {
     "network": "a plan is faster alone, but the network as a whole is not, so the default stays.",
 }
 """The words of the column `gain`, and their meanings."""
+
+
+def _facts(outcome: Outcome) -> dict[str, Any]:
+    """Return a row of the table for JSON, without rounding."""
+    task = outcome.task
+    return {
+        "kernel": task.kernel,
+        "name": task.name,
+        "nodes": task.nodes,
+        "launches": task.launches,
+        "plans": outcome.plans,
+        "default_microseconds": outcome.default.microseconds,
+        "best_microseconds": outcome.best.microseconds,
+        "gains": outcome.gains,
+        "rule": outcome.best.plan.rule,
+    }
 
 
 def _print(outcomes: Sequence[Outcome], confirmation: Confirmation | None) -> None:
