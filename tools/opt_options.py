@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .console import MEMORY_LIMIT, Options
+from .json_output import json_option
 
 
 def _names(text: str) -> list[str]:
@@ -23,6 +24,7 @@ OPTIONS: Options = [
         ("--list-passes",),
         {"action": "store_true", "help": "list the passes and pipelines and leave"},
     ),
+    json_option("the result of --list-passes"),
     (
         ("--weights",),
         {"metavar": "FILE", "help": "safetensors file with the arrays that the input names"},

@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..errors import CloptError
 from ..messages.sentences import did_you_mean
+from .json_output import VERSION, print_json
 from .tables import table, terminal
 
 PassFactories = Mapping[str, Callable[[], type[ModulePass]]]
@@ -43,16 +44,22 @@ def _expand(spec: ArgSpec, available: PassFactories) -> Iterable[ModulePass]:
     raise CloptError(f"-p: there is no pass or pipeline called {spec.name}; {hint}")
 
 
-def print_passes(passes: PassFactories) -> None:
+def print_passes(passes: PassFactories, is_json: bool) -> None:
     """Print tables of the named pipelines and of `passes`, each with its first sentence."""
     from ..passes.pipelines import PIPELINES
 
+    pipelines = {name: [str(each) for each in members] for name, members in PIPELINES.items()}
+    sentences = {
+        name: (inspect.getdoc(load()) or "").split("\n\n")[0] for name, load in passes.items()
+    }
+    if is_json:
+        return print_json({"version": VERSION, "pipelines": pipelines, "passes": sentences})
     console = terminal()
     rows = table("pipeline", "passes")
-    for name, members in PIPELINES.items():
-        rows.add_row(name, ", ".join(str(p) for p in members))
+    for name, members in pipelines.items():
+        rows.add_row(name, ", ".join(members))
     console.print(rows)
     rows = table("pass", "what it does")
-    for name, load in passes.items():
-        rows.add_row(name, (inspect.getdoc(load()) or "").split("\n\n")[0])
+    for name, sentence in sentences.items():
+        rows.add_row(name, sentence)
     console.print(rows)

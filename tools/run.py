@@ -47,7 +47,8 @@ def _list_devices(console: Console, is_json: bool) -> None:
 
 
 def _calibrate(console: Console, device: str | None) -> None:
-    file = api.calibrate(device)
+    with progress("calibrating", animated=False):
+        file = api.calibrate(device)
     console.print(file.read_text(encoding="utf-8"), end="", highlight=False)
     console.print(f"kept in {file}", soft_wrap=True, highlight=False)
 

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -77,6 +78,15 @@ def test_quiet_has_errors_alone(tmp_path: Path, capsys, monkeypatch: pytest.Monk
         with pytest.raises(SystemExit):
             run.main([str(path), *words])
         assert capsys.readouterr().err == f"{remarks}clopt-run: {path}: An error.\n"
+
+
+@pytest.mark.parametrize(("level", "told"), [(logging.INFO, True), (logging.ERROR, False)])
+def test_a_quiet_reduction(level: int, told: bool, tmp_path: Path, capsys):
+    keep = reduce._Keeper(tmp_path / "small.mlir", lambda content: f"{len(content)} bytes")
+    with user_errors("tool"):
+        LOGGER.setLevel(level)
+        keep(SimpleNamespace(best=b"abc", trials=3))
+    assert capsys.readouterr().err == ("after 3 runs of the command: 3 bytes\n" if told else "")
 
 
 def test_the_library_logs_and_prints_nothing(model: Path, capfd, caplog: pytest.LogCaptureFixture):

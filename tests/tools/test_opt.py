@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -239,3 +240,15 @@ def test_explanation_needs_plans(good: Path, capsys):
     assert said == "--explain-plan: tir-choose-plan is not in the pipeline."
     said = sentence(capsys, good, "-p", "simplify", "--plans", "net.plans")
     assert said == "--plans: tir-choose-plan is not in the pipeline."
+
+
+def test_the_passes_as_json(capsys: pytest.CaptureFixture[str]):
+    main(["--list-passes", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["version"] == 1
+    assert told["passes"].keys() >= {"nn-fuse", "tir-choose-plan"}
+    assert "nn-fuse" in told["pipelines"]["fuse"]
+    assert all(told["passes"].values())
+    with pytest.raises(SystemExit):
+        main(["--json", "absent.mlir"])
+    assert "--json goes with --list-passes" in capsys.readouterr().err

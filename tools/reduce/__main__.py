@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...errors import CloptError
 from ..console import Options, make_parser, read_bytes, user_errors, write_user_file
+from ..logs import is_quiet
 from ..tables import terminal
 from .mlir_module import describe_mlir, reduce_mlir
 from .onnx_model import describe_onnx, reduce_onnx
@@ -61,7 +62,7 @@ class _Keeper:
     def __call__(self, judge: Judge) -> None:
         write_user_file(self._output, judge.best)
         told = self._describe(judge.best)
-        if told != self._told:
+        if told != self._told and not is_quiet():
             print(f"after {judge.trials} runs of the command: {told}", file=sys.stderr)
             self._told = told
 

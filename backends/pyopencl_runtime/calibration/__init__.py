@@ -6,6 +6,7 @@ its family and those that it reports.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from ....dialects.cl.target import Fact, Target
 from ....errors import CloptError, warn
 from ....files.caches import is_private, make_private
 from ....files.writing import write_atomically
+from ....messages.stages import stage
 from ...targets import load_target
 from .. import system
 from ..devices import AVX512_REGISTERS, Device, target_for
@@ -27,6 +29,8 @@ from .dots import dot_product_of
 from .figures import Figure, figures_of
 from .kept import kept_file, text_of
 from .readings import Built, Kernels, read
+
+_log = logging.getLogger(__name__)
 
 CHOICE = "CLOPT_CALIBRATION"
 """The environment variable that says whether live CPUs have measured facts: auto or off."""
@@ -130,8 +134,9 @@ def calibrate(device: Device) -> Path:
 def _measure(device: Device, unmeasured: Target, file: Path, trials: _Trials) -> None:
     """Measure the device and keep its facts; CloptError where one or the other does not work."""
     try:
-        built, form = trials.wait()
-        figures = _figures_of_system() | figures_of(read(built), unmeasured)
+        with stage(_log, f"measuring {device.name}"):
+            built, form = trials.wait()
+            figures = _figures_of_system() | figures_of(read(built), unmeasured)
     except (cl.Error, TimeoutError) as error:
         reason = str(error) or f"no answer in {_MOST_SECONDS} s"
         raise CloptError(f"{device} does not run the kernels that measure it: {reason}.") from error
