@@ -124,7 +124,7 @@ class Graph:
 
 
 class Variant:
-    """A graph compiled for some weights, and the versions of these."""
+    """A graph compiled for some weights, which remembers their versions."""
 
     def __init__(self, run: Callable[..., Any], fixed: Mapping[int, Any]):
         self.run = run
@@ -132,7 +132,7 @@ class Variant:
         self._fixed = [(i, tensor, _version(tensor)) for i, tensor in fixed.items()]
 
     def changed(self, inputs: Sequence[Any]) -> list[int]:
-        """The positions of weights that were written since."""
+        """Return the positions of weights that were written since."""
         return [i for i, tensor, version in self._fixed if _version(tensor) != version]
 
 

@@ -49,12 +49,12 @@ class Form(NamedTuple):
 
     @property
     def type(self) -> TensorType:
-        """The type of nn."""
+        """Return the type of nn."""
         return array_type(np.broadcast_to(np.zeros((), self.dtype), self.shape))
 
     @property
     def element(self) -> Attribute:
-        """The element type of nn."""
+        """Return the element type of nn."""
         return self.type.element_type
 
 
@@ -88,26 +88,26 @@ class Call:
         raise FxError(reason)
 
     def __getitem__(self, name: str) -> Any:
-        """An argument as torch has it; None where the operator has no such argument."""
+        """Return an argument as torch has it; None where the operator has no such argument."""
         return self._arguments.get(name)
 
     def tensor(self, name: str = "self") -> SSAValue:
-        """An argument that is a tensor."""
+        """Return an argument that must be a tensor."""
         value = as_value(self[name])
         if value is None:
             self.refuse(f"needs a tensor as its argument '{name}'")
         return value
 
     def optional(self, name: str) -> SSAValue | None:
-        """An argument that may be None."""
+        """Return an argument that is a tensor or None."""
         return None if self[name] is None else self.tensor(name)
 
     def tensors(self, name: str = "tensors") -> Sequence[SSAValue]:
-        """An argument that is a list of tensors."""
+        """Return an argument that is a list of tensors."""
         return cast("Sequence[SSAValue]", self[name])
 
     def ints(self, name: str, count: int | None = None) -> tuple[int, ...]:
-        """A list of integers; with `count`, a single one stands for that many."""
+        """Return a list of integers; with `count`, a single one stands for that many."""
         given = self[name]
         if given is None:
             given = ()
@@ -117,7 +117,7 @@ class Call:
         return values * count if count is not None and len(values) == 1 else values
 
     def number(self, name: str, default: float = 0.0) -> float:
-        """A number; the default stands for an absent one."""
+        """Return a number; the default stands for an absent one."""
         given = self[name]
         if given is None:
             return default
@@ -131,25 +131,25 @@ class Call:
         return given
 
     def axis(self, name: str = "dim", of: SSAValue | None = None) -> int:
-        """An axis of the first tensor, counted from the front."""
+        """Return an axis of the first tensor, counted from the front."""
         rank = len(shape_of(self.tensor() if of is None else of))
         return int(self[name] or 0) % max(rank, 1)
 
     def axes(self, name: str = "dim") -> tuple[int, ...]:
-        """Axes of the first tensor, all of them where none is named."""
+        """Return axes of the first tensor: all of them if the call names none."""
         rank = len(shape_of(self.tensor()))
         named = tuple(axis % max(rank, 1) for axis in self.ints(name))
         return named or tuple(range(rank))
 
     def form(self, index: int = 0) -> Form:
-        """The form of a result."""
+        """Return the form of a result."""
         form = self._results[index] if index < len(self._results) else None
         if form is None:
             self.refuse("has a result that is not a tensor of a type that clopt imports")
         return form
 
     def operand(self, name: str, element: Attribute) -> SSAValue:
-        """A tensor or a number as a tensor of an element type."""
+        """Return a tensor or a number as a tensor of an element type."""
         if (value := as_value(self[name])) is not None:
             return self.builder.cast(value, element)
         return self.builder.constant(np.array(self.number(name), numpy_dtype(element)))
@@ -165,5 +165,5 @@ def as_value(argument: Any) -> SSAValue | None:
 
 
 def element_of(value: SSAValue) -> Attribute:
-    """The element type of a tensor value."""
+    """Return the element type of a tensor."""
     return tensor_type(value).element_type

@@ -40,12 +40,14 @@ def _attention(
     linear = torch.nn.functional.linear
     batch, length, _ = query.shape
 
-    def projected(x: Any, weight: Any, bias: Any) -> Any:
-        heads = linear(x, weight, bias).view(batch, -1, num_head, embed_dim // num_head)
-        return heads.transpose(1, 2)
-
-    parts = zip((query, key, value), qkv_weight.chunk(3), qkv_bias.chunk(3), strict=True)
-    q, k, v = (projected(*part) for part in parts)
+    if query is key and key is value:  # one product, and no slices of weights at run time
+        projected = linear(query, qkv_weight, qkv_bias).chunk(3, -1)
+    else:
+        parts = zip((query, key, value), qkv_weight.chunk(3), qkv_bias.chunk(3), strict=True)
+        projected = [linear(*part) for part in parts]
+    q, k, v = (
+        x.view(batch, -1, num_head, embed_dim // num_head).transpose(1, 2) for x in projected
+    )
     scores = (q * (1 / math.sqrt(embed_dim // num_head))) @ k.transpose(-2, -1)
     if mask is not None:
         shape = (1, 1, *mask.shape) if mask_type == _OF_QUERIES else (batch, -1, 1, mask.shape[-1])

@@ -37,7 +37,7 @@ class GraphImporter:
         self._values: dict[Any, Any] = {}
 
     def run(self, graph: Any) -> Sequence[SSAValue]:
-        """The tensors that the graph returns."""
+        """Import all nodes; return the tensors that the graph returns."""
         for node in graph.graph.nodes:
             if node.op == "output":
                 returned = node.args[0]
@@ -103,7 +103,7 @@ class GraphImporter:
         return self._values[given] if isinstance(given, node_type) else given
 
     def _checked(self, node: Any, results: Any) -> Any:
-        """The results, each of the form that torch computed."""
+        """Return the results if each has the form that torch computed; refuse others."""
         value = node.meta.get("val")
         several = isinstance(value, list | tuple)
         for result, expected in zip(
@@ -127,7 +127,7 @@ def _form(value: Any) -> Form | None:
 
 
 def _stand_in(value: Any) -> Any:
-    """A value that nothing computes, for the importers of later nodes."""
+    """Return a value that no operation computes, so that later nodes can be imported."""
     if isinstance(value, list | tuple):
         return [_stand_in(each) for each in cast("Sequence[Any]", value)]
     form = _form(value)
@@ -135,7 +135,7 @@ def _stand_in(value: Any) -> Any:
 
 
 def array_of(tensor: Any) -> Array:
-    """The elements of a tensor in host memory, without a copy."""
+    """Return the elements of a tensor in host memory, without a copy."""
     _ = Form.of(tensor)
     return tensor.detach().numpy()
 
@@ -180,7 +180,7 @@ def import_fx(graph: Any, weights: Weights, constants: Constants) -> ModuleOp:
 
 
 def _listed(refused: Mapping[Any, str]) -> str:
-    """A report of the refused calls."""
+    """Return the report of the refused calls."""
     lines = [f"{node.target} ('{node.name}') {reason}." for node, reason in refused.items()]
     shown = lines[:_MOST_SHOWN]
     if len(lines) > len(shown):

@@ -73,7 +73,7 @@ def export(module: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -
     except Exception as error:  # torch raises anything
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
         raise CloptError(
-            f"torch.export cannot export this module: {reason}. "
+            f"torch.export cannot export this module: {reason}; "
             'torch.compile(model, backend="clopt") compiles what it can.'
         ) from error
     signature = exported.graph_signature

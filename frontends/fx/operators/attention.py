@@ -14,7 +14,7 @@ from ..call import Call, Results, Table
 
 
 def _attention(call: Call) -> Results:
-    """The values weighted by a softmax of the scores; without the scores' logarithms."""
+    """Weight the values by a softmax of the scores; the second result serves training alone."""
     builder = call.builder
     query, key, value = (call.tensor(name) for name in ("query", "key", "value"))
     if call.number("dropout_p"):

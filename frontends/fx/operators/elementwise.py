@@ -14,7 +14,7 @@ _SELU = (1.6732632423543772, 1.0507009873554805)
 
 
 def unary(kind: str, *params: float | str) -> Handler:
-    """An elementwise function; a parameter is a number or the name of an argument."""
+    """Import an elementwise function; a parameter is a number or the name of an argument."""
 
     def handler(call: Call) -> SSAValue:
         x = call.operand("self", call.form().element)
@@ -25,12 +25,12 @@ def unary(kind: str, *params: float | str) -> Handler:
 
 
 def test(kind: str, *params: float) -> Handler:
-    """An elementwise function whose result is a truth value."""
+    """Import an elementwise function whose result is a truth value."""
     return lambda call: call.builder.unary(kind, call.tensor(), *params)
 
 
 def binary(kind: str, of_bools: str | None = None) -> Handler:
-    """An elementwise function in the type of its result, with another name for truth values."""
+    """Import a function computed in the type of its result; `of_bools` is its name for booleans."""
 
     def handler(call: Call) -> SSAValue:
         element = call.form().element
@@ -47,14 +47,14 @@ def binary(kind: str, of_bools: str | None = None) -> Handler:
 
 
 def logical(kind: str) -> Handler:
-    """A function of truth values; other elements are true unless they are zero."""
+    """Import a function of truth values; other elements are true unless they are zero."""
     return lambda call: call.builder.binary(
         kind, call.operand("self", i1), call.operand("other", i1)
     )
 
 
 def compare(kind: str) -> Handler:
-    """A comparison in the type that both operands promote to."""
+    """Import a comparison in the type that both operands promote to."""
 
     def handler(call: Call) -> SSAValue:
         element = _promoted(call)
@@ -65,7 +65,7 @@ def compare(kind: str) -> Handler:
 
 
 def _promoted(call: Call) -> Attribute:
-    """Floats before integers before truth values, then the wider one."""
+    """Return the type to promote to: floats before integers before booleans, then the wider."""
     elements = [
         element_of(value)
         for name in ("self", "other")
@@ -101,7 +101,7 @@ def _softplus(call: Call) -> SSAValue:
 
 
 def clip(low: str, high: str) -> Handler:
-    """A clip between two numbers, each of which may be absent."""
+    """Import a clip between two numbers, each of which may be absent."""
 
     def handler(call: Call) -> SSAValue:
         x = call.operand("self", call.form().element)
@@ -112,7 +112,7 @@ def clip(low: str, high: str) -> Handler:
 
 
 def _div(call: Call) -> SSAValue:
-    """div with a rounding mode, of floats."""
+    """Divide, and round the quotients of floats."""
     mode, element = call["rounding_mode"], call.form().element
     if mode is not None and not is_float(element):
         call.refuse(f"rounds the quotients of integers by '{mode}'")
@@ -132,7 +132,7 @@ def _rsub(call: Call) -> SSAValue:
 
 
 def _pow(call: Call) -> SSAValue:
-    """Powers; a square is a product."""
+    """Raise to a power; a square is a product."""
     element = call.form().element
     a, exponent = call.operand("self", element), call["exponent"]
     if exponent == 2:
@@ -158,7 +158,7 @@ def same(call: Call) -> SSAValue:
 
 
 def filled(name: str | None = None, number: float = 0.0) -> Handler:
-    """A tensor of one number, which may be an argument."""
+    """Import a tensor of one number, which may be an argument."""
 
     def handler(call: Call) -> SSAValue:
         form = call.form()
@@ -189,7 +189,7 @@ _UNARY = (
 
 
 def _nothing(_: Call) -> None:
-    """A check of what torch knew when it traced: it has no result."""
+    """Import nothing: the call checks what torch knew when it traced, and has no result."""
 
 
 TABLE: Table = {

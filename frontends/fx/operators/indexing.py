@@ -24,7 +24,7 @@ def _gather(call: Call) -> SSAValue:
 
 
 def _index(call: Call) -> SSAValue:
-    """One tensor of indices, along one axis."""
+    """Gather by one tensor of indices, along one axis."""
     indices: Sequence[SSAValue | None] = call["indices"]
     given = [(axis, index) for axis, index in enumerate(indices) if index is not None]
     if len(given) != 1:

@@ -21,7 +21,7 @@ def _linear(call: Call) -> SSAValue:
 
 
 def added(left: str, right: str) -> Handler:
-    """beta * self + alpha * left @ right."""
+    """Import beta * self + alpha * left @ right."""
 
     def handler(call: Call) -> SSAValue:
         builder, bias = call.builder, call.tensor()

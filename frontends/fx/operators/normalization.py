@@ -14,7 +14,7 @@ from ..call import Call, Handler, Results, Table
 def _constant(
     call: Call, name: str, like: SSAValue, shape: tuple[int, ...], number: float
 ) -> SSAValue:
-    """An argument, or where it is absent a tensor of one number."""
+    """Return an argument, or if it is absent a tensor of one number."""
     given = call.optional(name)
     if given is not None:
         return given
@@ -22,7 +22,7 @@ def _constant(
 
 
 def _batch_norm(call: Call) -> Results:
-    """A normalisation by running statistics; the other results serve training alone."""
+    """Normalise by running statistics; the other results serve training alone."""
     if call["training"]:
         call.refuse("normalises by the statistics of its batch; call eval() on the model")
     x = call.tensor("input")
@@ -54,7 +54,7 @@ def _group_norm(call: Call) -> Results:
 
 
 def softmax(log: bool) -> Handler:
-    """A softmax, or its logarithm."""
+    """Import a softmax, or its logarithm."""
 
     def handler(call: Call) -> SSAValue:
         x = call.builder.cast(call.tensor(), call.form().element)

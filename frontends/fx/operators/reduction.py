@@ -11,7 +11,7 @@ from ..call import Call, Handler, Results, Table
 
 
 def reduce(kind: str) -> Handler:
-    """A reduction over some axes, or over all."""
+    """Import a reduction over some axes, or over all."""
 
     def handler(call: Call) -> SSAValue:
         x = call.operand("self", call.form().element)
@@ -21,7 +21,7 @@ def reduce(kind: str) -> Handler:
 
 
 def extreme(kind: str) -> Handler:
-    """The extreme elements of an axis, and where they are."""
+    """Import the extreme elements along an axis, and their indices."""
 
     def handler(call: Call) -> Results:
         axis, keep = call.axis(), bool(call["keepdim"])
@@ -33,7 +33,7 @@ def extreme(kind: str) -> Handler:
 
 
 def position(kind: str) -> Handler:
-    """Where the extreme element of an axis is, or that of the whole tensor."""
+    """Import the index of the extreme element along an axis, or in the whole tensor."""
 
     def handler(call: Call) -> SSAValue:
         x, axis = call.tensor(), call["dim"]

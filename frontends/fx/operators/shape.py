@@ -12,7 +12,7 @@ from ..call import Call, Handler, Table
 
 
 def reshaped(call: Call) -> SSAValue:
-    """A tensor with its elements in the shape of the result."""
+    """Reshape a tensor to the shape of the result."""
     return call.builder.reshape(call.tensor(), call.form().shape)
 
 
@@ -120,7 +120,7 @@ def _copy(call: Call) -> SSAValue:
 
 
 def pad(mode: str) -> Handler:
-    """A border whose widths torch lists from the last axis on; negative ones cut."""
+    """Import a border whose widths torch lists from the last axis on."""
 
     def handler(call: Call) -> SSAValue:
         x = call.tensor()

@@ -39,7 +39,7 @@ def _convolution(call: Call) -> SSAValue:
 
 
 def _batched(call: Call, rank: int) -> tuple[SSAValue, bool]:
-    """The input with a batch, and whether it has none in torch."""
+    """Return the input with a batch, and whether it has none in torch."""
     x = call.tensor()
     alone = len(shape_of(x)) == rank + 1
     return (call.builder.reshape(x, (1, *shape_of(x))) if alone else x), alone
@@ -50,7 +50,7 @@ def _unbatched(call: Call, y: SSAValue, alone: bool) -> SSAValue:
 
 
 def max_pool(rank: int) -> Handler:
-    """The maxima of windows; the second result is where they were, which torch always writes."""
+    """Import maxima of windows; their indices, the second result, are not computed."""
 
     def handler(call: Call) -> Results:
         x, alone = _batched(call, rank)
@@ -72,7 +72,7 @@ def max_pool(rank: int) -> Handler:
 
 
 def average_pool(rank: int) -> Handler:
-    """The means of windows."""
+    """Import means of windows."""
 
     def handler(call: Call) -> SSAValue:
         if call["divisor_override"] is not None:
@@ -96,7 +96,7 @@ def average_pool(rank: int) -> Handler:
 
 
 def adaptive_average_pool(rank: int) -> Handler:
-    """Means of as many windows as asked for, where they are of one size or the whole input."""
+    """Import means of as many windows as the call asks for."""
 
     def handler(call: Call) -> SSAValue:
         x, alone = _batched(call, rank)
@@ -149,7 +149,7 @@ def _averaged(call: Call, x: SSAValue, wanted: tuple[int, ...]) -> SSAValue:
 
 
 def resize(mode: str) -> Handler:
-    """A resize to the shape of the result."""
+    """Import a resize to the shape of the result."""
 
     def handler(call: Call) -> SSAValue:
         x, sizes = call.tensor("input"), call.form().shape

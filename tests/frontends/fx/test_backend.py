@@ -105,3 +105,15 @@ def test_views_and_mutations_of_arguments(torch: ModuleType, parts: list) -> Non
     torch.testing.assert_close(compiled(x, mine), function(x, theirs))
     torch.testing.assert_close(mine, theirs)
     assert parts
+
+
+def test_inputs_with_strides_and_results_that_stay(torch: ModuleType, parts: list) -> None:
+    network = perceptron(torch)
+    compiled = torch.compile(network, backend="clopt")
+    x = torch.randn(6, 8)[:, ::2].t()
+    first = compiled(x)
+    kept = first.clone()
+    torch.testing.assert_close(first, network(x))
+    compiled(-x)
+    torch.testing.assert_close(first, kept, rtol=0, atol=0)
+    assert parts

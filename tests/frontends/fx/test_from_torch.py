@@ -121,4 +121,4 @@ def test_a_mean_in_another_order_of_axes(torch: ModuleType) -> None:
     pool = torch.nn.AdaptiveAvgPool2d(1)
     x = torch.randn(2, 5, 5, 3).permute(0, 3, 1, 2)
     (result,) = clopt.from_torch(pool, x).run([x.numpy()])
-    np.testing.assert_allclose(result, pool(x).numpy(), rtol=1e-6)
+    np.testing.assert_allclose(result, pool(x).numpy(), rtol=1e-5, atol=1e-6)
