@@ -258,10 +258,13 @@ def find_nan(
     wrong = {name for name, array in run.arrays.items() if not _is_finite(array)} | constants
     for value in network.exposed.values:
         if value.name in wrong and wrong.isdisjoint(value.inputs):
+            if options.json:
+                facts = {"value": value.name, "node": value.node, "operator": value.op_type}
+                print_json({"model": source.name, "right": False, **facts})
             raise CloptError(_not_finite(source, value, run))
     found = sorted(wrong - constants)
     if options.json:
-        return print_json({"model": source.name, "from_constants": found, "finite": not found})
+        return print_json({"model": source.name, "right": True, "from_constants": found})
     told = (
         f"{len(found)} of {len(run.arrays)} values of {source.name} are not finite; they come from "
         "constants that are not."

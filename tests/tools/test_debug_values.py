@@ -139,7 +139,9 @@ def test_the_first_node_whose_result_is_not_finite(
     x = tmp_path / "x.npy"
     np.save(x, np.array([1, 2, -3, 0], np.float32))
     model = chain_model(tmp_path / "m.onnx", ["Neg", "Log", "Sqrt", "Relu"])
-    _, err = failing([model, "--nan", "--input", f"x={x}"], capsys)
+    out, err = failing([model, "--nan", "--json", "--input", f"x={x}"], capsys)
+    wrong = {"value": "t2", "node": "log", "operator": "Log"}
+    assert json.loads(out) == {"model": str(model), "right": False, **wrong}
     assert "the first value that is not finite is 't2' of node 'log' (Log)" in err
     assert "2 NaN and 1 infinite of 4, the first at [0]; its input 't1' is -2 to 3." in err
 
