@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import BytesIO
 from types import ModuleType
 
 import numpy as np
@@ -122,3 +123,13 @@ def test_a_mean_in_another_order_of_axes(torch: ModuleType) -> None:
     x = torch.randn(2, 5, 5, 3).permute(0, 3, 1, 2)
     (result,) = clopt.from_torch(pool, x).run([x.numpy()])
     np.testing.assert_allclose(result, pool(x).numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")  # torch deprecates the exporter that needs no onnxscript
+def test_the_kernels_are_those_of_the_same_network_from_onnx(torch: ModuleType) -> None:
+    network, image = small_network(torch), torch.randn(2, 3, 16, 16)
+    file = BytesIO()
+    torch.onnx.export(network, (image,), file, dynamo=False)
+    models = clopt.from_torch(network, image), clopt.compile(file.getvalue())
+    first, second = ([kernel.name for kernel in model.describe().kernels] for model in models)
+    assert first == second
