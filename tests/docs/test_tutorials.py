@@ -1,0 +1,23 @@
+"""Each tutorial works as it stands: its files, its commands and the output that it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support import pages
+
+TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
+
+
+@pytest.mark.parametrize("name", ["a-pass"])
+def test_a_tutorial(name: str, tmp_path: Path) -> None:
+    pages.follow(TUTORIALS / f"{name}.md", tmp_path)
+
+
+def test_a_page_that_shows_another_output_fails(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ echo right\nwrong\n```\n")
+    with pytest.raises(AssertionError, match="echo right"):
+        pages.follow(page, tmp_path)

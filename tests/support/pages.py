@@ -1,0 +1,57 @@
+"""Follow pages of the documentation, block by block, in an empty folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from support import packages, processes
+
+BLOCK = re.compile(
+    r"(?P<skip><!-- not run: .*? -->\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S
+)
+FILE = re.compile(r"(?:#|//) (\S+\.\w+)\n(.*)", re.S)
+INSTALL = "pip install -e .\n"
+
+
+def follow(page: Path, folder: Path) -> None:
+    """Write the files of a page into `folder`, run its commands and compare their output.
+
+    A block whose first line is a comment with a name is a file. Other blocks go by their kind: `sh`
+    holds commands, `console` commands with all that they print, `python` a script. The rest is only
+    shown, like blocks below a comment `<!-- not run: reason -->`. In place of `pip install -e .`
+    the metadata is written that pip would leave.
+    """
+    for match in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        kind, text = match["kind"], match["text"]
+        file = FILE.fullmatch(text)
+        if match["skip"]:
+            continue
+        if file:
+            (folder / file[1]).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file[1]).write_text(file[2], encoding="utf-8")
+        elif text == INSTALL:
+            packages.register(folder / "pyproject.toml", folder)
+        elif kind == "sh":
+            run(["bash", "-ec", text], folder)
+        elif kind == "python":
+            run([sys.executable, "-c", text], folder)
+        elif kind == "console":
+            for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.M):
+                assert run(["bash", "-ec", command], folder) == shown, command
+
+
+def run(command: list[str], folder: Path) -> str:
+    """Run a command in `folder` with its packages installed. Return what it prints."""
+    scripts = Path(sys.executable).parent
+    known = os.environ.get("PYTHONPATH", "")
+    path = os.pathsep.join([str(folder), known]).rstrip(os.pathsep)
+    env = {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": path}
+    done = processes.run(
+        command, cwd=folder, env=os.environ | env, capture_output=True, text=True, timeout=200
+    )
+    assert not done.returncode, f"{shlex.join(command)}\n{done.stdout}{done.stderr}"
+    return done.stdout
