@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .errors import CloptError
     from .offloading import has_accelerator, partition_for
     from .options import Place, Quantization
+    from .pipeline import run_pipeline
     from .torch_backend import from_torch
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "list_devices",
     "load",
     "partition_for",
+    "run_pipeline",
 ]
 
 # `import clopt` alone must stay cheap.
@@ -42,6 +44,7 @@ _HOMES = {
     "list_devices": ".backends.pyopencl_runtime.devices",
     "load": ".api",
     "partition_for": ".offloading",
+    "run_pipeline": ".pipeline",
 }
 __getattr__ = lazy_exports(__name__, _HOMES)
 

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation
 
 from .dialects.nn.weights_attr import module_weights, set_module_weights
 from .errors import CloptError
-from .universe import CLOPT_UNIVERSE, all_dialects
+from .universe import CLOPT_UNIVERSE, all_dialects, with_all_packages
 from .weights import Array, Weights
 
 if TYPE_CHECKING:
@@ -38,6 +38,16 @@ class CloptContext(Context):
         if not self._registered_dialects:
             for name, load in all_dialects().items():
                 self.register_dialect(name, load)
+
+    @classmethod
+    def with_all_packages(cls) -> CloptContext:
+        """Return a context that knows the dialects of other installed packages, too."""
+        ctx = cls()
+        known = set(ctx.registered_dialect_names)
+        for name, load in with_all_packages().all_dialects.items():
+            if name not in known:
+                ctx.register_dialect(name, load)
+        return ctx
 
     def get_optional_attr(self, name: str) -> type[Attribute] | None:
         """Return the class of an attribute; one of other compilers is kept as text.

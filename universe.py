@@ -85,6 +85,16 @@ WIDENED: dict[str, str] = {
 }
 """xDSL's dialects with more operations, for clopt's own contexts: a plug-in cannot replace one."""
 
+NAMED_PIPELINES: dict[str, str] = {
+    "clopt-fuse": "passes.named_pipelines:FusePipeline",
+    "clopt-lower": "passes.named_pipelines:LowerPipeline",
+    "clopt-memory": "passes.named_pipelines:MemoryPipeline",
+    "clopt-opencl": "passes.named_pipelines:OpenCLPipeline",
+    "clopt-schedule": "passes.named_pipelines:SchedulePipeline",
+    "clopt-simplify": "passes.named_pipelines:SimplifyPipeline",
+}
+"""The pipelines of `passes/pipelines.py`, for drivers that know only passes."""
+
 TARGETS: dict[str, str] = {
     "description": "backends.description_target:DescriptionTarget",
     "opencl-c": "backends.opencl_c.target:OpenCLCTarget",
@@ -107,6 +117,17 @@ def all_dialects() -> dict[str, Callable[[], Dialect]]:
     return ours | _factories(WIDENED) | _of_accelerators(accelerators())
 
 
+def with_all_packages() -> Universe:
+    """Return the dialects, passes and targets of clopt and of all installed packages."""
+    found = Universe.get_multiverse()
+    # Entry points exist only once clopt is installed; a bare checkout registers itself here.
+    return Universe(
+        all_dialects=found.all_dialects | CLOPT_UNIVERSE.all_dialects,
+        all_passes=found.all_passes | CLOPT_UNIVERSE.all_passes,
+        all_targets=found.all_targets | CLOPT_UNIVERSE.all_targets,
+    )
+
+
 def frontend(name: str) -> Callable[..., ModuleOp]:
     """Return the importer of a frontend, by its name."""
     return _load(FRONTENDS[name]) if name in FRONTENDS else foreign_formats()[name]
@@ -118,7 +139,7 @@ def _factories(table: dict[str, str]) -> dict[str, Callable[[], Any]]:
 
 CLOPT_UNIVERSE = Universe(
     all_dialects=dict(sorted((_factories(DIALECTS) | _of_accelerators(ACCELERATORS)).items())),
-    all_passes=_factories(PASSES),
+    all_passes=_factories(PASSES | NAMED_PIPELINES),
     all_targets=_factories(TARGETS),
 )
 """The entry point of the group `xdsl.universe`: with it, a stock `xdsl-opt` runs our passes."""

@@ -33,7 +33,7 @@ from clopt.dialects.cl import Target
 from clopt.dialects.cl.soc_names import SOC_NAMES
 from clopt.passes.pipelines import PIPELINES
 from clopt.tools.opt import main as clopt_main
-from clopt.universe import CLOPT_UNIVERSE
+from clopt.universe import CLOPT_UNIVERSE, PASSES
 
 DOCS = Path(__file__).parent
 BOTH = " 2>&1"
@@ -107,8 +107,12 @@ def passes_page() -> str:
     parts += ["| pipeline | passes |\n|---|---|"]
     for name, passes in PIPELINES.items():
         parts += [f"| `{name}` | {', '.join(f'`{p}`' for p in passes)} |"]
-    parts += ["\n## Passes\n"]
-    for name, load in CLOPT_UNIVERSE.all_passes.items():
+    parts += [
+        "\nA stock `xdsl-opt` knows them as passes, by the names `clopt-simplify` and so on.",
+        "\n## Passes\n",
+    ]
+    for name in PASSES:
+        load = CLOPT_UNIVERSE.all_passes[name]
         parts += [f"### `{name}`\n\n{summary(load())}\n"]
         options = get_pass_option_infos(load())
         rows = [f"- `{o.name.replace('_', '-')}`: {_type(o)}{_default(o)}" for o in options]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from xdsl.universe import XDSL_UNIVERSE, Universe
 
-from clopt.universe import CLOPT_UNIVERSE
+from clopt.universe import CLOPT_UNIVERSE, NAMED_PIPELINES
 from support import processes
 
 PAGE = Path(__file__).parents[1] / "docs" / "embedding.md"
@@ -50,6 +50,7 @@ def test_the_documented_command_of_a_stock_driver():
     command = [XDSL_OPT, *arguments.split()]
     done = processes.run(command, cwd=PAGE.parents[1], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert any(name in arguments for name in NAMED_PIPELINES)
     lines = [line for line in done.stdout.splitlines() if wanted in line]
     assert lines == shown.splitlines()
     assert len(lines) == 2

@@ -18,7 +18,6 @@ from typing import IO, Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.universe import Universe
 from xdsl.utils.exceptions import DiagnosticException, ShrinkException, VerifyException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
@@ -29,6 +28,7 @@ from ..errors import CloptError
 from ..formats import foreign_formats
 from ..messages.open_dimensions import for_options
 from ..messages.source import Source, SourceError, SourceModule
+from ..passes.pipeline_text import parse_passes
 from ..universe import CLOPT_UNIVERSE, frontend
 from ..weights import Weights
 from .console import (
@@ -53,7 +53,7 @@ from .logs import progress
 from .mistakes import suggest_options
 from .opt_options import OPTIONS
 from .option_values import parse_bytes, parse_dims
-from .pipeline import parse_passes, print_passes
+from .pipeline import print_passes
 
 SPLIT = "// -----"
 TEXTS = ("mlir", "linalg")
@@ -85,11 +85,7 @@ class CloptMain(xDSLOptMain):
     context: CloptContext
 
     def register_all_dialects(self) -> None:
-        self.ctx = self.context = CloptContext()
-        known = set(self.ctx.registered_dialect_names)
-        for name, make in Universe.get_multiverse().all_dialects.items():
-            if name not in known:
-                self.ctx.register_dialect(name, make)
+        self.ctx = self.context = CloptContext.with_all_packages()
 
     def register_all_frontends(self) -> None:
         super().register_all_frontends()
@@ -119,7 +115,7 @@ class CloptMain(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         self._memory_limit = parse_bytes("--memory-limit", self.args.memory_limit)
-        passes = parse_passes(self.args.passes, self.available_passes)
+        passes = parse_passes(self.args.passes, self.available_passes, "-p")
         if self.args.explain_plan:
             passes = _choosing_plans(passes, "--explain-plan", explain=True)
         if self.args.plans is not None:
