@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import nn
 from ...dialects.nn import Role
+from .program.layouts import check_plain
 from .roles import role_of
 
 _MOST_OPS = 48
@@ -80,13 +81,16 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
     """The kernels of a straight-line list of operations, in one walk.
 
     A group is merged into the group of its only consumer, so no merge can close a cycle. The
-    default policy is that of plain layouts.
+    default policy is that of plain layouts. Raises CloptError for an operation on packed tensors.
     """
     policy = policy or PLAIN
     group_of: dict[Operation, Group] = {}
     groups: dict[int, Group] = {}
     ops = list(ops)
     for op in ops:
+        if isinstance(op, nn.NNOp):
+            # A region computes on plain tensors; layouts are given to regions, not to operations.
+            check_plain(op, (*op.operands, *op.results))
         role = policy.role(op)
         if role is None or not isinstance(op, nn.NNOp):
             continue
