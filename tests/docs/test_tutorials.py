@@ -8,11 +8,13 @@ import pytest
 
 from support import pages
 
-TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
+ROOT = Path(__file__).parents[2]
+TUTORIALS = ROOT / "docs" / "tutorials"
 
 
-@pytest.mark.parametrize("name", ["a-pass"])
+@pytest.mark.parametrize("name", ["a-pass", "embed-us", "an-accelerator"])
 def test_a_tutorial(name: str, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     pages.follow(TUTORIALS / f"{name}.md", tmp_path)
 
 
