@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support import packages, processes
@@ -18,16 +18,21 @@ FILE = re.compile(r"(?:#|//) (\S+\.\w+)\n(.*)", re.S)
 INSTALL = re.compile(r"pip install -e (\S+)\n")
 
 
-def follow(page: Path, folder: Path) -> None:
+def follow(page: Path, folder: Path, replaced: Mapping[str, str] | None = None) -> None:
     """Write the files of a page into `folder`, run its commands and compare their output.
 
     A block whose first line is a comment with a name is a file. Other blocks go by their kind: `sh`
     holds commands, `console` commands with all that they print, `python` a script. The rest is only
     shown, like blocks below a comment `<!-- not run: reason -->`. In place of `pip install -e
-    PATH` the metadata is written that pip would leave.
+    PATH` the metadata is written that pip would leave. `replaced` maps texts of the page to those
+    that stand for them in a test.
     """
+    content = page.read_text(encoding="utf-8")
+    for shown, run_instead in (replaced or {}).items():
+        assert shown in content, shown
+        content = content.replace(shown, run_instead)
     paths = [folder]
-    for match in BLOCK.finditer(page.read_text(encoding="utf-8")):
+    for match in BLOCK.finditer(content):
         kind, text = match["kind"], match["text"]
         file = FILE.fullmatch(text)
         if match["skip"]:
