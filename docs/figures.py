@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,6 +47,15 @@ NETWORKS = {
 
 
 COMPARED = ("clopt-pocl", "clopt-intel", "openvino", "iree", "tinygrad-pocl")
+
+RIVALS = {
+    "onnxruntime": "onnxruntime",
+    "clopt-intel": "clopt on Intel's OpenCL",
+    "clopt-pocl": "clopt on PoCL",
+    "openvino": "OpenVINO",
+    "iree": "IREE",
+    "tinygrad-pocl": "tinygrad on PoCL",
+}
 
 
 def read(name: str) -> Any:
@@ -114,6 +123,33 @@ def compare_table() -> str:
         lines.append(f"| {NETWORKS[name]} | {reference:.1f} | {cells} |")
     means = (f"{geometric_mean(column):.2f}" for column in zip(*ratios, strict=True))
     lines.append(f"| geometric mean | | {' | '.join(means)} |")
+    return "\n".join(lines)
+
+
+def rivals_table() -> str:
+    """Speed, errors and start of each rival over all networks."""
+    rows = list(read("compare").values())
+    lines = [
+        "| | time, of onnxruntime's | largest error | first compilation, s |",
+        "|---|---|---|---|",
+    ]
+    for rival, title in RIVALS.items():
+        of_rival = [row[rival] for row in rows]
+        time = geometric_mean(row["x_ort"] for row in of_rival)
+        errors = [row["error"] for row in of_rival if "error" in row]
+        error = power(max(errors)) if errors else "the reference"
+        start = median(row["compile_s"] for row in of_rival)
+        lines.append(f"| {title} | {time:.2f} | {error} | {start:.1f} |")
+    return "\n".join(lines)
+
+
+def batch8_table() -> str:
+    """Speed over all networks on eight images at once."""
+    rows = list(read("compare_batch8").values())
+    lines = ["| | time, of onnxruntime's |", "|---|---|"]
+    for rival, title in RIVALS.items():
+        if rival in rows[0]:
+            lines.append(f"| {title} | {geometric_mean(row[rival]['x_ort'] for row in rows):.2f} |")
     return "\n".join(lines)
 
 
@@ -205,6 +241,8 @@ SOURCES: Mapping[str, Callable[[], dict[str, str]]] = {
 }
 TABLES: Mapping[str, Callable[[], str]] = {
     "compare": compare_table,
+    "rivals": rivals_table,
+    "batch8": batch8_table,
     "winograd_errors": winograd_errors_table,
 }
 

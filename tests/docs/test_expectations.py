@@ -81,6 +81,16 @@ def test_every_option_of_the_page_is_one_of_the_tool(tool: str) -> None:
     assert {command: missing(command) for command in commands if missing(command)} == {}
 
 
+def test_the_benchmarks_of_the_comparison_are_there() -> None:
+    text = (PAGE.parent / "comparison.md").read_text(encoding="utf-8")
+    commands = re.findall(r"python (benchmarks/\w+\.py)([^`\n]*)", text)
+    assert len(commands) > 7
+    for script, words in commands:
+        source = (PAGE.parents[1] / script).read_text(encoding="utf-8")
+        assert [o for o in re.findall(r"--[\w-]+", words) if f'("{o}"' not in source] == [], script
+    assert [command for command in re.findall(r"`(clopt-.+?)`", text) if missing(command)] == []
+
+
 def test_every_name_of_python_on_the_page_resolves() -> None:
     names = [span for span in SPANS if re.match(r"(clopt|model)\.(?!tuning)\w", span)]
     assert len(names) > 15
