@@ -1,8 +1,8 @@
 """Lower a module to the fastest plan whose intermediate results stay within a limit.
 
-The passes offer savings (`Thrift`): choices that take fewer bytes and more time than those that
-they made. Where the finished program is above the limit, the cheapest savings that bring each of
-its commands below are taken, and the passes run again, until nothing is above.
+Passes offer savings to a `MemoryBudget`: alternatives to their choices that take fewer bytes and
+more time. While the finished program exceeds the limit, the cheapest savings that bring each of its
+commands below the limit are taken and the passes run again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..dialects.cl.placement import Extent, extent
 from ..dialects.remarks import add_remarks
 from ..errors import CloptError
 from .locations import node_name
-from .thrift import Saving, Thrift
+from .memory_budget import MemoryBudget, Saving
 
 _MOST_NODES = 4
 """The most nodes that a sentence names."""
@@ -54,7 +54,7 @@ def lower_within(
             raise _impossible(usage, limit)
         taken = _without_spare(plans, taken, limit)
     finally:
-        ctx.thrift = None
+        ctx.budget = None
     if taken:
         add_remarks(module, [_remark(taken, limit)])
 
@@ -81,9 +81,9 @@ class _Plans:
         self.module.add_region(fresh.detach_region(0))
         # What is explained is explained of the last plan.
         del self.ctx.explanations[self.explained :]
-        self.ctx.thrift = Thrift(taken)
+        self.ctx.budget = MemoryBudget(taken)
         self.run()
-        self.offers = frozenset(self.ctx.thrift.offers.values())
+        self.offers = frozenset(self.ctx.budget.offers.values())
         programs = [op for op in self.module.ops if isinstance(op, cl.ProgramOp)]
         return max(map(_Usage, programs), key=lambda usage: usage.bytes)
 
@@ -175,7 +175,7 @@ def _more_savings(
 
 def cheapest(offers: Iterable[Saving], needed: int) -> set[Saving]:
     """Offers of `needed` bytes together, or all: those with the least time for each byte first."""
-    order = sorted(offers, key=lambda s: (s.microseconds / s.bytes, s.means.name, s.node))
+    order = sorted(offers, key=lambda s: (s.microseconds / s.bytes, s.kind.name, s.node))
     found: list[Saving] = []
     for saving in order:
         if sum(s.bytes for s in found) < needed:
@@ -199,7 +199,7 @@ def _without_spare(plans: _Plans, taken: frozenset[Saving], limit: int) -> froze
 
 
 def _by_time(savings: Iterable[Saving]) -> list[Saving]:
-    return sorted(savings, key=lambda s: (-s.microseconds, s.means.name, s.node))
+    return sorted(savings, key=lambda s: (-s.microseconds, s.kind.name, s.node))
 
 
 def _impossible(usage: _Usage, limit: int) -> CloptError:
@@ -215,7 +215,7 @@ def _impossible(usage: _Usage, limit: int) -> CloptError:
 
 def _remark(taken: frozenset[Saving], limit: int) -> str:
     """What a plan gives for its memory."""
-    names = [f"{saving.node} ({saving.means.value})" for saving in _by_time(taken)]
+    names = [f"{saving.node} ({saving.kind.value})" for saving in _by_time(taken)]
     shown = ", ".join(names[:_MOST_NODES])
     more = f" and {len(names) - _MOST_NODES} more" if len(names) > _MOST_NODES else ""
     time = sum(saving.microseconds for saving in taken)

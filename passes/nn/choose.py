@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...accelerators import accelerators
-from ...context import explanations_of, thrift_of, weights_of
+from ...context import explanations_of, memory_budget_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.target import fact_of
 from ...dialects.remarks import add_remarks
@@ -115,7 +115,7 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
 def layout_problem(function: func.FuncOp, target: cl.Target, ctx: Context) -> LayoutProblem:
     """The choice of layouts for a function, whose operations have the forms of our kernels."""
     groups = form_groups(function.body.block.ops, TEXELS)
-    return LayoutProblem(function, groups, target, thrift_of(ctx))
+    return LayoutProblem(function, groups, target, memory_budget_of(ctx))
 
 
 def has_accelerators(target: cl.Target) -> bool:
@@ -192,15 +192,15 @@ class _Choice:
         if not self.target.lanes:
             self._tell(self._without_textures())
             return []
-        thrift = thrift_of(self.ctx)
+        budget = memory_budget_of(self.ctx)
         choice = self.tuned.layouts.choose(layout_problem(self.function, self.target, self.ctx))
         problem, solution = choice.problem, choice.solution
         add_remarks(self.module, choice.remarks)
         if self.options.explain:
             self._tell(layouts_table(problem, solution))
         kernels = kernels_of_layouts(problem, solution)
-        if thrift is not None:
-            offer_savings(problem, solution, kernels, thrift)
+        if budget is not None:
+            offer_savings(problem, solution, kernels, budget)
         return kernels
 
     def _both(self, accelerator: Accelerator) -> list[Kernels]:

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from ...context import thrift_of, weights_of
+from ...context import memory_budget_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.images import verify_image
 from ...dialects.cl.target_attr import ATTRIBUTE_NAME
@@ -47,7 +47,7 @@ class NNToCLPass(ModulePass):
             _check_images(op)
         kernels, graphs = KernelTable(contents.names), cl.graphs_of(op)
         weights, target = weights_of(ctx, op), cl.target_of(op)
-        module = Surroundings(weights, target, kernels, graphs, thrift_of(ctx))
+        module = Surroundings(weights, target, kernels, graphs, memory_budget_of(ctx))
         block, programs = op.body.block, dict[str, cl.ProgramOp]()
         for name, function in contents.networks.items():
             programs[name] = program = _program(function, module)

@@ -31,7 +31,7 @@ def network_in_form(
     function = _function(convolution.op)
     (op,) = (op for op in function.body.block.ops if isinstance(op, nn.ConvOp))
     chosen = {op: convolution.tiles[form]}
-    transforms = replace(convolution.transforms, weights=weights, thrift=None, chosen=chosen)
+    transforms = replace(convolution.transforms, weights=weights, budget=None, chosen=chosen)
     PatternRewriteWalker(transforms, apply_recursively=False).rewrite_region(function.body)
     module = ModuleOp([function])
     cl.set_target(module, target)

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import cl, nn
 from ....dialects.offload import OffloadCallOp
-from ...thrift import Means, Thrift
+from ...memory_budget import MemoryBudget, MemorySaving
 from ..fuse import Group
 from .candidates import PLAIN, Candidate
 from .cost import CostModel
@@ -54,7 +54,7 @@ class LayoutProblem:
     function: func.FuncOp
     groups: Sequence[Group]
     target: cl.Target
-    thrift: Thrift | None = None
+    budget: MemoryBudget | None = None
     measured: MeasuredTimes | None = None
     """Times that replace those of the model."""
     ratio: float = 1.0
@@ -141,7 +141,7 @@ class LayoutProblem:
         wanted = [*self.returned.get(value, []), *([PLAIN] if work.is_view else [])]
         layouts = {candidate.layout for candidate in possible}
         possible = [*possible, *(c for c in wanted if c.layout not in layouts)]
-        must_save = self._must(Means.LAYOUT, work)
+        must_save = self._must(MemorySaving.LAYOUT, work)
         if must_save:
             possible = smallest(type_, possible, self.target)
         variable = self._add(value, possible, must_save)
@@ -170,7 +170,7 @@ class LayoutProblem:
             if work not in self._corrected:
                 self._corrected[work] = self._corrections(work, self.measured)
             reads = reads + self._corrected[work]
-        if self._must(Means.COPY, work):
+        if self._must(MemorySaving.COPY, work):
             held = [[a.layout != b.layout for b in readable] for a in source.candidates]
             transforms = transforms + FORBIDDEN * np.array(held)
         return transforms[:, :, None] + reads[None, :, :]
@@ -219,8 +219,8 @@ class LayoutProblem:
         times = np.where(np.isnan(times), wrong * model, np.minimum(times, FORBIDDEN))
         return (times - model).reshape(-1, len(self.variables[work.result].candidates))
 
-    def _must(self, means: Means, work: Work) -> bool:
-        return self.thrift is not None and self.thrift.must(means, node_of(work))
+    def _must(self, kind: MemorySaving, work: Work) -> bool:
+        return self.budget is not None and self.budget.must(kind, node_of(work))
 
 
 def median_ratio(times: Table, model: Table) -> float:

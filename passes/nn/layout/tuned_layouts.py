@@ -57,7 +57,7 @@ class TunedLayouts:
             problem.function,
             problem.groups,
             problem.target,
-            problem.thrift,
+            problem.budget,
             times,
             _ratio(problem, known.newest),
         )

@@ -15,7 +15,7 @@ from ....dialects.offload import OffloadCallOp, OffloadGraphOp
 from ....errors import CloptError
 from ....weights import Weights
 from ...locations import node_name
-from ...thrift import Thrift
+from ...memory_budget import MemoryBudget
 from .calls import call_commands
 from .constants import packed_constant, plain_constant, source_constant
 from .homes import find_homes
@@ -32,7 +32,7 @@ class Surroundings:
     kernels: KernelTable
     graphs: dict[str, OffloadGraphOp]
     """The graphs of accelerators that nothing calls yet."""
-    thrift: Thrift | None = None
+    budget: MemoryBudget | None = None
 
     def graph(self, call: OffloadCallOp) -> OffloadGraphOp:
         """The graph of a call; a graph has its tensors once, so it serves only one call."""
@@ -62,7 +62,7 @@ class ProgramBody:
             self.buffers[value] = param
         params = self.block.args[program.input_count :]
         self.returned = list(zip(returned_values(function), params, strict=True))
-        self.homes = find_homes(function, self.returned, module.target, module.thrift)
+        self.homes = find_homes(function, self.returned, module.target, module.budget)
 
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""

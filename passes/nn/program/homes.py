@@ -22,7 +22,7 @@ from ....dialects import cl, nn
 from ....dialects.cl.ops import byte_count
 from ....dialects.offload import OffloadCallOp
 from ...locations import node_name
-from ...thrift import Means, Thrift
+from ...memory_budget import MemoryBudget, MemorySaving
 from .layouts import is_packed_view
 
 Step: TypeAlias = nn.FusedOp | OffloadCallOp
@@ -122,7 +122,7 @@ def find_homes(
     function: func.FuncOp,
     results: Sequence[tuple[SSAValue, SSAValue]],
     target: cl.Target,
-    thrift: Thrift | None = None,
+    budget: MemoryBudget | None = None,
 ) -> Homes:
     """The homes of the results of a function's regions and calls.
 
@@ -135,8 +135,8 @@ def find_homes(
         return _place([], results, alignment, sizes)
     steps = [op for op in function.body.block.ops if isinstance(op, Step)]
     regions = [op for op in steps if isinstance(op, nn.FusedOp)]
-    if thrift is not None:
-        regions = [op for op in regions if not thrift.must(Means.PLACE, node_name(op))]
+    if budget is not None:
+        regions = [op for op in regions if not budget.must(MemorySaving.PLACE, node_name(op))]
     apart = _place([], results, alignment, sizes)
     limit = _MOST_GROWTH * max(live_bytes(steps, results, apart)[0])
     kept = regions
@@ -160,8 +160,8 @@ def find_homes(
                     least, kept = excess, rest
         if kept is before:
             break
-    if thrift is not None:
-        _offer_places(kept, steps, results, homes, target, thrift)
+    if budget is not None:
+        _offer_places(kept, steps, results, homes, target, budget)
     return homes
 
 
@@ -171,7 +171,7 @@ def _offer_places(
     results: Sequence[tuple[SSAValue, SSAValue]],
     homes: Homes,
     target: cl.Target,
-    thrift: Thrift,
+    budget: MemoryBudget,
 ) -> None:
     """Offer to make kernels of the regions whose parts raise the most live bytes."""
     most = max(live_bytes(steps, results, homes)[0])
@@ -181,7 +181,7 @@ def _offer_places(
         saved = most - max(live_bytes(steps, results, apart)[0])
         moved = 2 * homes.sizes[fused.outputs[0]]
         time = target.launch_microseconds + moved / (1e3 * target.bandwidth)
-        thrift.offer(Means.PLACE, node_name(fused), saved, time)
+        budget.offer(MemorySaving.PLACE, node_name(fused), saved, time)
 
 
 def _excess(totals: Iterable[int], limit: float) -> float:
