@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation
 
 from .dialects.nn.weights_attr import module_weights, set_module_weights
 from .errors import CloptError
+from .messages.explanations import Explanation
 from .universe import CLOPT_UNIVERSE, all_dialects, with_all_packages
 from .weights import Array, Weights
 
@@ -29,7 +30,7 @@ class CloptContext(Context):
     """
 
     weights: Weights = field(default_factory=Weights)
-    explanations: list[str] = field(default_factory=list[str])
+    explanations: list[Explanation] = field(default_factory=list[Explanation])
     """The tables of passes with the option `explain`, in order."""
     budget: MemoryBudget | None = None
     """The savings that a memory limit requires of the passes; None without a limit."""
@@ -107,7 +108,7 @@ def memory_budget_of(ctx: Context) -> MemoryBudget | None:
     return ctx.budget if isinstance(ctx, CloptContext) else None
 
 
-def explanations_of(ctx: Context) -> list[str]:
+def explanations_of(ctx: Context) -> list[Explanation]:
     """The list to which a pass adds its explanations; CloptError for a plain xDSL context."""
     if isinstance(ctx, CloptContext):
         return ctx.explanations

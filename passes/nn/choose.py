@@ -16,6 +16,7 @@ from ...dialects import cl, nn
 from ...dialects.cl.target import fact_of
 from ...dialects.remarks import add_remarks
 from ...errors import CloptError
+from ...messages.explanations import Explanation
 from ..tir.tuning_database import Device, TuningDatabase
 from .forms import rewrite
 from .fuse import form_groups
@@ -235,7 +236,7 @@ class _Choice:
         self._tell(layouts)
         return kernels
 
-    def _writers_and_layouts(self, problem: OffloadProblem, solution: Solution) -> str:
+    def _writers_and_layouts(self, problem: OffloadProblem, solution: Solution) -> Explanation:
         if self.options.graphs_only:
             return ""
         uses_textures = self.target.uses_textures
@@ -254,6 +255,6 @@ class _Choice:
         )
         self._tell(partition_table(accelerator.title, self.function.sym_name.data, found))
 
-    def _tell(self, text: str) -> None:
-        if self.options.explain and text:
-            explanations_of(self.ctx).append(text)
+    def _tell(self, told: Explanation) -> None:
+        if self.options.explain and told:
+            explanations_of(self.ctx).append(told)

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn, tir
 from ....dialects.nn import LayoutAttr
+from ....messages.explanations import Choice, ExplainedTable
 from ...locations import node_name
 from .candidates import is_texture
 from .cost import bytes_of
@@ -83,7 +84,7 @@ def name_of(value: SSAValue) -> str:
     return value.name_hint or named or "?"
 
 
-def layouts_table(problem: LayoutProblem, solution: Solution) -> str:
+def layouts_table(problem: LayoutProblem, solution: Solution) -> ExplainedTable:
     """The chosen layout of each value, the next best one, and the total cost."""
     around = problem.problem.neighbours()
     rows: list[list[str]] = []
@@ -99,7 +100,7 @@ def layouts_table(problem: LayoutProblem, solution: Solution) -> str:
     return _choices(problem, [*_given(problem), *rows], solution)
 
 
-def writers_table(problem: OffloadProblem, solution: Solution) -> str:
+def writers_table(problem: OffloadProblem, solution: Solution) -> ExplainedTable:
     """The same with the writer, where that is not a kernel of ours alone."""
     around = problem.problem.neighbours()
     rows: list[list[str]] = []
@@ -126,10 +127,13 @@ def _state_text(variable: OffloadVariable, state: State, name: str) -> str:
     return ", ".join(parts)
 
 
-def _choices(problem: LayoutProblem, rows: Sequence[Sequence[str]], solution: Solution) -> str:
+def _choices(
+    problem: LayoutProblem, rows: Sequence[Sequence[str]], solution: Solution
+) -> ExplainedTable:
     by = "measured times and the model" if problem.measured else "the model"
     exact = "nothing is cheaper" if solution.exact else "the best found"
-    return table_text(
+    return ExplainedTable(
+        Choice.LAYOUTS,
         f"layouts of {problem.function.sym_name.data}",
         ("value", "shape", "layout", "us", "next best", "us", "remark"),
         rows,
@@ -162,31 +166,17 @@ def _row(
     ]
 
 
-def transforms_table(module: ModuleOp) -> str:
+def transforms_table(module: ModuleOp) -> ExplainedTable:
     """The remaining layout transforms and the bytes that they move."""
     found = layout_transforms(module)
     rows = [
         [t.name, "x".join(map(str, t.shape)), t.source, t.target, f"{t.bytes:,}"] for t in found
     ]
     total = sum(transform.bytes for transform in found)
-    return table_text(
+    return ExplainedTable(
+        Choice.TRANSFORMS,
         "layout transforms",
         ("value", "shape", "from", "to", "bytes"),
         rows,
         f"{len(found)} layout transforms are left, which move {total:,} bytes",
     )
-
-
-def table_text(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str
-) -> str:
-    """Columns as wide as their cells, with numbers aligned to the right."""
-    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
-    lines = [title]
-    for row in (columns, *rows):
-        cells = [
-            cell.rjust(width) if column in ("us", "bytes") else cell.ljust(width)
-            for cell, width, column in zip(row, widths, columns, strict=True)
-        ]
-        lines.append("  " + "  ".join(cells).rstrip())
-    return "\n".join([*lines, caption])

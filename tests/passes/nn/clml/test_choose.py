@@ -350,7 +350,7 @@ def test_the_choice_is_explained():
     )
     ctx = CloptContext()
     NNChoosePass(explain=True).apply(ctx, module)
-    text = "\n".join(ctx.explanations)
+    text = "\n".join(map(str, ctx.explanations))
     with_clml, without = chooser.cost, chooser.kernels_only.cost
     assert f"{with_clml:.1f} us in all by the model, {without:.1f} us without CLML" in text
     (said,) = re.findall(r"nn.conv  +nn.conv  +1  +([\d.]+)  +([\d.]+)", text)
