@@ -1,9 +1,8 @@
-"""Executes a lowered kernel symbolically: every operation becomes nodes and statements of a
-`Graph`.
+"""Symbolic execution of a lowered kernel: operations become nodes and statements of a `Graph`.
 
-Loop variables of `unrolled` loops are constants while their body is executed, once per iteration.
-In a vectorized loop the body is executed once: values that differ between lanes are vectors. An
-operation that has no vector form is executed once per lane, with the lanes of its operands.
+The body of an `unrolled` loop is executed once per iteration, with the loop variable as a constant.
+The body of a vectorized loop is executed once, and values that differ between lanes are vectors. An
+operation without a vector form is executed once per lane, on that lane of its operands.
 """
 
 from __future__ import annotations
@@ -50,11 +49,12 @@ from .work_items import WorkItems
 Value = Node | Linear
 
 _TERNARY_NODES = 6
-"""A conditional with more expressions than this is a statement."""
+"""Expressions in the branches of the largest conditional that is printed as `?:` instead of `if`.
+"""
 
 
 class Builder:
-    """Builds the graph of one kernel."""
+    """A builder of the graph of one kernel."""
 
     def __init__(self, func: tir.FuncOp, target: Target):
         self.func = func
@@ -92,7 +92,7 @@ class Builder:
         }
 
     def build(self) -> None:
-        """Fill `graph`, `parameters` and `bounds`, which are the parameters after those."""
+        """Fill `graph`, `parameters` and `bounds` (the loop-bound arguments after the buffers)."""
         for i, param in enumerate(self.func.params):
             hint = param.name_hint or f"arg{i}"
             written = i in self.func.output_indices or param in self.storages.written
@@ -110,7 +110,7 @@ class Builder:
     def _execute_all(self, block: IRBlock) -> None:
         steps = self._steps.get(block)
         if steps is None:
-            # Bodies of unrolled loops are executed many times.
+            # The bodies of unrolled loops are executed many times, so the dispatch is cached.
             steps = self._steps[block] = [(self._method(op), op) for op in block.ops]
         for method, op in steps:
             method(op)
@@ -118,8 +118,9 @@ class Builder:
     # Values
 
     def value(self, ssa: SSAValue) -> Value:
-        """The form of an index, else the node of a value; of one lane while lanes are executed
-        separately.
+        """Return the linear form of an index, or the node of any other value.
+
+        While lanes are executed separately, it is the form or node of the current lane.
         """
         value = self.values[ssa]
         if self.lane is None:
@@ -129,12 +130,12 @@ class Builder:
         return self.ex.at_lane(value, self.lane)
 
     def form(self, ssa: SSAValue) -> Linear:
-        """An SSA value of type index as a form."""
+        """Return the linear form of an SSA value of type index."""
         value = self.value(ssa)
         return self.ex.to_form(value) if isinstance(value, Node) else value
 
     def node(self, ssa: SSAValue) -> Node:
-        """An SSA value as an expression."""
+        """Return an SSA value as an expression."""
         value = self.value(ssa)
         return value if isinstance(value, Node) else self.ex.index(value)
 
@@ -151,8 +152,8 @@ class Builder:
         self._method(op)(op)
 
     def _method(self, op: Operation) -> Callable[..., None]:
-        if (known := self._by_type.get(type(op))) is not None:
-            return known
+        if (method := self._by_type.get(type(op))) is not None:
+            return method
         if len(op.results) != 1:
             raise CloptError(
                 f"a kernel cannot contain {op.name}: lower it to tir, memref and arith"
@@ -171,7 +172,7 @@ class Builder:
         self._set(op, self.space.apply(op.map.data, operands))
 
     def _yield(self, _: scf.YieldOp) -> None:
-        """Whoever executes the branch takes the values."""
+        """Do nothing: the operation that executes the branch reads the yielded values."""
 
     def _compute(self, op: Operation) -> None:
         self._set(op, self.operations(op, [self.node(operand) for operand in op.operands]))
@@ -249,7 +250,7 @@ class Builder:
             self._execute_lanes(op)
 
     def _execute_lanes(self, op: Operation) -> None:
-        """Execute an operation once for each lane, and combine the results to a vector."""
+        """Execute an operation once for each lane and combine the results into a vector."""
         assert self.lane is None, f"one lane of {op.name} has a scalar form"
         numbered, self.graph.numbered = self.graph.numbered, True
         results: list[list[Node]] = []
@@ -291,7 +292,7 @@ class Builder:
         written = self.memory.storages_of(self.storages.written_in(loop))
         if has_barrier(loop):
             written |= self.memory.shared()
-        # What runs once gains nothing from being computed before the loop, but takes registers.
+        # Hoisting out of a loop with a single iteration saves no work and occupies registers.
         body = Block(self.graph.block, is_loop=loop.size > 1)
         variable = Variable(loop.var.name_hint or "i", body)
         self.values[loop.var] = self.space.add(variable, loop.size)
@@ -300,7 +301,7 @@ class Builder:
         self.graph.add(Loop(self.graph.block, (), written, variable, loop.size, body, bound))
 
     def _within(self, block: Block, op: tir.ForOp, written: frozenset[Storage]) -> None:
-        """Execute a loop's body in a block; other iterations may have changed `written` before."""
+        """Execute a loop's body in `block`; earlier iterations may have changed `written`."""
         outer = self.graph.block
         self.graph.block = block
         self.graph.invalidate(written)
