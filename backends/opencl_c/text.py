@@ -1,7 +1,4 @@
-"""C text of expressions, with the precedence of the outermost operator.
-
-Text is returned to `printer`, never written out here.
-"""
+"""C text of expressions, each with the precedence of its outermost operator."""
 
 from __future__ import annotations
 
@@ -109,10 +106,7 @@ class Texts:
         return self._sum(parts, form.constant, leads)
 
     def _sum(self, parts: list[tuple[str, Text]], constant: int, leads: bool) -> Text:
-        """Return the sum of signed parts and a constant.
-
-        If all parts are subtracted, `leads` puts the constant first.
-        """
+        """Return the sum of signed parts and a constant, which comes first if `leads`."""
         if constant or not parts:
             place = 0 if leads else len(parts)
             number = str(abs(constant)), PRIMARY
@@ -137,17 +131,14 @@ class Texts:
         )
 
     def _division(self, node: Node) -> Text:
-        """Return a quotient or remainder, rounded down.
-
-        C rounds towards zero, which is the same for operands that are not negative. A dividend with
-        a negative lower bound is shifted by a multiple of the divisor first.
-        """
+        """Return a quotient or remainder, rounded down."""
         expr, form, low = node.payload
         assert isinstance(expr, AffineBinaryOpExpr)
         divisor, is_mod = divisor_of(expr), expr.kind is AffineBinaryOpKind.Mod
         symbol = "%" if is_mod else "/"
         if low is None:
             return self._division_of_unknown(node, form, divisor, is_mod)
+        # C rounds towards zero, so a multiple of the divisor makes the dividend positive first.
         shift = max(0, -(low // divisor))
         dividend = self.linear(form + Linear({}, shift * divisor), node.operands)
         text = f"{atom(dividend, PRECEDENCE[symbol])} {symbol} {divisor}"

@@ -3,8 +3,8 @@
 PoCL 3.1 returns -0.99999994 for large negative numbers, so `1 + tanh(x)` times a large number, as
 in a GELU, is far from 0. Below 0.625 this is a polynomial of Cephes (S. Moshier); above, it is
 `1 - 2 / (exp(2 x) + 1)` with the exponential of `exponential`, whose relative error matters less
-there. From 9.02 on the result is 1. The error is at most 1.4 ulp; OpenCL allows 5. Compared with the
-builtin function, a kernel takes 0.7 times as long on PoCL 3.1 and 0.8 times on Intel's runtime
+there. From 9.02 on the result is 1. The error is at most 1.4 ulp; OpenCL allows 5. Compared with
+the builtin function, a kernel takes 0.7 times as long on PoCL 3.1 and 0.8 times on Intel's runtime
 (10^6 floats, Zen 5).
 """
 
