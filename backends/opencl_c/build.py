@@ -1,4 +1,4 @@
-"""Symbolic execution of a lowered kernel: operations become nodes and statements of a `Graph`.
+"""Symbolic execution of a lowered kernel, which builds its `ExpressionGraph`.
 
 The body of an `unrolled` loop is executed once per iteration, with the loop variable as a constant.
 The body of a vectorized loop is executed once, and values that differ between lanes are vectors. An
@@ -23,7 +23,7 @@ from .expressions import Expressions
 from .guards import Guards
 from .index import IndexSpace, constant
 from .index_operations import IndexOperations
-from .memory import Memory
+from .memory import KernelMemory
 from .operations import Operations
 from .storage import Storages, has_barrier, needs_long
 from .texels import Texels
@@ -32,9 +32,9 @@ from .values import (
     Array,
     Barrier,
     Block,
-    Graph,
+    CountedLoop,
+    ExpressionGraph,
     If,
-    Loop,
     Node,
     Storage,
     Texture,
@@ -45,17 +45,17 @@ from .work_items import WorkItems
 Value = Node | Linear
 
 
-class Builder:
+class KernelBuilder:
     """A builder of the graph of one kernel."""
 
     def __init__(self, func: tir.FuncOp, target: Target):
         self.func = func
-        self.graph = Graph()
+        self.graph = ExpressionGraph()
         self.space = IndexSpace()
         self.index_type = LONG if needs_long(func) else INT
         self.ex = Expressions(self.graph, self.space, self.index_type)
         self.storages = Storages(func)
-        self.memory = Memory(self.ex, self.storages, target)
+        self.memory = KernelMemory(self.ex, self.storages, target)
         self.texels = Texels(func, self.ex, self.memory, target)
         self.operations = Operations(self.ex, target)
         self.indices = IndexOperations(self.ex, self.operations)
@@ -293,7 +293,7 @@ class Builder:
         self.values[loop.var] = self.space.add(variable, loop.size)
         self._within(body, loop, written)
         bound = self.bounds.get(loop)
-        self.graph.add(Loop(self.graph.block, (), written, variable, loop.size, body, bound))
+        self.graph.add(CountedLoop(self.graph.block, (), written, variable, loop.size, body, bound))
 
     def _within(self, block: Block, op: tir.ForOp, written: frozenset[Storage]) -> None:
         """Execute a loop's body in `block`; earlier iterations may have changed `written`."""

@@ -15,7 +15,7 @@ from .builtins import MASK_OPERATORS, Sign
 from .comparisons import NEGATED, SWAPPED, decide
 from .index import IndexSpace
 from .types import BOOL, CType, mask_type
-from .values import Block, Graph, Node
+from .values import Block, ExpressionGraph, Node
 
 _SHIFTS = ("<<", ">>")
 
@@ -23,7 +23,7 @@ _SHIFTS = ("<<", ">>")
 class Expressions:
     """A factory of nodes in the current block of a graph."""
 
-    def __init__(self, graph: Graph, space: IndexSpace, index_type: CType):
+    def __init__(self, graph: ExpressionGraph, space: IndexSpace, index_type: CType):
         self.graph = graph
         self.space = space
         self.index_type = index_type

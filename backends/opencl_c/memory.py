@@ -22,13 +22,13 @@ from .values import (
     Block,
     Declare,
     DeclareArray,
+    ElementStore,
+    ExpressionGraph,
     Fetch,
-    Graph,
     Node,
     Register,
     Statement,
     Storage,
-    Store,
     Texture,
 )
 
@@ -42,12 +42,12 @@ _SPACES = {
 }
 
 
-class Memory:
+class KernelMemory:
     """The buffers of one kernel and the accesses to them."""
 
     def __init__(self, expressions: Expressions, storages: Storages, target: Target):
         self.ex = expressions
-        self.graph: Graph = expressions.graph
+        self.graph: ExpressionGraph = expressions.graph
         self.storages = storages
         self.target = target
         self.buffers: dict[SSAValue, Buffer] = {}
@@ -329,7 +329,7 @@ class Memory:
         array.has_elements = True
         stored = self.as_stored(array, stored, width)
         operands: tuple[Node, ...] = (stored, *self.ex.address(form))
-        statement: Statement = Store(self.graph.block, operands, array.names, array, form)
+        statement: Statement = ElementStore(self.graph.block, operands, array.names, array, form)
         self.graph.add(statement)
 
     def as_stored(self, array: Array, stored: Node, width: int) -> Node:

@@ -27,7 +27,7 @@ def is_identifier(name: str) -> bool:
     )
 
 
-class Names:
+class NameScopes:
     """The names that are visible in the open blocks."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from .functions import widest_call
-from .values import Block, Graph, Node, Statement, Storage
+from .values import Block, ExpressionGraph, Node, Statement, Storage
 
 Point = tuple[Block, int]
 """A point of evaluation: before the item with this number in a block."""
@@ -30,7 +30,7 @@ _SHARED_SUM = 3
 class Placement:
     """The decision for one graph: it sets `Node.is_variable`, and knows which nodes are used."""
 
-    def __init__(self, graph: Graph):
+    def __init__(self, graph: ExpressionGraph):
         self._position: dict[Node | Statement, int] = {}
         self._around: dict[Block, Statement] = {}
         self._writes: dict[tuple[Block, Storage], list[int]] = defaultdict(list)

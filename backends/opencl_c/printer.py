@@ -12,10 +12,10 @@ from ...dialects import tir
 from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
-from .build import Builder
+from .build import KernelBuilder
 from .functions import is_function, widest_call
 from .functions.rounding import remark
-from .names import Names, is_identifier
+from .names import NameScopes, is_identifier
 from .placement import Placement
 from .storage import sizes_of
 from .text import Texts
@@ -25,16 +25,16 @@ from .values import (
     Assign,
     Barrier,
     Block,
+    CountedLoop,
     Declare,
     DeclareArray,
     DeclareIndex,
+    ElementStore,
     Fetch,
     If,
-    Loop,
     Node,
     Register,
     Statement,
-    Store,
     TexelStore,
     Texture,
 )
@@ -58,7 +58,7 @@ class KernelPrinter:
 
     def __init__(self, func: tir.FuncOp, target: Target):
         self.func = func
-        self.builder = Builder(func, target)
+        self.builder = KernelBuilder(func, target)
         self.builder.build()
         self._remark = remark(func, target)
         self.placement = Placement(self.builder.graph)
@@ -71,20 +71,20 @@ class KernelPrinter:
             # ints.
             ints_of_bytes=target.multiplies_bytes and target.device_type == "cpu",
         )
-        self.names = Names()
+        self.names = NameScopes()
         self.lines: list[str] = []
         self.indent = 0
         self.fetches = False
         """Whether the text printed so far contains prefetches."""
         self._initialised: dict[Statement, Register] = {}
         self._statements: dict[type[Statement], Callable[..., None]] = {
-            Store: self._store,
+            ElementStore: self._store,
             TexelStore: self._texel_store,
             Assign: self._assign,
             Declare: self._declare,
             DeclareArray: self._declare_array,
             DeclareIndex: self._declare_index,
-            Loop: self._loop,
+            CountedLoop: self._loop,
             Fetch: self._fetch,
             If: self._if,
             Barrier: self._barrier,
@@ -201,7 +201,7 @@ class KernelPrinter:
 
     # Statements
 
-    def _store(self, store: Store) -> None:
+    def _store(self, store: ElementStore) -> None:
         array, value = store.array, store.value
         if array.storage == "half" and value.ctype.base == "float":
             width = value.ctype.width
@@ -295,7 +295,7 @@ class KernelPrinter:
         ctype = self.builder.index_type.text
         self._line(f"const {ctype} {declare.variable.name} = {declare.function}({declare.axis});")
 
-    def _loop(self, loop: Loop) -> None:
+    def _loop(self, loop: CountedLoop) -> None:
         ctype = self.builder.index_type.text
         steps: list[str] = []
         for node in loop.body.items:

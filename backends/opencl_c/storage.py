@@ -79,7 +79,7 @@ class RegisterFile:
 
 
 @dataclass(frozen=True)
-class Access:
+class PrivateAccess:
     """A load or store of a private memref, described by its indices."""
 
     loops: frozenset[tir.ForOp]
@@ -177,7 +177,7 @@ class Storages:
 
     def register_layout(self, buffer: SSAValue) -> tuple[int, int] | None:
         """Return vector dimension and width of a private memref that fits registers, or None."""
-        accesses: list[Access] = []
+        accesses: list[PrivateAccess] = []
         for use in buffer.uses:
             op = use.operation
             if not isinstance(op, memref.LoadOp | memref.StoreOp):
@@ -197,7 +197,7 @@ class Storages:
         kinds = (tir.LoopKind.Unrolled, tir.LoopKind.Vectorized)
         return loop.kind.data in kinds or (loop.size == 1 and not loop.kind.data.is_bound)
 
-    def _access(self, op: memref.LoadOp | memref.StoreOp) -> Access:
+    def _access(self, op: memref.LoadOp | memref.StoreOp) -> PrivateAccess:
         loops = frozenset[tir.ForOp]().union(*map(self.depends, op.indices))
         lanes: tuple[int, int] | None = None
         vector = [loop for loop in loops if self.is_vector_loop(loop)]
@@ -206,7 +206,7 @@ class Storages:
             axes = [d for d, index in enumerate(op.indices) if loop in self.depends(index)]
             if len(axes) == 1 and _is_aligned(op.indices[axes[0]], loop):
                 lanes = axes[0], loop.size
-        return Access(loops, lanes)
+        return PrivateAccess(loops, lanes)
 
 
 def _is_affine(value: SSAValue) -> bool:

@@ -23,7 +23,7 @@ from .builtins import Sign
 from .coordinates import Coordinates
 from .expressions import Expressions
 from .index import constant, constant_of
-from .memory import Memory, form_key
+from .memory import KernelMemory, form_key
 from .storage import layout_of, memref_type
 from .types import BOOL, CType, value_type
 from .values import Array, Block, Node, TexelStore, Texture
@@ -46,7 +46,9 @@ class _Pending:
 class Texels:
     """The texel accesses of one kernel."""
 
-    def __init__(self, func: tir.FuncOp, expressions: Expressions, memory: Memory, target: Target):
+    def __init__(
+        self, func: tir.FuncOp, expressions: Expressions, memory: KernelMemory, target: Target
+    ):
         self.func = func
         self.ex = expressions
         self.graph = expressions.graph

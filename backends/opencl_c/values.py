@@ -1,8 +1,8 @@
 """The representation between tir and text: a graph of C expressions in nested blocks of statements.
 
-A `Node` is a pure expression or a load. Nodes are shared: `Graph.node` returns an equal node of the
-same or an enclosing block if there is one. `placement` decides later whether a node becomes a
-variable or is printed at its use, so nodes have no names at first.
+A `Node` is a pure expression or a load. Nodes are shared: `ExpressionGraph.node` returns an equal
+node of the same or an enclosing block if there is one. `placement` decides later whether a node
+becomes a variable or is printed at its use, so nodes have no names at first.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Statement:
 
 
 @dataclass(eq=False, repr=False)
-class Store(Statement):
+class ElementStore(Statement):
     """`array[index] = value`, or a vector store.
 
     `operands` are the value and the nodes of the index.
@@ -197,7 +197,7 @@ class DeclareIndex(Statement):
 
 
 @dataclass(eq=False, repr=False)
-class Loop(Statement):
+class CountedLoop(Statement):
     """A counted loop."""
 
     variable: Variable
@@ -247,7 +247,7 @@ class Block:
         return sum(1 for _ in self.chain()) - 1
 
 
-class Graph:
+class ExpressionGraph:
     """The graph of one kernel; it adds nodes and statements to the current block."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import DenseArrayBase
 from ...dialects import tir
 from ...errors import CloptError
 from .storage import sizes_of
-from .values import DeclareIndex, Graph, Variable
+from .values import DeclareIndex, ExpressionGraph, Variable
 
 _FUNCTIONS = {
     "global": "get_global_id",
@@ -19,7 +19,7 @@ _FUNCTIONS = {
 class WorkItems:
     """The work-item indices of one kernel."""
 
-    def __init__(self, func: tir.FuncOp, graph: Graph):
+    def __init__(self, func: tir.FuncOp, graph: ExpressionGraph):
         self.func = func
         self.graph = graph
         self._variables: dict[tuple[tir.LoopKind, str], Variable] = {}
