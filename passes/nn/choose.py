@@ -20,7 +20,7 @@ from ...messages.explanations import Explanation
 from ..tir.tuning_database import Device, TuningDatabase
 from .forms import rewrite
 from .fuse import form_groups
-from .layout.carry_out import Kernels, carry_out, kernels_of_both, kernels_of_layouts
+from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts
 from .layout.explain import layouts_table, writers_table
 from .layout.grouping import TEXELS
 from .layout.offload import OffloadProblem
@@ -174,7 +174,7 @@ class _Choice:
     tuned: _Tuned
     partition: Partition = field(default_factory=lambda: Partition((), ()))
 
-    def kernels(self) -> list[Kernels]:
+    def kernels(self) -> list[GroupKernels]:
         """Write the graphs; the kernels that are left, none where they all stay plain."""
         if self.target.lanes and (end := self.function.body.block.last_op) is not None:
             check_plain(end, end.operands)
@@ -186,7 +186,7 @@ class _Choice:
             return self._both(self.weighed)
         return [] if self.options.graphs_only else self._layouts()
 
-    def _layouts(self) -> list[Kernels]:
+    def _layouts(self) -> list[GroupKernels]:
         """The kernels of all operations, with the cheapest forms and layouts."""
         forms = rewrite(self.function, self.target, self.ctx, self.tuned.forms)
         add_remarks(self.module, forms.remarks)
@@ -204,7 +204,7 @@ class _Choice:
             offer_savings(problem, solution, kernels, budget)
         return kernels
 
-    def _both(self, accelerator: Accelerator) -> list[Kernels]:
+    def _both(self, accelerator: Accelerator) -> list[GroupKernels]:
         """The kernels that the cheapest writers and layouts leave us; the others become graphs."""
         minimum, weights = self.options.minimum, weights_of(self.ctx, self.module)
         accelerator.prepare(self.function)

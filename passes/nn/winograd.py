@@ -28,7 +28,7 @@ from ...weights import Weights
 from ..locations import node_name
 from ..memory_budget import MemoryBudget, MemorySaving
 from .rewriting import in_kernel, replace, rewrite_networks
-from .winograd_costs import Costs, Sizes, TexelCosts
+from .winograd_costs import Costs, ElementCounts, TexelCosts
 
 # F(4x4, 3x3) of halves is 1.5e-3 of the largest result off, F(2x2, 3x3) 4e-4, the direct form 3e-4.
 TILES: dict[Attribute, tuple[int, ...]] = {f32: (4, 2), f16: (2,)}
@@ -173,7 +173,7 @@ class ConvByTransforms(RewritePattern):
         """Whether a limit on memory leaves no room for the results of the transforms."""
         if self.budget is None or self.lanes:
             return False
-        node, between = node_name(op), Sizes.between(op, tile)
+        node, between = node_name(op), ElementCounts.between(op, tile)
         if self.budget.must(MemorySaving.TRANSFORMS, node):
             return True
         moved = between.operand + between.result

@@ -15,13 +15,13 @@ from ...locations import node_name
 from .candidates import is_texture
 from .cost import bytes_of
 from .images import argument_layouts
-from .offload import OffloadProblem, OffloadVariable, State, Writer
+from .offload import OffloadProblem, OffloadVariable, ValueState, Writer
 from .problem import LayoutProblem
 from .solver import FORBIDDEN, Solution
 
 
 @dataclass(frozen=True)
-class Transform:
+class LayoutTransform:
     """A copy of a tensor into another layout that remains in a module."""
 
     name: str
@@ -32,14 +32,14 @@ class Transform:
     """The bytes it reads and writes, tails included."""
 
 
-def layout_transforms(module: ModuleOp) -> list[Transform]:
+def layout_transforms(module: ModuleOp) -> list[LayoutTransform]:
     """The copies that only change layouts, in program order.
 
     These are `nn.relayout`s of computed values, and kernels that only reshape, since a reshape
     between packed layouts moves elements. Constants do not count: they are arranged at compile
     time.
     """
-    found: list[Transform] = []
+    found: list[LayoutTransform] = []
     for op in module.walk():
         match op:
             case nn.RelayoutOp() if not isinstance(op.x.owner, nn.ConstantOp):
@@ -55,8 +55,8 @@ def _only_reshapes(fused: nn.FusedOp) -> bool:
     return all(isinstance(op, nn.ReshapeOp | nn.YieldOp) for op in fused.body.block.ops)
 
 
-def _transform(op: Operation, source: SSAValue, target: SSAValue) -> Transform:
-    return Transform(
+def _transform(op: Operation, source: SSAValue, target: SSAValue) -> LayoutTransform:
+    return LayoutTransform(
         name_of(source) if source.name_hint else node_name(op),
         nn.shape_of(target),
         layout_text(nn.layout_of(source)),
@@ -115,7 +115,7 @@ def writers_table(problem: OffloadProblem, solution: Solution) -> ExplainedTable
     return _choices(problem.layouts, [*_given(problem.layouts), *rows], solution)
 
 
-def _state_text(variable: OffloadVariable, state: State, name: str) -> str:
+def _state_text(variable: OffloadVariable, state: ValueState, name: str) -> str:
     """`plain`; `plain, x` where an accelerator x computes it, too; `x` where it alone holds it."""
     parts = [] if state.layout is None else [layout_text(variable.layouts[state.layout].layout)]
     if state.writer is Writer.WHOLE:

@@ -12,7 +12,7 @@ from xdsl.pattern_rewriter import PatternRewriteWalker
 from ....dialects import cl, nn
 from ....weights import Weights
 from ..fuse import form_groups
-from ..tuned_forms import Convolution
+from ..tuned_forms import ConvolutionSite
 from .alone import mark_borders
 from .carry_out import carry_out, kernels_of_layouts
 from .grouping import TEXELS
@@ -20,7 +20,7 @@ from .problem import LayoutProblem
 
 
 def network_in_form(
-    convolution: Convolution, form: str, target: cl.Target, weights: Weights
+    convolution: ConvolutionSite, form: str, target: cl.Target, weights: Weights
 ) -> ModuleOp:
     """A module with a network that computes a convolution in a form, between plain values.
 

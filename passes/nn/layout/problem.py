@@ -15,7 +15,7 @@ from ....dialects.offload import OffloadCallOp
 from ...memory_budget import MemoryBudget, MemorySaving
 from ..fuse import Group
 from .candidates import PLAIN, Candidate
-from .cost import CostModel
+from .cost import LayoutCostModel
 from .images import argument_layouts, result_layouts
 from .kernels import Work, work_lane, works_of_group
 from .measured import MeasuredTimes, Variant, main_operand
@@ -28,7 +28,7 @@ _LEAST = 1e-3
 
 
 @dataclass
-class Variable:
+class LayoutVariable:
     """A value between kernels."""
 
     value: SSAValue
@@ -62,12 +62,14 @@ class LayoutProblem:
     is_alone: bool = False
     """Whether arguments and results lie as the kernels like them: the function is cut out of a
     network."""
-    variables: dict[SSAValue, Variable] = field(default_factory=dict[SSAValue, Variable])
+    variables: dict[SSAValue, LayoutVariable] = field(
+        default_factory=dict[SSAValue, LayoutVariable]
+    )
     works: dict[SSAValue, Work] = field(default_factory=dict[SSAValue, Work])
     problem: Problem = field(default_factory=Problem)
 
     def __post_init__(self) -> None:
-        self.tables = CostTables(CostModel(self.target, self.ratio))
+        self.tables = CostTables(LayoutCostModel(self.target, self.ratio))
         self._corrected: dict[Work, Table] = {}
         self._axes: dict[SSAValue, list[int]] = {}
         works = [work for group in self.groups for work in works_of_group(group)]
@@ -102,13 +104,15 @@ class LayoutProblem:
                         known.append(candidate)
         return returned
 
-    def _add(self, value: SSAValue, possible: list[Candidate], must_save: bool = False) -> Variable:
+    def _add(
+        self, value: SSAValue, possible: list[Candidate], must_save: bool = False
+    ) -> LayoutVariable:
         readable = possible if must_save else self.candidates_for(value)
         are_images = all(candidate.is_texture for candidate in readable)
         own = [c for c in possible if c.is_texture or not are_images]
         layouts = {candidate.layout for candidate in own}
         readable = [*own, *(c for c in readable if c.layout not in layouts)]
-        variable = Variable(value, possible, readable)
+        variable = LayoutVariable(value, possible, readable)
         variable.number = self.problem.add([0.0] * len(possible))
         self.variables[value] = variable
         return variable
@@ -159,7 +163,7 @@ class LayoutProblem:
                 table = self.detours(work, source).min(axis=1)
                 self.problem.relate(source.number, variable.number, table)
 
-    def detours(self, work: Work, source: Variable) -> Table:
+    def detours(self, work: Work, source: LayoutVariable) -> Table:
         """The costs [layout of the operand, layout that the kernel reads, layout of the result]."""
         readable = readable_by(work, source)
         results = self.variables[work.result].candidates
@@ -228,7 +232,7 @@ def median_ratio(times: Table, model: Table) -> float:
     return float(np.median(times / np.maximum(model, _LEAST)))
 
 
-def readable_by(work: Work, source: Variable) -> list[Candidate]:
+def readable_by(work: Work, source: LayoutVariable) -> list[Candidate]:
     """The layouts in which a kernel may read a value; plain if it is a view, which is then free."""
     add_plain = work.is_view and PLAIN not in source.readable
     return [*source.readable, PLAIN] if add_plain else source.readable

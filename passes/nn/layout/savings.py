@@ -15,7 +15,7 @@ from .candidates import PLAIN, Candidate
 from .kernels import Work, works_of_group
 
 if TYPE_CHECKING:
-    from .carry_out import Kernels
+    from .carry_out import GroupKernels
     from .problem import LayoutProblem
     from .solver import Solution
 
@@ -39,7 +39,10 @@ def _excess(type_: nn.Tensor, layout: LayoutAttr | None, target: cl.Target) -> i
 
 
 def offer_savings(
-    problem: LayoutProblem, solution: Solution, kernels: Iterable[Kernels], budget: MemoryBudget
+    problem: LayoutProblem,
+    solution: Solution,
+    kernels: Iterable[GroupKernels],
+    budget: MemoryBudget,
 ) -> None:
     """Offer the bytes above the plain layout, and those of copies, with the time they save."""
     held = {v: x.candidates[solution.choice[x.number]] for v, x in problem.variables.items()}
