@@ -9,7 +9,7 @@ from ...lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from pyopencl import CommandQueue, Context, Image
 
-    from .bindings import Bindable, DeviceMemory
+    from .arrays import Bindable, DeviceMemory
     from .c_executable import CExecutable
     from .calibration import calibrate, live_target
     from .devices import Device, find_device, list_devices, target_for
@@ -41,12 +41,12 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "Bindable": ".bindings",
+        "Bindable": ".arrays",
         "CExecutable": ".c_executable",
         "CommandQueue": "pyopencl",
         "Context": "pyopencl",
         "Device": ".devices",
-        "DeviceMemory": ".bindings",
+        "DeviceMemory": ".arrays",
         "Executable": ".executable",
         "Image": "pyopencl",
         "ImageViews": ".image_views",

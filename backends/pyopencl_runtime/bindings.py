@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import combinations
-from typing import TypeAlias, cast
+from typing import cast
 
 import pyopencl as cl
 import pyopencl.array as cla
@@ -12,19 +12,11 @@ import pyopencl.array as cla
 from ...errors import CloptError
 from ...messages.arguments import type_name
 from ...tensor_info import TensorInfo
+from .arrays import Bindable, DeviceMemory, PortMemory
 from .given_images import check_image, refuse_image
 from .images import Images
 from .inputs import check_form
 from .memory import Memory, make_memory, whole_of
-
-DeviceMemory: TypeAlias = "cl.Buffer | cla.Array"
-"""Bytes of a caller's: a buffer, or an array of pyopencl's, with its offset in one."""
-
-Bindable: TypeAlias = "DeviceMemory | cl.Image"
-"""What a caller may bind to an input or output."""
-
-PortMemory: TypeAlias = "cl.Buffer | cl.Image"
-"""The memory object of an input or output."""
 
 
 def bound_memory(
@@ -39,24 +31,42 @@ def bound_memory(
     CloptError for one that does not fit, and for an output that kernels cannot write or that shares
     bytes with another port.
     """
-    bound: list[PortMemory] = []
-    for index, (port, memory, size) in enumerate(zip(ports, given, sizes, strict=True)):
-        if port.image is not None:
-            bound.append(check_image(port, memory, index >= inputs, context))
-        else:
-            bound.append(_checked_buffer(port, memory, size, index >= inputs))
-    spans = [_span(buffer, size) for buffer, size in zip(bound, sizes, strict=True)]
-    for i, j in combinations(range(len(ports)), 2):
+    bound = tuple(
+        given_memory(port, memory, size, index >= inputs, context)
+        for index, (port, memory, size) in enumerate(zip(ports, given, sizes, strict=True))
+    )
+    spans = [span_of(buffer, size) for buffer, size in zip(bound, sizes, strict=True)]
+    check_apart(dict(enumerate(ports)), range(inputs, len(ports)), dict(enumerate(spans)))
+    return bound
+
+
+def given_memory(
+    port: TensorInfo, memory: object, size: int, is_output: bool, context: cl.Context
+) -> PortMemory:
+    """Return the caller's buffer or image for a port; CloptError for one that does not fit."""
+    if port.image is not None:
+        return check_image(port, memory, is_output, context)
+    return _checked_buffer(port, memory, size, is_output, context)
+
+
+def check_apart(
+    ports: Mapping[int, TensorInfo],
+    outputs: Container[int],
+    spans: Mapping[int, tuple[int, int, int]],
+) -> None:
+    """CloptError for an output that shares bytes with another port; `spans` are by port."""
+    for i, j in combinations(sorted(spans), 2):
         (first, begin, end), (second, start, stop) = spans[i], spans[j]
-        if j >= inputs and first == second and begin < stop and start < end:
+        if j in outputs and first == second and begin < stop and start < end:
             raise CloptError(
-                f'The output "{ports[j].name}" shares its buffer with "{ports[i].name}", and '
-                "kernels may read one after they wrote the other; bind another buffer."
+                f'The output "{ports[j].name}" shares its memory with "{ports[i].name}", and '
+                "kernels may read one after they wrote the other; give it memory of its own."
             )
-    return tuple(bound)
 
 
-def _checked_buffer(port: TensorInfo, memory: object, size: int, is_output: bool) -> cl.Buffer:
+def _checked_buffer(
+    port: TensorInfo, memory: object, size: int, is_output: bool, context: cl.Context
+) -> cl.Buffer:
     if isinstance(memory, cl.Image):
         raise refuse_image(port)
     if isinstance(memory, cla.Array):
@@ -67,6 +77,11 @@ def _checked_buffer(port: TensorInfo, memory: object, size: int, is_output: bool
             f"{type_name(memory)}; run takes arrays of numpy."
         )
     buffer = buffer_of(memory, f'"{port.name}"')
+    if buffer.context != context:
+        raise CloptError(
+            f'The buffer for "{port.name}" belongs to another context than the program; compile '
+            "the model for a queue of its context, device=clopt.Place(queue=queue)."
+        )
     if buffer.size < size:
         raise CloptError(
             f'The buffer for "{port.name}" has {buffer.size} bytes; {size} are needed.'
@@ -95,10 +110,11 @@ def buffer_of(given: DeviceMemory, what: str) -> cl.Buffer:
         ) from error
 
 
-def _span(memory: PortMemory, size: int) -> tuple[int, int, int]:
+def span_of(memory: PortMemory, size: int) -> tuple[int, int, int]:
+    """Return the number of the whole buffer or image, and the first byte and the end in it."""
     if isinstance(memory, cl.Image):
         under = cast("cl.Buffer | None", memory.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT))
-        return (memory.int_ptr, 0, size) if under is None else _span(under, under.size)
+        return (memory.int_ptr, 0, size) if under is None else span_of(under, under.size)
     whole, start = whole_of(memory)
     return whole.int_ptr, start, start + size
 

@@ -19,7 +19,8 @@ from ...errors import CloptError
 from ...weights import Weights
 from ..offload import library_name, source_of
 from ..programs import program_of
-from .bindings import DeviceMemory, PortMemory, arena_memories
+from .arrays import DeviceMemory, PortMemory
+from .bindings import arena_memories
 from .build import device_facts, keeps_own_binaries
 from .c_package import NAME, CPackage
 from .cache import BinaryCache

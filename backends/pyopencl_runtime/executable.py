@@ -14,7 +14,7 @@ from ...errors import CloptError
 from ...weights import Weights
 from ..offload import needs_library, source_of, with_launches
 from ..programs import program_of
-from .bindings import DeviceMemory
+from .arrays import DeviceMemory
 from .build import build_kernels
 from .compiler import given_program
 from .devices import Device

@@ -7,7 +7,7 @@ import pyopencl as cl
 
 from ...errors import CloptError
 from ...tensor_info import TensorInfo
-from .inputs import Array
+from .arrays import Array
 
 _TEXEL = 4  # elements: images are RGBA
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 import pyopencl as cl
 
-from .bindings import PortMemory
+from .arrays import PortMemory
 from .commands import Binding, Call, Command, Copy, Launch, Plan
 from .devices import Device
 from .memory import Memory

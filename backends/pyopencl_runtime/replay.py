@@ -21,11 +21,11 @@ from ..launches import (
     Launches,
     Part,
 )
-from .bindings import DeviceMemory, arena_memories
+from .arrays import Array, DeviceMemory
+from .bindings import arena_memories
 from .build import build_kernels
 from .commands import Binding, Call, Command, Copy, HostArray, Launch, Plan
 from .devices import Device
-from .inputs import Array
 from .launched_program import LaunchedProgram
 from .memory import Memory, check_size, make_memory
 from .place import choose_place

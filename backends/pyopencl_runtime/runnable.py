@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import is_not
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import pyopencl as cl
 
 from ...errors import CloptError
 from ...tensor_info import TensorInfo
-from .bindings import Bindable, PortMemory, bound_memory
+from .arrays import Array, Arrays, Bindable, Given, Outputs, PortMemory
+from .bindings import bound_memory
 from .cache import BinaryCache, default_cache_folder
 from .devices import Device
+from .exchange import Exchange, Side, host_alignment
 from .given_images import check_image, refuse_image
 from .images import Images
-from .inputs import Array, Arrays, check_names, checked_inputs
+from .inputs import check_names
 from .memory import make_memory
 from .place import check_queue
 from .timing import WARM_UP, Timing
-from .transfers import Download, upload
 from .turns import Turn
 
 if TYPE_CHECKING:
     from ...dialects.cl.program import ProgramOp
     from .c_package import Offload
+
+_T = TypeVar("_T", bound="Given")
 
 
 @dataclass(frozen=True)
@@ -76,48 +79,57 @@ class Runnable(ABC):
         self._images = Images(self.device, self.context)
         self._ports = (*self.inputs, *self.outputs)
         self._sizes = interface.sizes
+        self._alignment = host_alignment(self.device)
         self._bound: tuple[PortMemory, ...] = ()
         self._own: dict[int, PortMemory] = {}
-        # What `run` used last, as long as `bind_image` changes nothing.
+        # What `run` uses with nothing in place, as long as `bind_image` changes nothing.
         self._used: tuple[PortMemory, ...] = ()
         # What the caller gave last: it is checked when it changes.
         self._given: tuple[Bindable, ...] = ()
         self._given_memory: tuple[PortMemory, ...] = ()
         self._images_bound: dict[int, cl.Image] = {}
+        self._side = self._free_side()
 
-    def run(self, inputs: Arrays) -> list[Array]:
-        """One inference: arrays in, by name or in order; new arrays out, in order.
+    @overload
+    def run(self, inputs: Arrays, outputs: Sequence[str] | None = None) -> list[Array]: ...
+    @overload
+    def run(self, inputs: Arrays, outputs: Mapping[str, _T]) -> list[_T]: ...
+    def run(self, inputs: Arrays, outputs: Outputs | None = None) -> list[Any]:
+        """Run one inference and wait for it; `CompiledModel.run` explains the arguments.
 
         Inputs and outputs that are bound to images are neither given nor returned.
         """
-        arrays = self._checked(inputs)
+        exchange = self._exchange(inputs, outputs)
         with self._turn:
-            memory = self._run_memory()
-            # pyopencl waits when a transfer's event is dropped, so the events live to the end.
-            transfers = self._upload(arrays, memory)
-            self._enqueue(self.queue, memory)
-            results = [
-                Download(self.queue, self._ports[i], memory[i])
-                for i in range(len(self.inputs), len(self._ports))
-                if i not in self._images_bound
-            ]
-            self.queue.finish()
-            del transfers
-        return [result.array for result in results]
+            memory = self._memory_for(exchange)
+            try:
+                # pyopencl waits when a transfer's event is dropped, so the events live to the end.
+                sent = exchange.send(memory)
+                self._enqueue(self.queue, memory)
+                received = exchange.receive(memory)
+            finally:
+                # Even after an error: commands may still use arrays that the caller frees.
+                self.queue.finish()
+            del sent
+            for each in received:
+                each.end()
+        return exchange.results
 
     def profile(self, inputs: Arrays, runs: int) -> list[list[Timing]]:
         """Time `runs` inferences on `inputs`, command by command, after a few to warm up.
 
         Each has one timing for each of `cl.enqueued(program)`. CloptError for wrong inputs.
         """
-        arrays = self._checked(inputs)
+        exchange = self._exchange(inputs, [])
         with self._turn:
-            memory = self._run_memory()
-            transfers = self._upload(arrays, memory)
-            for _ in range(WARM_UP):
-                self._enqueue(self.queue, memory)
-            self.queue.finish()
-            del transfers
+            memory = self._memory_for(exchange)
+            try:
+                sent = exchange.send(memory)
+                for _ in range(WARM_UP):
+                    self._enqueue(self.queue, memory)
+            finally:
+                self.queue.finish()
+            del sent
             return self._timings(memory, runs)
 
     def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, Bindable]) -> None:
@@ -164,6 +176,7 @@ class Runnable(ABC):
             else:
                 is_output = index >= len(self.inputs)
                 self._images_bound[index] = check_image(port, image, is_output, self.context)
+            self._side = self._free_side()
 
     @property
     @abstractmethod
@@ -178,40 +191,45 @@ class Runnable(ABC):
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         """Time inferences over the buffers that were enqueued last."""
 
-    def _checked(self, inputs: Arrays) -> dict[int, Array]:
-        """The arrays of the inputs that have no image, by their positions."""
-        free = [i for i in range(len(self.inputs)) if i not in self._images_bound]
-        self._refuse_bound(inputs)
-        arrays = checked_inputs([self.inputs[i] for i in free], inputs)
-        return dict(zip(free, arrays, strict=True))
+    def _exchange(self, inputs: Arrays, outputs: Outputs | None) -> Exchange:
+        """Check the arguments of an inference."""
+        if self._images_bound:
+            self._refuse_bound(inputs)
+            self._refuse_bound(outputs)
+        return Exchange(self._side, inputs, outputs)
+
+    def _free_side(self) -> Side:
+        """Return what callers of `run` give and get: all but the images that are bound."""
+        free = {i: port for i, port in enumerate(self._ports) if i not in self._images_bound}
+        inputs = {i: port for i, port in free.items() if i < len(self.inputs)}
+        outputs = {i: port for i, port in free.items() if i >= len(self.inputs)}
+        return Side(inputs, outputs, self._sizes, self.context, self.queue, self._alignment)
 
     def _refuse_bound(self, given: object) -> None:
         """CloptError for contents, or a buffer, of an input or output that has an image."""
         names = {self._ports[i].name for i in self._images_bound}
-        for name in cast("Mapping[str, object]", given) if isinstance(given, Mapping) else ():
-            if name in names:
+        if not isinstance(given, Mapping | list | tuple):
+            return
+        for name in cast("Iterable[object]", given):
+            if isinstance(name, str) and name in names:
                 raise CloptError(
                     f'"{name}" is bound to an image; leave it out, or call bind_image("{name}", '
                     "None) before."
                 )
 
-    def _upload(self, arrays: Mapping[int, Array], memory: Sequence[PortMemory]) -> list[cl.Event]:
-        return [
-            event
-            for i, array in arrays.items()
-            for event in upload(self.queue, self._ports[i], memory[i], array)
-        ]
-
-    def _run_memory(self) -> tuple[PortMemory, ...]:
-        """The images that are bound, and memory of the program's own for all else."""
-        if not self._used:
-            for i in range(len(self._ports)):
-                if i not in self._images_bound and i not in self._own:
-                    self._own[i] = self._make(i)
-            self._used = tuple(
-                self._images_bound.get(i) or self._own[i] for i in range(len(self._ports))
-            )
-        return self._used
+    def _memory_for(self, exchange: Exchange) -> tuple[PortMemory, ...]:
+        """Return the memory of all ports: the caller's, or else the program's own."""
+        given = exchange.memory()
+        if not given and self._used:
+            return self._used
+        bound = {**self._images_bound, **given}
+        for i in range(len(self._ports)):
+            if i not in bound and i not in self._own:
+                self._own[i] = self._make(i)
+        memory = tuple(bound.get(i) or self._own[i] for i in range(len(self._ports)))
+        if not given:
+            self._used = memory
+        return memory
 
     def _make(self, index: int) -> PortMemory:
         if self._ports[index].image is not None:

@@ -28,7 +28,8 @@ from ...dialects.cl.memory import texel_bytes
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
-from .bindings import DeviceMemory, arena_memories
+from .arrays import DeviceMemory
+from .bindings import arena_memories
 from .cache import BinaryCache
 from .image_views import ImageViews, View, choose_image_views
 from .images import Images

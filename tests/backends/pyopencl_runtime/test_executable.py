@@ -81,7 +81,7 @@ def test_an_output_has_bytes_of_its_own(doubler: Doubler) -> None:
     both = cl.Buffer(context, cl.mem_flags.READ_WRITE, 8192)
     part, rest = both.get_sub_region(0, 16), both.get_sub_region(4096, 16)
     for x, y in ((both, both), (part, both), (both, part)):
-        with pytest.raises(CloptError, match='The output "y" shares its buffer with "x"'):
+        with pytest.raises(CloptError, match='The output "y" shares its memory with "x"'):
             executable.enqueue(queue, {"x": x, "y": y})
     cl.enqueue_copy(queue, both, X)
     executable.enqueue(queue, {"x": part, "y": rest})
@@ -96,7 +96,7 @@ def test_parts_of_a_buffer_overlap_where_they_start_apart(doubler: Doubler) -> N
     ports = [TensorInfo(name, (512,), np.dtype("f4")) for name in "xy"]
     low, middle, high = (whole.get_sub_region(start, 2048) for start in (0, 1024, 2048))
     for given in ((low, middle), (middle, low)):
-        with pytest.raises(CloptError, match='The output "y" shares its buffer with "x"'):
+        with pytest.raises(CloptError, match='The output "y" shares its memory with "x"'):
             bound_memory(ports, [2048] * 2, 1, given, context)
     assert bound_memory(ports, [2048] * 2, 1, (low, high), context) == (low, high)
     assert bound_memory(ports, [2048] * 2, 2, (low, middle), context) == (low, middle)
