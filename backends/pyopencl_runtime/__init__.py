@@ -1,4 +1,4 @@
-"""Runs queue programs on OpenCL devices through pyopencl."""
+"""Runtime that executes queue programs on OpenCL devices through pyopencl."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ __all__ = [
     "target_for",
 ]
 
-# A model from the cache needs neither the executables of modules nor the calibration, with xDSL.
+# Lazy: a model from the cache needs neither the executables of modules nor calibration, so it
+# starts without importing xDSL.
 __getattr__ = lazy_exports(
     __name__,
     {

@@ -1,4 +1,4 @@
-"""The caller's buffers: which bytes each input and output of a program gets."""
+"""The caller's buffers and images, checked and assigned to the inputs and outputs of a program."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def bound_memory(
     given: Sequence[Bindable],
     context: cl.Context,
 ) -> tuple[PortMemory, ...]:
-    """The buffers and images for `ports`, of which the first `inputs` are inputs.
+    """Return the buffers and images for `ports`, of which the first `inputs` are inputs.
 
-    CloptError for one that does not fit, and for an output that kernels cannot write or that shares
-    bytes with another port.
+    Raises CloptError for a buffer or image that does not fit its port, and for an output that
+    kernels cannot write or that shares bytes with another port.
     """
     bound = tuple(
         given_memory(port, memory, size, index >= inputs, context)
@@ -60,7 +60,7 @@ def check_apart(
         if j in outputs and first == second and begin < stop and start < end:
             raise CloptError(
                 f'The output "{ports[j].name}" shares its memory with "{ports[i].name}", and '
-                "kernels may read one after they wrote the other; give it memory of its own."
+                "kernels may read one after writing the other; give it memory of its own."
             )
 
 
@@ -73,8 +73,8 @@ def _checked_buffer(
         check_form(port, memory.dtype, memory.shape)
     elif not isinstance(memory, cl.Buffer):
         raise CloptError(
-            f'"{port.name}" takes a pyopencl.Buffer or pyopencl.array.Array, not '
-            f"{type_name(memory)}; run takes arrays of numpy."
+            f'"{port.name}" needs a pyopencl.Buffer or pyopencl.array.Array, not '
+            f"{type_name(memory)}; to pass numpy arrays, call run."
         )
     buffer = buffer_of(memory, f'"{port.name}"')
     if buffer.context != context:
@@ -83,16 +83,14 @@ def _checked_buffer(
             "the model for a queue of its context, device=clopt.Place(queue=queue)."
         )
     if buffer.size < size:
-        raise CloptError(
-            f'The buffer for "{port.name}" has {buffer.size} bytes; {size} are needed.'
-        )
+        raise CloptError(f'The buffer for "{port.name}" has {buffer.size} bytes, but needs {size}.')
     if is_output and buffer.flags & cl.mem_flags.READ_ONLY:
         raise CloptError(f'Kernels cannot write the read-only buffer for "{port.name}".')
     return buffer
 
 
 def buffer_of(given: DeviceMemory, what: str) -> cl.Buffer:
-    """The buffer of `given`, or a sub-buffer for an array that starts inside of its buffer."""
+    """Return the buffer of `given`, or a sub-buffer if an array starts inside its buffer."""
     if not isinstance(given, cla.Array):
         return given
     if not given.flags.c_contiguous:
@@ -106,7 +104,7 @@ def buffer_of(given: DeviceMemory, what: str) -> cl.Buffer:
     except cl.Error as error:
         raise CloptError(
             f"The array for {what} starts at byte {start + given.offset} of its buffer, where the "
-            "device has no part of a buffer; copy it."
+            "device cannot start a sub-buffer; copy it."
         ) from error
 
 
@@ -125,9 +123,9 @@ def arena_memories(
     given: Sequence[DeviceMemory] | None,
     on_host: bool = False,
 ) -> list[Memory]:
-    """The arenas of these sizes: the caller's, which may be more and larger, or new ones.
+    """Return memories for arenas of these sizes: the caller's buffers, or new ones.
 
-    Raises CloptError if the caller's do not fit.
+    The caller may pass more and larger buffers than needed. Raises CloptError if they do not fit.
     """
     if given is None:
         return [make_memory(images, size, on_host) for size in sizes]
@@ -151,6 +149,6 @@ def _check_arenas(sizes: Sequence[int], images: Images, given: Sequence[cl.Buffe
             )
         if buffer.context != images.context:
             raise CloptError(
-                "The given arena belongs to another context than the program; pass its context, "
-                "or a queue of it."
+                "The given arena belongs to another context than the program; use that context or "
+                "a queue of it."
             )

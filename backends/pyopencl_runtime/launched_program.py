@@ -1,4 +1,4 @@
-"""The common base of programs that Python enqueues command by command."""
+"""Common base class of programs that Python enqueues command by command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from .timing import Timing
 
 
 class LaunchedProgram(Runnable):
-    """Kernel launches and copies. The constructor of a subclass sets `_plan` and `_turn`."""
+    """A program of kernel launches, copies and host calls.
+
+    Subclasses set `_plan` and `_arena_lock`.
+    """
 
     _plan: Plan
 
@@ -26,7 +29,8 @@ class LaunchedProgram(Runnable):
     ) -> None:
         super().__init__(interface, place)
         self._arguments: list[cl.Buffer | cl.Image] = []
-        # After the arguments, which are parts of these: attributes are released in this order.
+        # Declared after `_arguments`, which are parts of these: attributes are released in this
+        # order.
         self._memories: dict[int, Memory | cl.Image] = {}
 
     @property
@@ -46,8 +50,8 @@ class LaunchedProgram(Runnable):
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         queue = cl.CommandQueue(self.context, self.device.handle, profiling)
-        # One after the other: between them the threads of a CPU would fall asleep, and the first
-        # kernel would take as long as they need to wake up.
+        # All runs are enqueued back to back: in a pause the threads of a CPU runtime would go to
+        # sleep, and the first kernel would include the time to wake them.
         timers = [
             [self._timed(command, queue, buffers) for command in self._plan.commands]
             for _ in range(runs)
@@ -63,7 +67,7 @@ class LaunchedProgram(Runnable):
     def _timed(
         self, command: Command, queue: cl.CommandQueue, buffers: Sequence[PortMemory]
     ) -> Callable[[], Timing]:
-        """Enqueue a command; return a function that tells its time once the queue has finished."""
+        """Enqueue a command; return a function that gives its time once the queue has finished."""
         if not isinstance(command, Call):
             return partial(Timing.of, _put(command, queue, buffers))
         before = cl.enqueue_marker(queue)
@@ -92,7 +96,7 @@ class LaunchedProgram(Runnable):
 
 
 def _argument(memory: Memory | cl.Image, binding: Binding) -> PortMemory:
-    """The kernel argument for a part of what the caller binds; of an image there are no parts."""
+    """Return the kernel argument for a binding; images are always bound whole."""
     if isinstance(memory, cl.Image):
         return memory
     if isinstance(binding.form, int):

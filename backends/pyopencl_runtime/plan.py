@@ -1,4 +1,4 @@
-"""Turns a queue program into kernel objects with their arguments set."""
+"""Conversion of a queue program to kernel objects whose arguments are set."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Site:
 
     images: Images
     programs: Mapping[str, cl.Program]
-    """By the kernel's name in the source."""
+    """Programs by the kernel's name in the source."""
     binaries: Mapping[str, cl.Program]
-    """Programs that are weights, by their keys."""
+    """Programs that are weights, by weight key."""
     weights: Weights
 
 
@@ -84,7 +84,7 @@ def make_plan(
 
 
 class _Maker:
-    """Makes commands."""
+    """A factory of the commands of one program."""
 
     def __init__(self, site: Site, storage: Storage):
         self.site = site
@@ -92,7 +92,7 @@ class _Maker:
         self.bindings: dict[Binding, int] = {}
 
     def copy(self, op: EnqueueCopyOp) -> list[Command]:
-        """The copy, or nothing if there are no bytes to copy."""
+        """Return the copy, or nothing if it has no bytes."""
         size = byte_count(op.source.type)
         if not size:
             return []
@@ -104,7 +104,7 @@ class _Maker:
         return [Copy(source, destination, options)]
 
     def launch(self, kernel: Kernel, args: Sequence[SSAValue]) -> list[Command]:
-        """The launch of `kernel`, or nothing if its range is empty."""
+        """Return the launch of `kernel`, or nothing if its NDRange is empty."""
         if kernel.global_size is None:
             raise CloptError(
                 f"The kernel @{kernel.name} has no global_size; lower the module with the pipeline "
@@ -117,7 +117,7 @@ class _Maker:
         limit = site.images.device.handle.max_work_group_size
         if kernel.local_size is not None and math.prod(kernel.local_size) > limit:
             raise CloptError(
-                f"The kernel @{kernel.name} wants work-groups of {math.prod(kernel.local_size)}, "
+                f"The kernel @{kernel.name} needs work-groups of {math.prod(kernel.local_size)}, "
                 f"but {site.images.device} allows {limit}; compile the model for this device."
             )
         handle = self._kernel(kernel)
@@ -162,7 +162,7 @@ class _Maker:
         return self._bound(Binding(place.memory, place.offset, size))
 
     def _bound(self, binding: Binding) -> int:
-        """Return the number of a binding."""
+        """Return the number of a binding, adding it if it is new."""
         return self.bindings.setdefault(binding, len(self.bindings))
 
     def _kernel(self, kernel: Kernel) -> cl.Kernel:
@@ -173,7 +173,7 @@ class _Maker:
         return kernel_of_binary(self.site.binaries[kernel.program], name, arguments)
 
     def _memory(self, value: SSAValue) -> tuple[int | cl.Buffer | cl.Image, int]:
-        """The memory object that holds a value, and the byte at which the value starts."""
+        """Return the memory object that holds a value, and the value's byte offset in it."""
         place = self.places[value]
         if not isinstance(place, Slot):
             return place, 0

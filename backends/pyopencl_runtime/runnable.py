@@ -1,4 +1,4 @@
-"""The common base of the ways to run a program on a device: checks, transfers, turns."""
+"""Common base class of the ways to run a program on a device: checks, transfers, arena locks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pyopencl as cl
 
 from ...errors import CloptError
 from ...tensor_info import TensorInfo
+from .arena_lock import ArenaLock
 from .arrays import Array, Arrays, Bindable, Given, Outputs, PortMemory
 from .bindings import bound_memory
 from .cache import BinaryCache, default_cache_folder
@@ -24,7 +25,6 @@ from .inputs import check_names
 from .memory import make_memory
 from .place import check_queue
 from .timing import WARM_UP, Timing
-from .turns import Turn
 
 if TYPE_CHECKING:
     from ...dialects.cl.program import ProgramOp
@@ -44,14 +44,14 @@ class Interface:
 
 
 class Runnable(ABC):
-    """One `cl.program` on a device: `run` with numpy arrays, `enqueue` with the caller's buffers.
+    """A `cl.program` on a device: `run` it with numpy arrays, or `enqueue` it with buffers.
 
     The constructor sets everything up. An inference is then a sequence of enqueues on one in-order
-    queue; `enqueue` never waits for the device, `run` waits once, at its end.
+    queue; `enqueue` never waits for the device, and `run` waits once, at its end.
 
     Inferences share the intermediate buffers, so they run one after the other. Calls from several
-    threads are safe and take turns, also between programs that share an arena. A caller who
-    enqueues on two queues must order them with events.
+    threads are safe: they wait for each other, even across programs that share an arena. A caller
+    that enqueues on two queues must order them with events.
     """
 
     source: str
@@ -63,13 +63,13 @@ class Runnable(ABC):
     arena: tuple[cl.Buffer, ...]
     """These buffers, the caller's or the program's own; other programs may share them."""
     image_views: Mapping[str, str]
-    """The way in which each kind of image lies in planned memory."""
+    """How each kind of image lies in planned memory."""
     device_bytes: int
-    """The bytes of arenas, of images and buffers outside of them, and of weights, without inputs
+    """The bytes of arenas, of images and buffers outside of them, and of weights, excluding inputs
     and outputs."""
     offload: Offload | None = None
-    """The operations that a library computes; None if there are none."""
-    _turn: Turn
+    """The operations that a library computes, or None."""
+    _arena_lock: ArenaLock
 
     def __init__(
         self, interface: Interface, place: tuple[Device, cl.Context, cl.CommandQueue]
@@ -84,7 +84,7 @@ class Runnable(ABC):
         self._own: dict[int, PortMemory] = {}
         # What `run` uses with nothing in place, as long as `bind_image` changes nothing.
         self._used: tuple[PortMemory, ...] = ()
-        # What the caller gave last: it is checked when it changes.
+        # The buffers of the last `enqueue`, which are checked only when they change.
         self._given: tuple[Bindable, ...] = ()
         self._given_memory: tuple[PortMemory, ...] = ()
         self._images_bound: dict[int, cl.Image] = {}
@@ -97,10 +97,10 @@ class Runnable(ABC):
     def run(self, inputs: Arrays, outputs: Outputs | None = None) -> list[Any]:
         """Run one inference and wait for it; `CompiledModel.run` explains the arguments.
 
-        Inputs and outputs that are bound to images are neither given nor returned.
+        Inputs and outputs that are bound to images are neither passed nor returned.
         """
         exchange = self._exchange(inputs, outputs)
-        with self._turn:
+        with self._arena_lock:
             memory = self._memory_for(exchange)
             try:
                 # pyopencl waits when a transfer's event is dropped, so the events live to the end.
@@ -118,10 +118,11 @@ class Runnable(ABC):
     def profile(self, inputs: Arrays, runs: int) -> list[list[Timing]]:
         """Time `runs` inferences on `inputs`, command by command, after a few to warm up.
 
-        Each has one timing for each of `cl.enqueued(program)`. CloptError for wrong inputs.
+        Each inference has one timing for each of `cl.enqueued(program)`. Raises CloptError for
+        wrong inputs.
         """
         exchange = self._exchange(inputs, [])
-        with self._turn:
+        with self._arena_lock:
             memory = self._memory_for(exchange)
             try:
                 sent = exchange.send(memory)
@@ -135,10 +136,10 @@ class Runnable(ABC):
     def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, Bindable]) -> None:
         """Put one inference on the caller's in-order `queue` and return without waiting.
 
-        `buffers` has one buffer, or array of pyopencl's, for every input and output, by name, or an
-        image for those that are compiled to be images and have none by `bind_image`. The caller
-        keeps them and this program alive until the queue has finished. CloptError for an output
-        that shares bytes with an input or another output.
+        `buffers` maps the name of every input and output to a buffer or pyopencl array. Those
+        compiled as images need an image instead, unless `bind_image` has set one. The caller keeps
+        the buffers and this program alive until the queue has finished. Raises CloptError for an
+        output that shares bytes with an input or another output.
         """
         check_queue(queue, self.context)
         bound = self._images_bound
@@ -154,14 +155,14 @@ class Runnable(ABC):
             )
             self._given = given
         memory = self._given_memory
-        with self._turn:
+        with self._arena_lock:
             self._enqueue(queue, memory)
 
     def bind_image(self, name: str, image: cl.Image | None) -> None:
         """Let inferences read or write the caller's `image` for this input or output.
 
-        It stays bound until the next call for `name`; None takes it away. The caller keeps it
-        alive. CloptError for an image that does not fit, and where the program takes a buffer.
+        It stays bound until the next call for `name`; None unbinds it. The caller keeps it alive.
+        Raises CloptError for an image that does not fit, and if the program expects a buffer.
         """
         names = [port.name for port in self._ports]
         check_names(self._ports, dict.fromkeys([*names, name]), "input or output")
@@ -169,7 +170,7 @@ class Runnable(ABC):
         port = self._ports[index]
         if port.image is None:
             raise refuse_image(port)
-        with self._turn:
+        with self._arena_lock:
             self._used = ()
             if image is None:
                 self._images_bound.pop(index, None)
@@ -181,7 +182,7 @@ class Runnable(ABC):
     @property
     @abstractmethod
     def program(self) -> ProgramOp:
-        """The program as it runs, with planned memory or without."""
+        """The program that runs, with or without planned memory."""
 
     @abstractmethod
     def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:
@@ -189,7 +190,7 @@ class Runnable(ABC):
 
     @abstractmethod
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
-        """Time inferences over the buffers that were enqueued last."""
+        """Time inferences over the buffers of the last enqueue."""
 
     def _exchange(self, inputs: Arrays, outputs: Outputs | None) -> Exchange:
         """Check the arguments of an inference."""
@@ -206,15 +207,15 @@ class Runnable(ABC):
         return Side(inputs, outputs, self._sizes, self.context, self.queue, self._alignment)
 
     def _refuse_bound(self, given: object) -> None:
-        """CloptError for contents, or a buffer, of an input or output that has an image."""
+        """Raise CloptError if `given` has an entry for a port that is bound to an image."""
         names = {self._ports[i].name for i in self._images_bound}
         if not isinstance(given, Mapping | list | tuple):
             return
         for name in cast("Iterable[object]", given):
             if isinstance(name, str) and name in names:
                 raise CloptError(
-                    f'"{name}" is bound to an image; leave it out, or call bind_image("{name}", '
-                    "None) before."
+                    f'"{name}" is bound to an image; omit it, or first call bind_image("{name}", '
+                    "None)."
                 )
 
     def _memory_for(self, exchange: Exchange) -> tuple[PortMemory, ...]:
@@ -239,5 +240,5 @@ class Runnable(ABC):
 
 
 def kernel_cache(folder: Path | None, use_cache: bool) -> BinaryCache:
-    """The cache of built kernels in `folder`, by default in the user's."""
+    """Return the cache of built kernels in `folder`, by default the user's cache."""
     return BinaryCache((folder or default_cache_folder()) if use_cache else None)

@@ -38,7 +38,7 @@ from .memory import Memory, check_size, make_memory
 
 @dataclass(frozen=True)
 class Slot:
-    """Bytes of a parameter, by its number, or of memory of the program's own."""
+    """A place in a buffer: of a parameter, by its number, or of memory of the program's own."""
 
     memory: int | Memory
     offset: int
@@ -57,7 +57,7 @@ class Storage:
     arena_bytes: tuple[int, ...]
     """The bytes in use of each arena: fewer than planned if images lie outside of it."""
     image_views: Mapping[tir.ImageKind, ImageViews]
-    """The way in which each kind of image lies in planned memory."""
+    """How each kind of image lies in planned memory."""
     device_bytes: int
     """The bytes of arenas, of buffers and images outside of them, and of weights."""
 
@@ -73,11 +73,13 @@ class Wishes:
 def make_storage(
     program: ProgramOp, weights: Weights, images: Images, cache: BinaryCache, wishes: Wishes
 ) -> Storage:
-    """Make the buffers and images of `program` and upload its constants."""
+    """Allocate the buffers and images of `program` and upload its constants."""
     return _Maker(program, weights, images, cache, wishes).run()
 
 
 class _Maker:
+    """The allocation of one program's memory."""
+
     def __init__(
         self,
         program: ProgramOp,
@@ -129,8 +131,11 @@ class _Maker:
         return Storage(places, arenas, sizes, self.ways, self.device_bytes)
 
     def _outside(self) -> dict[SSAValue, None]:
-        """The roots outside of arenas, in their order: those that no plan put there, and images
-        that the device cannot have there."""
+        """Return the roots outside of arenas, in order.
+
+        These are values without a planned place, and images that the device cannot have in an
+        arena.
+        """
         outside: dict[SSAValue, None] = {}
         for value, part in self.parts.items():
             image = image_of(value.type)
@@ -141,13 +146,13 @@ class _Maker:
         return outside
 
     def _arena_sizes(self) -> dict[SSAValue, int]:
-        """The bytes of each arena up to the end of its last value."""
+        """Return the bytes of each arena up to the end of its last value."""
         ops = self.program.body.block.ops
         sizes: dict[SSAValue, int] = {op.result: 0 for op in ops if isinstance(op, ArenaOp)}
         for value, part in self.parts.items():
             if isinstance(value.owner, BufferViewOp | ImageViewOp) and value not in self.outside:
-                found = extent(value, part)
-                sizes[found.memory] = max(sizes[found.memory], found.end)
+                span = extent(value, part)
+                sizes[span.memory] = max(sizes[span.memory], span.end)
         return sizes
 
     def _image_view(self, op: ImageViewOp) -> Place:
@@ -157,7 +162,7 @@ class _Maker:
         return arena.image(op.result.type, op.offset, op.pitch)
 
     def _object(self, value: SSAValue) -> Place:
-        """Separate memory for a value; images of the same form share theirs."""
+        """Return separate memory for a value; images of the same form may share it."""
         number = self.objects.get(value)
         if number is None:
             return self._alloc(value.type)
@@ -174,12 +179,12 @@ class _Maker:
         return self.images.make(type_, cl.mem_flags.READ_WRITE)
 
     def _upload(self, op: ConstantOp) -> Place:
-        """Memory that holds a constant."""
+        """Return memory that holds a constant."""
         type_, array = op.result.type, np.asarray(self.weights.get(op.key.data), order="C")
         size = byte_count(type_)
         if array.nbytes != size:
             raise CloptError(
-                f'The weight "{op.key.data}" has {array.nbytes} bytes, but {type_} has '
+                f'The weight "{op.key.data}" has {array.nbytes} bytes, but {type_} needs '
                 f"{size}; pass the weights that belong to this module."
             )
         if not size:
@@ -195,7 +200,7 @@ class _Maker:
 
 
 def views_of(values: Mapping[SSAValue, Part]) -> Iterator[View]:
-    """The images over parts of the program's own buffers."""
+    """Yield the images over parts of the program's own buffers."""
     for value, part in values.items():
         image, owner = image_of(value.type), part.root.owner
         if image is None or image.kind is tir.ImageKind.Array2D:

@@ -15,7 +15,7 @@ from .given_images import tensor_of, texel_shape, texels_of
 def upload(
     queue: cl.CommandQueue, port: TensorInfo, memory: PortMemory, array: Array
 ) -> list[cl.Event]:
-    """Write a tensor, without waiting."""
+    """Write a tensor without waiting; return the events of the transfers."""
     if not array.size:
         return []
     texels = array if port.image is None else texels_of(array)
@@ -60,7 +60,7 @@ class Mapped:
 
 
 def _region(port: TensorInfo) -> dict[str, Any]:
-    """The options of a copy from or to host memory: the whole image."""
+    """Return the options of a copy from or to host memory: the whole image."""
     if port.image is None:
         return {}
     return {"origin": (0, 0), "region": port.image}

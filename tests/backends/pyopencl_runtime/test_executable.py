@@ -198,9 +198,9 @@ def test_enqueue_checks_arrays_as_run_does(doubler: Doubler) -> None:
 
     assert refused(x.view(np.int32), y).startswith('The array for "x" has the type int32, but ')
     assert refused(x, y.reshape(2, 2)).startswith('The array for "y" has the shape 2x2, but the')
-    takes = "takes a pyopencl.Buffer or pyopencl.array.Array, not"
-    assert refused(None, y) == f'"x" {takes} NoneType; run takes arrays of numpy.'
-    assert refused(x, Y) == f'"y" {takes} numpy.ndarray; run takes arrays of numpy.'
+    needs = "needs a pyopencl.Buffer or pyopencl.array.Array, not"
+    assert refused(None, y) == f'"x" {needs} NoneType; to pass numpy arrays, call run.'
+    assert refused(x, Y) == f'"y" {needs} numpy.ndarray; to pass numpy arrays, call run.'
 
 
 class OfAnotherLibrary:

@@ -152,14 +152,14 @@ def test_a_program_binary_stands_in_for_the_core(device: str, tmp_path: Path):
     with pytest.raises(CloptError, match='no kernel "vta_core"'):
         Accelerator(context, found, replace(board.implementation, kernel="vta_core"))
     short = replace(board.implementation, arguments=("instructions", "out"))
-    with pytest.raises(CloptError, match="has 3 parameters, and its target names 2"):
+    with pytest.raises(CloptError, match="has 3 parameters, but its target names 2"):
         Accelerator(context, found, short)
 
 
 def test_a_program_that_cannot_be_used(device: str, tmp_path: Path):
     found = find_device(device)
     context = cl.Context([found.handle])
-    with pytest.raises(CloptError, match="cannot read the program of VTA: No such file"):
+    with pytest.raises(CloptError, match="cannot read the VTA program: No such file"):
         Accelerator(context, found, Implementation(program=tmp_path / "none.aocx"))
     (tmp_path / "bad.aocx").write_bytes(b"no program")
     with pytest.raises(CloptError, match="refuses the program"):
@@ -174,8 +174,8 @@ def bind(vta: Machine, memories: Callable[[cl.Buffer], dict[Memory, Region]]) ->
 @pytest.mark.parametrize(
     ("memories", "sentence"),
     [
-        (lambda buffer: {}, "moves the memory OUT, and it has no buffer"),
-        (lambda buffer: {Memory.OUT: Region(buffer, 8)}, "no multiple of 16"),
+        (lambda buffer: {}, "accesses the memory OUT, which has no buffer"),
+        (lambda buffer: {Memory.OUT: Region(buffer, 8)}, "not a multiple of 16"),
         (lambda buffer: {Memory.OUT: Region(buffer, 16)}, "reaches 64 bytes of the memory OUT"),
     ],
 )
@@ -186,7 +186,7 @@ def test_memories_that_do_not_fit_are_refused(memories: Any, sentence: str):
 
 def test_streams_that_do_not_fit_are_refused():
     accelerator = machine("0", BLOCK_16, VECTORS).accelerator
-    with pytest.raises(CloptError, match="has 1 cores, and there are 2 streams"):
+    with pytest.raises(CloptError, match="has 1 cores, but 2 streams were given"):
         accelerator.load([words(), words()], UOPS)
     with pytest.raises(VTAStreamError, match="reaches element 1 of UOP in DRAM, of 1"):
         accelerator.load([words(load(Memory.UOP, 2))], UOPS)

@@ -116,7 +116,7 @@ def test_without_a_cache_the_facts_of_the_file(
     with warnings.catch_warnings(action="ignore"):
         assert live_target(find_device(device)) == target_for(find_device(device))
     assert measurements == []
-    with pytest.raises(CloptError, match="cannot keep what it measures in /proc/clopt/devices/"):
+    with pytest.raises(CloptError, match="cannot store the measured facts in /proc/clopt/devices/"):
         calibrate(find_device(device))
 
 
@@ -133,7 +133,7 @@ def test_a_driver_that_refuses_is_no_obstacle(device: str, monkeypatch: pytest.M
         raise cl.RuntimeError("no linker")
 
     monkeypatch.setattr(Kernels, "build", build)
-    with pytest.warns(CloptWarning, match="that measure it: no linker; clopt takes the facts of "):
+    with pytest.warns(CloptWarning, match="that measure it: no linker; clopt uses the facts of "):
         assert live_target(find_device(device)) == target_for(find_device(device))
     with pytest.raises(CloptError, match="does not run the kernels that measure it: no linker"):
         calibrate(find_device(device))
@@ -197,7 +197,7 @@ def test_gpus_and_unknown_runtimes_are_not_measured(
     gpu = load_target("nvidia")
     monkeypatch.setattr(calibration, "target_for", lambda _: gpu)
     assert live_target(find_device(device)) == gpu
-    with pytest.raises(CloptError, match="is no CPU: its facts are those of the target nvidia and"):
+    with pytest.raises(CloptError, match="is not a CPU: its facts come from the target nvidia and"):
         calibrate(find_device(device))
     assert measurements == []
 
