@@ -16,7 +16,7 @@ from .arrays import Bindable, DeviceMemory, PortMemory
 from .given_images import check_image, refuse_image
 from .images import Images
 from .inputs import check_form
-from .memory import Memory, make_memory, whole_of
+from .memory import BufferMemory, make_memory, whole_of
 
 
 def bound_memory(
@@ -122,7 +122,7 @@ def arena_memories(
     images: Images,
     given: Sequence[DeviceMemory] | None,
     on_host: bool = False,
-) -> list[Memory]:
+) -> list[BufferMemory]:
     """Return memories for arenas of these sizes: the caller's buffers, or new ones.
 
     The caller may pass more and larger buffers than needed. Raises CloptError if they do not fit.
@@ -131,7 +131,7 @@ def arena_memories(
         return [make_memory(images, size, on_host) for size in sizes]
     given = [buffer_of(memory, "an arena") for memory in given]
     _check_arenas(sizes, images, given)
-    return [Memory(buffer, images, buffer.size) for buffer in given[: len(sizes)]]
+    return [BufferMemory(buffer, images, buffer.size) for buffer in given[: len(sizes)]]
 
 
 def _check_arenas(sizes: Sequence[int], images: Images, given: Sequence[cl.Buffer]) -> None:

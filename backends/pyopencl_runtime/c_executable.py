@@ -28,7 +28,7 @@ from .cache import BinaryCache
 from .devices import Device
 from .image_views import ImageViews
 from .library_runtime import LibraryRuntime, Sdk
-from .memory import Memory
+from .memory import BufferMemory
 from .place import choose_place
 from .plan import interface_of
 from .requirements import check_requirements
@@ -113,7 +113,9 @@ class CExecutable(Runnable):
         runtime: LibraryRuntime = accelerators()[name].load("runtime")()
         return runtime.open(self.device, stand_ins.get(name))
 
-    def _memories(self, program: ProgramOp, given: Sequence[DeviceMemory] | None) -> list[Memory]:
+    def _memories(
+        self, program: ProgramOp, given: Sequence[DeviceMemory] | None
+    ) -> list[BufferMemory]:
         """Return the arenas of the program."""
         ops = program.body.block.ops
         sizes = [byte_count(op.result.type) for op in ops if isinstance(op, ArenaOp)]

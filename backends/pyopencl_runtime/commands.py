@@ -41,7 +41,7 @@ class Binding:
 
 
 @dataclass(frozen=True)
-class Copy:
+class CopyCommand:
     """A copy between buffers or images; an int is the number of a parameter of the caller."""
 
     source: int | cl.Buffer | cl.Image
@@ -135,11 +135,11 @@ def _events(given: object) -> list[cl.Event]:
     return cast("list[cl.Event]", events)
 
 
-Command: TypeAlias = Launch | Copy | Call
+Command: TypeAlias = Launch | CopyCommand | Call
 
 
 @dataclass(frozen=True)
-class Plan:
+class CommandPlan:
     """The commands of one inference, in order."""
 
     commands: list[Command]

@@ -25,7 +25,7 @@ from .place import choose_place
 from .plan import Site, interface_of, make_plan
 from .requirements import check_requirements
 from .runnable import kernel_cache
-from .storage import Wishes, make_storage
+from .storage import StorageOptions, make_storage
 
 
 class Executable(LaunchedProgram):
@@ -76,8 +76,8 @@ class Executable(LaunchedProgram):
         keys = {kernel.program for kernel in kernels.values() if kernel.program}
         binaries = {key: self._load(weights, key) for key in keys}
         self.built_from_cache = built.from_cache
-        wishes = Wishes(arena, image_views)
-        storage = make_storage(launched, weights, self._images, cache, wishes)
+        options = StorageOptions(arena, image_views)
+        storage = make_storage(launched, weights, self._images, cache, options)
         self.arena_bytes = storage.arena_bytes
         self.arena = tuple(memory.buffer for memory in storage.arenas)
         self.image_views = {kind.value: way.value for kind, way in storage.image_views.items()}

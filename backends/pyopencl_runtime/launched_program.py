@@ -9,9 +9,9 @@ from itertools import islice
 import pyopencl as cl
 
 from .arrays import PortMemory
-from .commands import Binding, Call, Command, Copy, Launch, Plan
+from .commands import Binding, Call, Command, CommandPlan, CopyCommand, Launch
 from .devices import Device
-from .memory import Memory
+from .memory import BufferMemory
 from .runnable import Interface, Runnable
 from .timing import Timing
 
@@ -22,7 +22,7 @@ class LaunchedProgram(Runnable):
     Subclasses set `_plan` and `_arena_lock`.
     """
 
-    _plan: Plan
+    _plan: CommandPlan
 
     def __init__(
         self, interface: Interface, place: tuple[Device, cl.Context, cl.CommandQueue]
@@ -31,7 +31,7 @@ class LaunchedProgram(Runnable):
         self._arguments: list[cl.Buffer | cl.Image] = []
         # Declared after `_arguments`, which are parts of these: attributes are released in this
         # order.
-        self._memories: dict[int, Memory | cl.Image] = {}
+        self._memories: dict[int, BufferMemory | cl.Image] = {}
 
     @property
     def launches(self) -> list[Launch]:
@@ -90,12 +90,12 @@ class LaunchedProgram(Runnable):
         self._bound, self._arguments = buffers, arguments
         self._memories = memories
 
-    def _memory(self, index: int, given: PortMemory) -> Memory | cl.Image:
+    def _memory(self, index: int, given: PortMemory) -> BufferMemory | cl.Image:
         is_image = isinstance(given, cl.Image)
-        return given if is_image else Memory(given, self._images, self._sizes[index])
+        return given if is_image else BufferMemory(given, self._images, self._sizes[index])
 
 
-def _argument(memory: Memory | cl.Image, binding: Binding) -> PortMemory:
+def _argument(memory: BufferMemory | cl.Image, binding: Binding) -> PortMemory:
     """Return the kernel argument for a binding; images are always bound whole."""
     if isinstance(memory, cl.Image):
         return memory
@@ -104,7 +104,9 @@ def _argument(memory: Memory | cl.Image, binding: Binding) -> PortMemory:
     return memory.argument(binding.form, binding.offset)
 
 
-def _put(command: Launch | Copy, queue: cl.CommandQueue, buffers: Sequence[PortMemory]) -> cl.Event:
+def _put(
+    command: Launch | CopyCommand, queue: cl.CommandQueue, buffers: Sequence[PortMemory]
+) -> cl.Event:
     if isinstance(command, Launch):
         return cl.enqueue_nd_range_kernel(
             queue, command.kernel, command.global_size, command.local_size

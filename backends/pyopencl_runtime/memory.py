@@ -22,7 +22,7 @@ _PAGE_BYTES = 4096
 _TEXEL_BYTES = 16
 
 
-class Memory:
+class BufferMemory:
     """A buffer that holds values.
 
     If the buffer is over `host` memory, an image over a part of it uses that part of the host
@@ -119,7 +119,7 @@ def whole_of(buffer: cl.Buffer) -> tuple[cl.Buffer, int]:
     return (buffer, 0) if parent is None else (parent, buffer.offset)
 
 
-def make_memory(images: Images, size: int, on_host: bool = False) -> Memory:
+def make_memory(images: Images, size: int, on_host: bool = False) -> BufferMemory:
     """Allocate `size` bytes; `on_host` uses page-aligned host memory.
 
     OpenCL has no empty buffers and images, so empty memory gets the size of one texel.
@@ -127,10 +127,10 @@ def make_memory(images: Images, size: int, on_host: bool = False) -> Memory:
     count = max(size, _TEXEL_BYTES)
     check_size(images.device, count)
     if not on_host:
-        return Memory(cl.Buffer(images.context, cl.mem_flags.READ_WRITE, count), images, size)
+        return BufferMemory(cl.Buffer(images.context, cl.mem_flags.READ_WRITE, count), images, size)
     host = _pages(count)
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
-    return Memory(cl.Buffer(images.context, flags, hostbuf=host), images, size, host)
+    return BufferMemory(cl.Buffer(images.context, flags, hostbuf=host), images, size, host)
 
 
 def check_size(device: Device, size: int) -> None:

@@ -25,10 +25,10 @@ from .arena_lock import ArenaLock
 from .arrays import Array, DeviceMemory
 from .bindings import arena_memories
 from .build import build_kernels
-from .commands import Binding, Call, Command, Copy, HostArray, Launch, Plan
+from .commands import Binding, Call, Command, CommandPlan, CopyCommand, HostArray, Launch
 from .devices import Device
 from .launched_program import LaunchedProgram
-from .memory import Memory, check_size, make_memory
+from .memory import BufferMemory, check_size, make_memory
 from .place import choose_place
 from .requirements import check_requirements
 from .runnable import Interface, kernel_cache
@@ -99,7 +99,7 @@ class Replay(LaunchedProgram):
         self._numbers: dict[Binding, int] = {}
         commands = [self._command(command, built.programs) for command in launches.commands]
         counts = [1] * len(commands)
-        self._plan = Plan(commands, list(self._numbers), counts, self._memories_here)
+        self._plan = CommandPlan(commands, list(self._numbers), counts, self._memories_here)
         self._arena_lock = ArenaLock(memory.root for memory in arenas)
 
     @property
@@ -118,7 +118,7 @@ class Replay(LaunchedProgram):
         assert isinstance(module, ModuleOp)
         yield from kernels_of(module).values()
 
-    def _constant(self, key: str, size: int, constants: Mapping[str, Array]) -> Memory:
+    def _constant(self, key: str, size: int, constants: Mapping[str, Array]) -> BufferMemory:
         """Return memory that holds a constant."""
         array = constants[key]
         if array.nbytes != size:
@@ -132,7 +132,7 @@ class Replay(LaunchedProgram):
         contents = cl.mem_flags.USE_HOST_PTR if is_host else cl.mem_flags.COPY_HOST_PTR
         content = array.reshape(-1).view(np.uint8)
         buffer = cl.Buffer(self.context, cl.mem_flags.READ_ONLY | contents, hostbuf=content)
-        return Memory(buffer, self._images, size)
+        return BufferMemory(buffer, self._images, size)
 
     def _command(self, command: LaunchedCommand, programs: Mapping[str, cl.Program]) -> Command:
         if isinstance(command, BufferCopy):
@@ -142,7 +142,7 @@ class Replay(LaunchedProgram):
                 "src_offset": source.offset,
                 "dst_offset": destination.offset,
             }
-            return Copy(self._memory_of(source), self._memory_of(destination), options)
+            return CopyCommand(self._memory_of(source), self._memory_of(destination), options)
         if isinstance(command, FunctionCall):
             function = host_function(command.accelerator, command.function)
             arguments = tuple(map(self._host_argument, command.arguments))

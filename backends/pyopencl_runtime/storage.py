@@ -33,18 +33,18 @@ from .bindings import arena_memories
 from .cache import BinaryCache
 from .image_views import ImageViews, View, choose_image_views
 from .images import Images
-from .memory import Memory, check_size, make_memory
+from .memory import BufferMemory, check_size, make_memory
 
 
 @dataclass(frozen=True)
-class Slot:
+class MemorySlot:
     """A place in a buffer: of a parameter, by its number, or of memory of the program's own."""
 
-    memory: int | Memory
+    memory: int | BufferMemory
     offset: int
 
 
-Place: TypeAlias = "Slot | cl.Image"
+Place: TypeAlias = "MemorySlot | cl.Image"
 """The place of a value in memory."""
 
 
@@ -53,7 +53,7 @@ class Storage:
     """The memory of a program and the place of each value in it."""
 
     places: Mapping[SSAValue, Place]
-    arenas: tuple[Memory, ...]
+    arenas: tuple[BufferMemory, ...]
     arena_bytes: tuple[int, ...]
     """The bytes in use of each arena: fewer than planned if images lie outside of it."""
     image_views: Mapping[tir.ImageKind, ImageViews]
@@ -63,7 +63,7 @@ class Storage:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class StorageOptions:
     """The caller's choices about a program's memory."""
 
     arenas: Sequence[DeviceMemory] | None = None
@@ -71,13 +71,17 @@ class Wishes:
 
 
 def make_storage(
-    program: ProgramOp, weights: Weights, images: Images, cache: BinaryCache, wishes: Wishes
+    program: ProgramOp,
+    weights: Weights,
+    images: Images,
+    cache: BinaryCache,
+    options: StorageOptions,
 ) -> Storage:
     """Allocate the buffers and images of `program` and upload its constants."""
-    return _Maker(program, weights, images, cache, wishes).run()
+    return _StorageFactory(program, weights, images, cache, options).run()
 
 
-class _Maker:
+class _StorageFactory:
     """The allocation of one program's memory."""
 
     def __init__(
@@ -86,14 +90,14 @@ class _Maker:
         weights: Weights,
         images: Images,
         cache: BinaryCache,
-        wishes: Wishes,
+        options: StorageOptions,
     ):
         self.program = program
         self.weights = weights
         self.images = images
         self.parts = parts(program)
         self.ways = choose_image_views(
-            views_of(self.parts), images, cache, wishes.image_views, wishes.arenas is not None
+            views_of(self.parts), images, cache, options.image_views, options.arenas is not None
         )
         self.on_host = ImageViews.Host in self.ways.values()
         self.outside = self._outside()
@@ -102,14 +106,14 @@ class _Maker:
         self.objects = image_objects(program, pooled)
         self.made: dict[int, Place] = {}
         sizes = list(self.sizes.values())
-        memories = arena_memories(sizes, images, wishes.arenas, self.on_host)
+        memories = arena_memories(sizes, images, options.arenas, self.on_host)
         self.arenas = dict(zip(self.sizes, memories, strict=True))
         self.device_bytes = sum(sizes)
 
     def run(self) -> Storage:
         roots: dict[SSAValue, Place] = {}
         for argument in self.program.body.block.args:
-            roots[argument] = Slot(argument.index, 0)
+            roots[argument] = MemorySlot(argument.index, 0)
         for op in self.program.body.block.ops:
             match op:
                 case ConstantOp():
@@ -117,7 +121,7 @@ class _Maker:
                 case AllocOp() | BufferViewOp() | ImageViewOp() if op.result in self.outside:
                     roots[op.result] = self._object(op.result)
                 case BufferViewOp():
-                    roots[op.result] = Slot(self.arenas[op.arena], op.offset)
+                    roots[op.result] = MemorySlot(self.arenas[op.arena], op.offset)
                 case ImageViewOp():
                     roots[op.result] = self._image_view(op)
                 case _:
@@ -158,7 +162,7 @@ class _Maker:
     def _image_view(self, op: ImageViewOp) -> Place:
         arena = self.arenas[op.arena]
         if op.pitch is None:
-            return Slot(arena, op.offset)
+            return MemorySlot(arena, op.offset)
         return arena.image(op.result.type, op.offset, op.pitch)
 
     def _object(self, value: SSAValue) -> Place:
@@ -174,7 +178,7 @@ class _Maker:
         size = byte_count(type_)
         self.device_bytes += size
         if is_over_buffer(type_):
-            return Slot(make_memory(self.images, size, self.on_host), 0)
+            return MemorySlot(make_memory(self.images, size, self.on_host), 0)
         check_size(self.images.device, size)
         return self.images.make(type_, cl.mem_flags.READ_WRITE)
 
@@ -196,7 +200,7 @@ class _Maker:
             return self.images.make(type_, flags, hostbuf=array)
         copied = flags | cl.mem_flags.COPY_HOST_PTR
         buffer = cl.Buffer(self.images.context, copied, hostbuf=array)
-        return Slot(Memory(buffer, self.images, size), 0)
+        return MemorySlot(BufferMemory(buffer, self.images, size), 0)
 
 
 def views_of(values: Mapping[SSAValue, Part]) -> Iterator[View]:
@@ -218,4 +222,6 @@ def views_of(values: Mapping[SSAValue, Part]) -> Iterator[View]:
 
 
 def _moved(place: Place, offset: int) -> Place:
-    return Slot(place.memory, place.offset + offset) if isinstance(place, Slot) else place
+    return (
+        MemorySlot(place.memory, place.offset + offset) if isinstance(place, MemorySlot) else place
+    )

@@ -31,7 +31,7 @@ _GPU_LANES = 512
 
 
 @dataclass(frozen=True)
-class Region:
+class DramRegion:
     """A memory of the VTA in DRAM: the bytes of a buffer from `offset` on."""
 
     buffer: cl.Buffer
@@ -49,7 +49,7 @@ class LoadedStream:
     """The bytes of each memory that the stream reaches."""
 
 
-class Accelerator:
+class VTADevice:
     """The VTA of one device: its program, and the scratchpads that all its streams share."""
 
     def __init__(
@@ -107,7 +107,7 @@ class Accelerator:
         buffers = {name: self._constant(array) for name, array in arrays.items() if array.size}
         return LoadedStream(buffers, sum(counts), len(ranges), extents)
 
-    def bind(self, stream: LoadedStream, memories: Mapping[Memory, Region]) -> BoundStream:
+    def bind(self, stream: LoadedStream, memories: Mapping[Memory, DramRegion]) -> BoundStream:
         """Return the stream bound to memories in DRAM; its micro-ops are already on the device.
 
         Raises CloptError for a memory that is missing, too small or misaligned.
@@ -124,7 +124,7 @@ class Accelerator:
             "uop_at": np.uint64(0),
         }
         for name, memory in MEMORIES.items():
-            region = memories.get(memory, Region(self._unused))
+            region = memories.get(memory, DramRegion(self._unused))
             values.setdefault(name, region.buffer)
             values.setdefault(f"{name}_at", np.uint64(region.offset))
         kernel = cl.Kernel(self._program, self.implementation.kernel)
@@ -144,7 +144,7 @@ class Accelerator:
                     f"{self.implementation.kernel} has no parameter {name}."
                 )
 
-    def _check_region(self, memory: Memory, region: Region | None, size: int) -> None:
+    def _check_region(self, memory: Memory, region: DramRegion | None, size: int) -> None:
         if region is None:
             raise CloptError(f"The stream accesses the memory {memory.name}, which has no buffer.")
         if region.offset and not self.implementation.moves_memories:

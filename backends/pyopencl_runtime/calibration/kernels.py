@@ -15,7 +15,7 @@ LANES = 16
 
 
 @dataclass(frozen=True)
-class Tile:
+class TileKernel:
     """A kernel whose work-items each compute a tile of accumulators, as in a matrix product."""
 
     width: int
@@ -93,7 +93,7 @@ tir.func @{self.name}(%a: {column}, %b: {row}, %c: {results}) {_launch(self.item
 
 
 @dataclass(frozen=True)
-class Copy:
+class CopyKernel:
     """A kernel whose work-items each copy a part of one buffer to another."""
 
     items: int
@@ -129,7 +129,7 @@ def _launch(items: int, output: int) -> str:
     )
 
 
-def source_of(kernels: Iterable[Tile | Copy]) -> str:
+def source_of(kernels: Iterable[TileKernel | CopyKernel]) -> str:
     """Return the OpenCL C of `kernels`."""
     # Imported here: calibration is rare, and these modules take a tenth of clopt's import time.
     from ....context import CloptContext

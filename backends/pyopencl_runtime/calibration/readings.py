@@ -15,7 +15,7 @@ import pyopencl as cl
 from ..build import build_kernels
 from ..cache import BinaryCache
 from ..devices import Device
-from .kernels import LANES, Copy, Tile, source_of
+from .kernels import LANES, CopyKernel, TileKernel, source_of
 
 WIDTHS = (8, 16)
 """The vector widths that are compared: 256 and 512 bits."""
@@ -64,9 +64,9 @@ class Kernels:
     """The kernels that are timed on a device."""
 
     device: Device
-    tiles: Sequence[Tile]
-    copy: Copy
-    small: Tile
+    tiles: Sequence[TileKernel]
+    copy: CopyKernel
+    small: TileKernel
 
     @classmethod
     def of(cls, device: Device) -> Kernels:
@@ -74,11 +74,11 @@ class Kernels:
         units = device.compute_units
         tiles = [_tile(width, units * _ITEMS_EACH, _ITEM_MADS) for width in WIDTHS]
         most = min(_COPIED_BYTES, device.handle.max_mem_alloc_size)
-        copy = Copy(max(units, most // _PART_BYTES), _PART_VECTORS)
+        copy = CopyKernel(max(units, most // _PART_BYTES), _PART_VECTORS)
         return cls(device, tiles, copy, _tile(WIDTHS[0], units * _LAUNCHES, _SHORT_ITEM_MADS))
 
     @property
-    def all(self) -> Sequence[Tile | Copy]:
+    def all(self) -> Sequence[TileKernel | CopyKernel]:
         """All kernels of the measurement."""
         return *self.tiles, self.copy, self.small
 
@@ -126,7 +126,7 @@ def read(built: Built) -> Readings:
     )
 
 
-def _launches(bench: _Bench, small: Tile, units: int) -> list[float]:
+def _launches(bench: _Bench, small: TileKernel, units: int) -> list[float]:
     """Return the seconds that each launch adds, per series with one work-item per core and launch.
 
     Series in which a busy machine left all work to one core are excluded, since that core never
@@ -143,10 +143,10 @@ def _launches(bench: _Bench, small: Tile, units: int) -> list[float]:
     return [max(0.0, time - least) / (_LAUNCHES - 1) for time in series if whole]
 
 
-def _tile(width: int, items: int, mads: int) -> Tile:
+def _tile(width: int, items: int, mads: int) -> TileKernel:
     rows, vectors = _TILE_SHAPES[width]
-    once = Tile(width, rows, vectors, items=1, rounds=1).mads
-    return Tile(width, rows, vectors, items, rounds=mads // once)
+    once = TileKernel(width, rows, vectors, items=1, rounds=1).mads
+    return TileKernel(width, rows, vectors, items, rounds=mads // once)
 
 
 class Seconds(NamedTuple):
@@ -172,7 +172,7 @@ class _Bench:
         self._kernels: dict[str, cl.Kernel] = {}
         self._buffers: list[cl.Buffer] = []  # kernels do not keep their arguments alive
 
-    def prepare(self, program: cl.Program, kernel: Tile | Copy) -> None:
+    def prepare(self, program: cl.Program, kernel: TileKernel | CopyKernel) -> None:
         """Allocate and initialise the buffers of `kernel` and run it once."""
         built = self._kernels[kernel.name] = cl.Kernel(program, kernel.name)
         for index, floats in enumerate(kernel.sizes):

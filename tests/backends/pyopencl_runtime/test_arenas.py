@@ -14,7 +14,7 @@ import pytest
 import clopt
 from clopt import CloptError
 from clopt.backends.pyopencl_runtime import Executable, arena_lock, find_device
-from clopt.backends.pyopencl_runtime.memory import Memory
+from clopt.backends.pyopencl_runtime.memory import BufferMemory
 from clopt.weights import Weights
 from support.cl.programs import parse, twice
 
@@ -244,7 +244,7 @@ def test_parts_are_released_before_those_around_them() -> None:
         def __del__(self) -> None:
             released.append(self.offset)
 
-    memory = Memory.__new__(Memory)
+    memory = BufferMemory.__new__(BufferMemory)
     memory.__dict__.update(_views={}, _parts={offset: Part(offset) for offset in (256, 768, 512)})
     del memory
     assert released == [768, 512, 256]

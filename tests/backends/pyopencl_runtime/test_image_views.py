@@ -18,7 +18,7 @@ from clopt.backends.pyopencl_runtime import (
     image_views,
 )
 from clopt.backends.pyopencl_runtime.images import Images
-from clopt.backends.pyopencl_runtime.memory import Memory
+from clopt.backends.pyopencl_runtime.memory import BufferMemory
 from clopt.backends.targets import load_target
 from clopt.weights import Weights
 from support.cl.image_programs import DTYPES, aliases, blur, blurred, copies, lowered, memory
@@ -198,7 +198,7 @@ def test_a_device_that_does_not_keep_its_word(
     def trial(*args: object) -> bool:
         with monkeypatch.context() as lie:
             lie.setattr(
-                Memory,
+                BufferMemory,
                 "image",
                 lambda memory, type_, *_: memory._images.make(type_, cl.mem_flags.READ_WRITE),
             )
