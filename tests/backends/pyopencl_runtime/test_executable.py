@@ -172,7 +172,7 @@ def test_wrong_buffers(doubler: Doubler) -> None:
     executable = doubler.executable()
     small = cl.Buffer(executable.context, cl.mem_flags.READ_WRITE, 8)
     large = cl.Buffer(executable.context, cl.mem_flags.READ_WRITE, 16)
-    with pytest.raises(CloptError, match='The buffer for "y" has 8 bytes; 16 are needed'):
+    with pytest.raises(CloptError, match='The buffer for "y" has 8 bytes, but needs 16'):
         executable.enqueue(executable.queue, {"x": large, "y": small})
     with pytest.raises(CloptError, match='The input or output "y" is missing'):
         executable.enqueue(executable.queue, {"x": large})

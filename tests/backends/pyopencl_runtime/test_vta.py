@@ -162,7 +162,7 @@ def test_a_program_that_cannot_be_used(device: str, tmp_path: Path):
     with pytest.raises(CloptError, match="cannot read the VTA program: No such file"):
         VTADevice(context, found, Implementation(program=tmp_path / "none.aocx"))
     (tmp_path / "bad.aocx").write_bytes(b"no program")
-    with pytest.raises(CloptError, match="refuses the program"):
+    with pytest.raises(CloptError, match="rejects the program"):
         VTADevice(context, found, Implementation(program=tmp_path / "bad.aocx"))
 
 
