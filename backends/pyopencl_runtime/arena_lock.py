@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from ...errors import CloptError
 from .environment import check_process
 
-# The lock of each buffer that programs use as an arena, keyed by `Memory.root`.
+# The lock of each buffer that programs use as an arena, keyed by `BufferMemory.root`.
 _LOCKS: WeakValueDictionary[int, Lock] = WeakValueDictionary()
 _TABLE_LOCK = Lock()  # held only for a table access, so waiting for it needs no limit
 

@@ -188,7 +188,7 @@ REFUSED: dict[str, tuple[Callable[[Executable], Any], str]] = {
     ),
     "input's": (lambda e: {"y": X}, 'The output "y" shares its memory with "x"'),
     "shared": (lambda e: dict.fromkeys("yz", X + 1), 'output "z" shares its memory with "y"'),
-    "small buffer": (lambda e: {"y": cl.Buffer(e.context, 1, 8)}, 'for "y" has 8 bytes; 4096 are'),
+    "small buffer": (lambda e: {"y": cl.Buffer(e.context, 1, 8)}, 'for "y" has 8 bytes, but needs 4096'),
     "read-only buffer": (
         lambda e: {"y": cl.Buffer(e.context, cl.mem_flags.READ_ONLY, 4 * SMALL)},
         'Kernels cannot write the read-only buffer for "y"',

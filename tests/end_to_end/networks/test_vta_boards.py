@@ -78,7 +78,7 @@ def refusal(device: str, target: Path) -> str:
 
 def test_programs_that_cannot_be_used(device: str, tmp_path: Path) -> None:
     assert "cannot read the VTA program" in refusal(device, write_board(tmp_path, None))
-    assert "the program of VTA is empty" in refusal(device, write_board(tmp_path, b""))
+    assert "the VTA program is empty" in refusal(device, write_board(tmp_path, b""))
     found = refusal(device, write_board(tmp_path, b"no program"))
     assert "rejects the program" in found
     assert "board.bin: it was built for another device" in found
