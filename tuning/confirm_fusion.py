@@ -44,7 +44,7 @@ def confirm_fusion(
     pairs = model.pairs(journal.tuning)
     if not pairs:
         return None
-    target = pairs[0].problem.target
+    target = pairs[0].model.target
     tuned = TunedJoins(journal.tuning.tuning, (), journal.place, target)
     asked = [pair for pair in pairs if tuned.is_in_question(pair)]
     if not asked:
@@ -66,7 +66,7 @@ def _records(pair: Pair, usual: Runs, other: Runs, journal: DatabaseJournal) -> 
     joined_runs, apart_runs = (usual, other) if pair.pays else (other, usual)
     if not joined_runs.has([joined]) or not apart_runs.has(parts):
         return []
-    target = pair.problem.target
+    target = pair.model.target
     ways = {JOINED: joined_runs, APART: apart_runs}
     return [
         records.record_of_fusion(

@@ -119,7 +119,7 @@ def record_of_network(
 
 def record_of_fusion(pair: Pair, fusion: str, times: Times, device: Device) -> Record:
     """Return the record of a pair of kernels in its network, joined or apart, dated now."""
-    target = pair.problem.target
+    target = pair.model.target
     return Record(
         kernel=pair.key,
         target=target.name,

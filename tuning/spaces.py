@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import factorial
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -14,10 +14,12 @@ from ..passes.tir.rules.fallback import FALLBACK
 from ..passes.tir.rules.naive_kernel import NaiveKernel
 from ..passes.tir.rules.plans import default_plan, plan_of
 from ..passes.tir.rules.rule import Rule
-from ..passes.tir.rules.space import Order, Parameter, Params, Space, Value
+from ..passes.tir.rules.space import Domain, Params, Space, Value
 
+_DRAWS = 20
+"""Values that are sampled from a domain before it is listed."""
 _LISTED = 5040
-"""Domains with more values than this, the orders of eight loops, are sampled without a list."""
+"""Values that are listed of a domain: a few have millions, such as the orders of ten loops."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,6 @@ class PlanSpace:
             for name, space in spaces.items()
             if name != FALLBACK.name or name == default.rule
         }
-        self._values: dict[tuple[str, tuple[Value, ...]], list[Value]] = {}
         self.default = self._candidate_of(default)
 
     @property
@@ -72,9 +73,9 @@ class PlanSpace:
     def mutated(self, plan: tir.Plan, rng: Random) -> Candidate:
         """Return a plan with one parameter changed; later ones keep their values if possible."""
         _, space = self._spaces[plan.rule]
-        if not space.parameters:
+        if not space.decisions:
             return self.random(rng)
-        changed = rng.randrange(len(space.parameters))
+        changed = rng.randrange(len(space.decisions))
         return self._near(plan.rule, plan.parameters, rng, changed)
 
     def crossed(self, first: tir.Plan, second: tir.Plan, rng: Random) -> Candidate:
@@ -97,20 +98,17 @@ class PlanSpace:
         """Return a point with the wanted values if they are in their domains, except `changed`."""
         _, space = self._spaces[name]
         chosen: dict[str, Value] = {}
-        for i, parameter in enumerate(space.parameters):
-            domain = parameter.domain_at(Params(chosen))
-            value = wanted.get(parameter.name)
+        for i, decision in enumerate(space.decisions):
+            domain = decision.domain_at(Params(chosen))
+            value = wanted.get(decision.name, decision.parameter.absent)
             if value is None or value not in domain or i == changed:
-                others = (
-                    each for each in self._drawn(name, parameter, chosen, rng) if each != value
-                )
-                other = next(others, None)
+                other = next((each for each in _drawn(domain, rng) if each != value), None)
                 if other is None and value not in domain:
                     # The values before leave none: start anew.
                     return self._made(name, self._completed(name, {}, rng))
                 value = value if other is None else other
             assert value is not None
-            chosen[parameter.name] = value
+            chosen[decision.name] = value
         return self._made(name, Params(chosen))
 
     def _completed(self, name: str, chosen: dict[str, Value], rng: Random) -> Params:
@@ -124,43 +122,36 @@ class PlanSpace:
     ) -> dict[str, Value] | None:
         """Return a point with these first values; None if a later parameter has no value then."""
         _, space = self._spaces[name]
-        if len(chosen) == len(space.parameters):
+        if len(chosen) == len(space.decisions):
             return chosen
-        parameter = space.parameters[len(chosen)]
-        for value in self._drawn(name, parameter, chosen, rng):
-            found = self._extended(name, {**chosen, parameter.name: value}, rng)
+        decision = space.decisions[len(chosen)]
+        for value in _drawn(decision.domain_at(Params(chosen)), rng):
+            found = self._extended(name, {**chosen, decision.name: value}, rng)
             if found is not None:
                 return found
         return None
-
-    def _drawn(
-        self, rule: str, parameter: Parameter, chosen: Mapping[str, Value], rng: Random
-    ) -> Iterator[Value]:
-        """Yield the values of a domain in a random order, each as likely as the others."""
-        domain = parameter.domain_at(Params(chosen))
-        if isinstance(domain, Order) and factorial(domain.count) > _LISTED:
-            # Too many to list. Some may come twice, which costs nothing.
-            yield from (
-                tuple(rng.sample(range(domain.count), domain.count)) for _ in range(_LISTED)
-            )
-            return
-        # A domain may test thousands of values for each that it has; it depends on these alone.
-        key = f"{rule} {parameter.name}", tuple(chosen.values())
-        if key not in self._values:
-            self._values[key] = list(domain)
-        left = list(self._values[key])
-        while left:
-            drawn = rng.randrange(len(left))
-            left[drawn], left[-1] = left[-1], left[drawn]
-            yield left.pop()
 
     def _candidate_of(self, plan: tir.Plan) -> Candidate:
         return self._made(plan.rule, Params(plan.parameters))
 
     def _made(self, name: str, point: Params) -> Candidate:
         rule, space = self._spaces[name]
+        point = space.completed(point)
         cost = None if rule.cost is None else rule.cost(space, point)
         return Candidate(plan_of(rule, point).data, cost)
+
+
+def _drawn(domain: Domain, rng: Random) -> Iterator[Value]:
+    """Yield the values of a domain in a random order, each once."""
+    seen = set[Value]()
+    for _ in range(_DRAWS):
+        value = domain.sample(rng)
+        if value is not None and value not in seen:
+            seen.add(value)
+            yield value
+    rest = [value for value in islice(domain, _LISTED) if value not in seen]
+    rng.shuffle(rest)
+    yield from rest
 
 
 def best_first(found: Sequence[tuple[float, Candidate]]) -> list[Candidate]:

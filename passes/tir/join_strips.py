@@ -28,7 +28,7 @@ from .rules.naive_kernel import NaiveKernel
 from .rules.space import Space
 from .rules.stages import is_naive
 from .rules.strips import STRIPS
-from .rules.strips_costs import may_be_strips
+from .rules.strips_costs import StripsModel, may_be_strips
 from .schedule.analysis import blocks_in, memref_of
 from .tuned_joins import Pair, TunedJoins
 from .tuning_database import Device
@@ -154,9 +154,9 @@ class _Joiner:
         name = free_name(f"{first.sym_name.data}_{second.sym_name.data}", self.kernels)
         func = _joined(first, second, at, name)
         space = STRIPS.space(NaiveKernel(func), self.target)
-        if not isinstance(space, Space):
+        if not isinstance(space, Space) or STRIPS.objection_to(space) is not None:
             return None
-        if not self.is_joined(Pair(first, second, func, space.facts)):
+        if not self.is_joined(Pair(first, second, func, space.model(StripsModel))):
             return None
         Rewriter.insert_op(func, InsertPoint.before(second))
         self.kernels[func.sym_name.data] = func

@@ -16,7 +16,7 @@ from ...dialects import cl, tir
 from .plan_file import kernel_key, plan_context, read_plan
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import space_of
-from .rules.strips_costs import StripsProblem
+from .rules.strips_costs import StripsModel
 from .schedule.errors import ScheduleError
 from .tuning_database import Device, Source, TuningDatabase, is_current, latest, sources, whose
 from .tuning_record import APART, JOINED, Record
@@ -29,12 +29,12 @@ class Pair:
     first: tir.FuncOp
     second: tir.FuncOp
     joined: tir.FuncOp
-    problem: StripsProblem
+    model: StripsModel
 
     @cached_property
     def ratio(self) -> float:
         """What the joined kernel costs by the model, as a share of what both cost."""
-        return self.problem.cost(self.problem.best) / self.problem.apart()
+        return self.model.cost(self.model.best) / self.model.apart()
 
     @property
     def pays(self) -> bool:
@@ -57,7 +57,7 @@ class Pair:
 
     def records(self, database: TuningDatabase) -> list[Record]:
         """What is known of the pair and of its kernels' plans."""
-        target = self.problem.target.name
+        target = self.model.target.name
         found = database.of_kernels((self.key, *self._keys), target)
         return [record for record in found if is_current(record)]
 
@@ -82,7 +82,7 @@ class Pair:
         times = [record for record in parts if record is not None]
         if joined is None or len(times) < 2:
             return None
-        launch = self.problem.target.launch_microseconds
+        launch = self.model.target.launch_microseconds
         if self.pays:
             return not launch + sum(record.most for record in times) < joined.least
         return joined.most < launch + sum(record.least for record in times)
@@ -94,7 +94,7 @@ class Pair:
         for record in sorted(timed, key=lambda record: (record.microseconds, record.plan)):
             plan = read_plan(plan_context(), record.plan, record.place)
             try:
-                space_of(NaiveKernel(kernel), plan, self.problem.target)
+                space_of(NaiveKernel(kernel), plan, self.model.target)
             except ScheduleError:
                 continue
             return record

@@ -12,7 +12,7 @@ from clopt.dialects import cl, tir
 from clopt.passes.tir.lower_blocks import lower_blocks
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.rule import Rule
-from clopt.passes.tir.rules.space import Misfit, Space
+from clopt.passes.tir.rules.space import NotApplicable, Space
 from clopt.passes.tir.schedule import Schedule
 from support.tir import interpreter, kernels
 
@@ -31,7 +31,7 @@ tir.func @copy(%x: memref<6x5xf32>, %y: memref<6x5xf32>) attributes {outputs = a
 """
 
 
-def rule() -> Rule[tuple[int, ...]]:
+def rule() -> Rule[tir.ForOp]:
     found = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert found is not None
     names: dict[str, object] = {}
@@ -61,7 +61,9 @@ def test_every_point_computes_the_same() -> None:
     assert len(points) > 1
     for point in points:
         schedule = Schedule(naive)
-        rule().apply(schedule, NaiveKernel(schedule.func), point)
+        rows = rule().structure(NaiveKernel(schedule.func))
+        assert isinstance(rows, tir.ForOp)
+        rule().apply(schedule, rows, point)
         lower_blocks(schedule.func)
         schedule.func.verify()
         for ours, theirs in zip(results(schedule.func), expected, strict=True):
@@ -70,4 +72,4 @@ def test_every_point_computes_the_same() -> None:
 
 def test_it_leaves_reductions_alone() -> None:
     matmul = NaiveKernel(kernels.parse(kernels.matmul(4, 4, 4)))
-    assert isinstance(rule().space(matmul, cl.Target()), Misfit)
+    assert isinstance(rule().space(matmul, cl.Target()), NotApplicable)

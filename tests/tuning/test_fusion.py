@@ -70,7 +70,7 @@ def planted(
 
 
 def planted_record(pair: Pair, kernel: tir.FuncOp, time: float | None, device: Device) -> Record:
-    target = pair.problem.target
+    target = pair.model.target
     plan = default_plan(kernel, target).data
     return record(
         plan,
@@ -84,7 +84,7 @@ def planted_record(pair: Pair, kernel: tir.FuncOp, time: float | None, device: D
 def joined(journal: DatabaseJournal, model: Model) -> list[bool]:
     """Of each pair whether the compiler joins it."""
     pairs = model.pairs()
-    tuned = TunedJoins((str(journal.path),), (), journal.place, pairs[0].problem.target)
+    tuned = TunedJoins((str(journal.path),), (), journal.place, pairs[0].model.target)
     return [tuned.is_joined(pair) for pair in pairs]
 
 

@@ -41,7 +41,7 @@ def test_every_value_of_a_large_domain_is_proposed():
     space, rng = space_of_task(task), Random(0)
     best = space.default.plan
     _, fit = space_of(NaiveKernel(Programs(task).kernel), best, task.target)
-    (group,) = fit.parameters
+    (group,) = fit.decisions
     values = set(group.domain_at(Params({})))
     assert len(values) > 300
     plans = [space.random(rng, {best.rule}).plan for _ in range(4000)]

@@ -14,7 +14,7 @@ tir.func @outside(%x: memref<64xf32>, %y: memref<64xf32>) attributes {outputs = 
 
 // -----
 
-// expected-error@unknown {{@other: its plan is of rule 'gpu-elementwise', which does not fit: the device is no GPU}}
+// expected-error@unknown {{@other: its plan is of rule 'gpu-elementwise', which does not apply: it needs a GPU}}
 builtin.module attributes {cl.target = #cl.target<"cpu", {}>} {
 tir.func @other(%x: memref<64xf32>, %y: memref<64xf32>) attributes {outputs = array<i64: 1>, plan = #tir.plan<"gpu-elementwise", 1, {group = 64}>} {
   tir.for parallel %i = 0 to 64 {

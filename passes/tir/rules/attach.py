@@ -13,7 +13,7 @@ from .stages import Stage
 
 
 def needed_depth(stage: Stage, loops: Sequence[tir.ForOp]) -> int:
-    """The least number of `loops`, from the outermost, that fixes what is read of `stage`."""
+    """Return how many outer `loops` fix which results of `stage` are read."""
     depth = 0
     for buffer in written(stage.block):
         for consumer in stage.consumers():
@@ -25,7 +25,7 @@ def needed_depth(stage: Stage, loops: Sequence[tir.ForOp]) -> int:
 def _loops_read_by(
     block: tir.BlockOp, accesses_: Sequence[Sequence[AffineExpr | None]]
 ) -> set[tir.ForOp]:
-    """The loops that the indices of some accesses of `block` depend on."""
+    """Return the loops that the indices of some accesses of `block` depend on."""
     used: set[tir.ForOp] = set()
     for indices in accesses_:
         for index in indices:
@@ -41,7 +41,7 @@ def _loops_read_by(
 
 
 def read_loops(stage: Stage, output: Stage) -> set[tir.ForOp]:
-    """The loops of the output that what it reads of `stage` depends on."""
+    """Return the loops of the output that choose which results of `stage` it reads."""
     used: set[tir.ForOp] = set()
     for buffer in written(stage.block):
         used |= _loops_read_by(output.block, [e for _, e in accesses(output.block, buffer)])
@@ -53,8 +53,8 @@ def attach(
 ) -> tuple[int, dict[tir.BlockOp, list[tir.ForOp]]]:
     """Compute every stage inside of the output's loops, as far out as its values allow.
 
-    The temporaries become private. Returns how many outer loops of the output remain around all of
-    them, which may run in parallel, and the new loops of each stage, spatial ones first.
+    The temporaries become private. Return how many outer loops of the output remain around all
+    stages, which may run in parallel, and the new loops of each stage, spatial ones first.
     """
     shared = len(output.loops)
     placed = {stage.block: stage.loops for stage in stages}

@@ -16,28 +16,41 @@ from math import prod
 
 from ....dialects import cl, tir
 from ..schedule import Schedule
-from .cpu import accumulators
-from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
+from .cpu import MOST_SUMS, accumulators
+from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Parameter, Params, Range, Space
+from .rule import Needs, Rule
+from .space import Choice, Domains, NotApplicable, Params, Range, Space, number
 from .stages import Stage
 
 _MOST_ACCUMULATORS = 24
-"""More than that, and compilers spill some of them."""
+"""Compilers spill some of more accumulators."""
 _WIDTHS = (2, 4, 8, 16)
 _MOST_VECTORS = 2
-"""Vectors of queries of a work-item: more of them need more memory, and gain nothing."""
+"""Vectors of queries of a work-item; more need more memory and gain nothing."""
 _KEY_CYCLES = 30.0
-"""Cycles of a key from the one product to the other: each step waits for the one before it."""
+"""Cycles of a key between the two products: each step waits for the one before it."""
 _WEIGHT_CYCLES = 10.0
 """Cycles that each vector of queries adds to that."""
 _REDUCTIONS = [False, True, False, True, False, True, False, True]
 
 
+PARAMETERS = (
+    LOCAL_SIZE,
+    number("lanes", "queries of a vector"),
+    number("vectors", "vectors of queries of a work-item"),
+    number("keys", "keys of a tile of scores"),
+    number("width", "elements of a vector of values"),
+    number("columns", "vectors of a value in a tile of results"),
+    number("rows", "queries of a tile of results"),
+)
+
+
 @dataclass(frozen=True)
-class _Shape:
-    """The stages of a kernel, in program order, and their extents."""
+class AttentionStages:
+    """The stages of a kernel that is attention, in program order, and their extents."""
+
+    kernel: NaiveKernel
 
     queries: Stage
     """The copy of the queries in which they are lanes."""
@@ -51,13 +64,14 @@ class _Shape:
     output: Stage
 
     @staticmethod
-    def of(kernel: NaiveKernel) -> _Shape | Misfit:
-        reason = Misfit("it is no softmax of scores between two products")
+    def of(kernel: NaiveKernel) -> AttentionStages | NotApplicable:
+        """Return the stages that the lowering of attention states."""
+        reason = NotApplicable("it is no softmax of scores between two products")
         if [bool(stage.reduce) for stage in kernel.producers] != _REDUCTIONS:
             return reason
         first, products, scores, largest, weights, total, shares, weighted = kernel.producers
-        shape = _Shape(
-            first, products, scores, largest, weights, total, shares, weighted, kernel.main
+        shape = AttentionStages(
+            kernel, first, products, scores, largest, weights, total, shares, weighted, kernel.main
         )
         batch, depth = len(kernel.main.loops) - 2, shape.products.block.iter_extents[-1]
         near = shape.scores.block.iter_extents[:-2]
@@ -72,7 +86,13 @@ class _Shape:
             and shape.weights.block.iter_extents == (*near, *points)
             and shape.weighted.block.iter_extents[batch:] == results
         )
+        if is_attention and min(shape.count, shape.columns) < _WIDTHS[0]:
+            return NotApplicable("its queries or its values have no vector")
         return shape if is_attention else reason
+
+    def vectors(self, lanes: int) -> Range:
+        """Return the numbers of vectors of queries of a work-item."""
+        return Range(1, min(_MOST_VECTORS, self.count // lanes))
 
     @property
     def count(self) -> int:
@@ -101,7 +121,7 @@ class _Shape:
 
 
 @dataclass(frozen=True)
-class _Choice:
+class AttentionSizes:
     """The sizes of a work-item."""
 
     lanes: int
@@ -112,9 +132,10 @@ class _Choice:
     rows: int
 
     @staticmethod
-    def of(params: Params) -> _Choice:
+    def of(params: Params) -> AttentionSizes:
+        """Return the sizes of a point."""
         names = ("lanes", "vectors", "keys", "width", "columns", "rows")
-        return _Choice(*(params.number(name) for name in names))
+        return AttentionSizes(*(params.number(name) for name in names))
 
     @property
     def queries(self) -> int:
@@ -122,43 +143,31 @@ class _Choice:
         return self.lanes * self.vectors
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """The choice of the tiles."""
+def _value_tiles(shape: AttentionStages, width: int, most: int) -> tuple[int, ...]:
+    """Return the vectors of a value in a tile: parts of a value, if vectors divide it."""
+    whole, rest = divmod(shape.columns, width)
+    return tuple(n for n in range(1, min(whole, most) + 1) if rest or whole % n == 0)
 
-    shape: _Shape
+
+def _query_tiles(queries: int, columns: int, most: int) -> tuple[int, ...]:
+    """Return the queries of a tile of results: parts of a work-item's, so none is partial."""
+    return tuple(n for n in range(1, most // columns + 1) if queries % n == 0)
+
+
+@dataclass(frozen=True)
+class AttentionModel:
+    """Estimates what the tiles of attention cost on a CPU."""
+
+    shape: AttentionStages
     target: cl.Target
 
-    @property
-    def most(self) -> int:
-        """Accumulators of a tile."""
-        return accumulators(self.target, 2, _MOST_ACCUMULATORS)
-
-    def vectors(self, lanes: int) -> Range:
-        """Vectors of queries of a work-item."""
-        return Range(1, min(_MOST_VECTORS, self.shape.count // lanes))
-
-    def keys(self, vectors: int) -> Range:
-        """Keys of a tile of scores."""
-        return Range(1, min(self.shape.keys, self.most // vectors))
-
-    def columns(self, width: int) -> tuple[int, ...]:
-        """Vectors of a value in a tile of results: parts of a value, where vectors divide it."""
-        whole, rest = divmod(self.shape.columns, width)
-        counts = range(1, min(whole, self.most) + 1)
-        return tuple(n for n in counts if rest or whole % n == 0)
-
-    def rows(self, queries: int, columns: int) -> tuple[int, ...]:
-        """Queries of a tile of results: parts of those of a work-item, none of which is a rest."""
-        return tuple(n for n in range(1, self.most // columns + 1) if queries % n == 0)
-
     @cached_property
-    def best(self) -> _Choice:
+    def best(self) -> AttentionSizes:
         """The cheapest choice."""
         return min(self._candidates(), key=self.cost)
 
-    def cost(self, choice: _Choice) -> float:
-        """Cycles until the last core is done, whatever else the cores do."""
+    def cost(self, choice: AttentionSizes) -> float:
+        """Return the cycles until the last core is done, whatever else the cores do."""
         shape, target = self.shape, self.target
         items = shape.batch * -(-shape.count // choice.queries)
         scores = -(-shape.keys // choice.keys) * self._tile(
@@ -174,7 +183,7 @@ class _Problem:
         return turns * (scores + values + weights + copied + target.item_cycles / 10)
 
     def _tile(self, rows: int, vectors: int, steps: int) -> float:
-        """Cycles of a tile of so many rows of vectors."""
+        """Return the cycles of a tile of some rows of vectors."""
         target = self.target
         step = max(
             rows * vectors / target.mads_per_cycle,
@@ -183,69 +192,52 @@ class _Problem:
         )
         return steps * step + target.tile_cycles
 
-    def _candidates(self) -> Iterator[_Choice]:
+    def _candidates(self) -> Iterator[AttentionSizes]:
+        """Yield the choices whose sums are believed to fit the registers."""
+        shape, most = self.shape, accumulators(self.target, 2, _MOST_ACCUMULATORS)
         lanes = max(w for w in _WIDTHS if w <= max(self.target.vector_width, 2))
-        lanes = max(w for w in _WIDTHS if w <= min(lanes, self.shape.count))
+        lanes = max(w for w in _WIDTHS if w <= min(lanes, shape.count))
         width = self._width(lanes)
-        for vectors, columns in product(self.vectors(lanes), self.columns(width)):
-            for keys, rows in product(self.keys(vectors), self.rows(lanes * vectors, columns)):
-                yield _Choice(lanes, vectors, keys, width, columns, rows)
+        for vectors, columns in product(shape.vectors(lanes), _value_tiles(shape, width, most)):
+            keys = range(1, min(shape.keys, most // vectors) + 1)
+            for key, rows in product(keys, _query_tiles(lanes * vectors, columns, most)):
+                yield AttentionSizes(lanes, vectors, key, width, columns, rows)
 
     def _width(self, lanes: int) -> int:
-        """The widest vector that divides a value, or where that is narrow, the widest in one."""
+        """Return the widest vector that divides a value; if that is narrow, the widest in one."""
         fitting = [w for w in _WIDTHS if w <= min(lanes, self.shape.columns)]
         even = [w for w in fitting if self.shape.columns % w == 0]
         widest = max(fitting)
         return max(even) if even and 2 * max(even) >= widest else widest
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
-    shape = _Shape.of(kernel)
-    if isinstance(shape, Misfit):
-        return shape
-    if min(shape.count, shape.columns) < _WIDTHS[0]:
-        return Misfit("its queries or its values have no vector")
-    problem = _Problem(shape, target)
-
+def _domains(shape: AttentionStages, target: cl.Target) -> Domains:
     def widths(most: int) -> Choice:
         return Choice(tuple(w for w in _WIDTHS if w <= most))
 
     def rows(params: Params) -> Choice:
         queries = params.number("lanes") * params.number("vectors")
-        return Choice(problem.rows(queries, params.number("columns")))
+        return Choice(_query_tiles(queries, params.number("columns"), MOST_SUMS))
 
-    parameters = (
-        local_size_parameter(target),
-        Parameter("lanes", "queries of a vector", widths(shape.count)),
-        Parameter(
-            "vectors",
-            "vectors of queries of a work-item",
-            lambda params: problem.vectors(params.number("lanes")),
-        ),
-        Parameter(
-            "keys",
-            "keys of a tile of scores",
-            lambda params: problem.keys(params.number("vectors")),
-        ),
-        Parameter("width", "elements of a vector of values", widths(shape.columns)),
-        Parameter(
-            "columns",
-            "vectors of a value in a tile of results",
-            lambda params: Choice(problem.columns(params.number("width"))),
-        ),
-        Parameter("rows", "queries of a tile of results", rows),
-    )
-    return Space(parameters, problem)
+    return {
+        LOCAL_SIZE.name: local_sizes(target),
+        "lanes": widths(shape.count),
+        "vectors": lambda params: shape.vectors(params.number("lanes")),
+        "keys": lambda params: Range(1, min(shape.keys, MOST_SUMS // params.number("vectors"))),
+        "width": widths(shape.columns),
+        "columns": lambda params: Choice(_value_tiles(shape, params.number("width"), MOST_SUMS)),
+        "rows": rows,
+    }
 
 
-def _default(space: Space[_Problem]) -> Params:
-    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, **vars(space.facts.best)})
+def _default(space: Space[AttentionStages]) -> Params:
+    best = space.model(AttentionModel).best
+    return Params({LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE, **vars(best)})
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    shape, choice = _Shape.of(kernel), _Choice.of(params)
-    assert isinstance(shape, _Shape), "the rule fits"
-    schedule.local_size(*params.numbers(LOCAL_SIZE))
+def _apply(schedule: Schedule, shape: AttentionStages, params: Params) -> None:
+    kernel, choice = shape.kernel, AttentionSizes.of(params)
+    schedule.local_size(*params.numbers(LOCAL_SIZE.name))
     *batch, queries, columns = shape.output.loops
     block, queries = schedule.split(queries, choice.queries, overlap=True)
     tiles, row = schedule.split(queries, choice.rows, overlap=True)
@@ -276,8 +268,10 @@ def _in_registers(schedule: Schedule, tile: list[tir.ForOp], lanes: tir.ForOp) -
     schedule.vectorize(lanes)
 
 
-def _over_queries(schedule: Schedule, stage: Stage, loop: tir.ForOp, choice: _Choice) -> None:
-    """All queries of a work-item for one key after the other."""
+def _over_queries(
+    schedule: Schedule, stage: Stage, loop: tir.ForOp, choice: AttentionSizes
+) -> None:
+    """Compute a stage for all queries of a work-item, one key after the other."""
     loops = schedule.compute_at(stage.block, loop)
     last = stage.spatial[-1]
     queries = loops.pop(last)
@@ -286,8 +280,10 @@ def _over_queries(schedule: Schedule, stage: Stage, loop: tir.ForOp, choice: _Ch
     _in_registers(schedule, [vectors], lanes)
 
 
-def _multiply(schedule: Schedule, shape: _Shape, loop: tir.ForOp, choice: _Choice) -> None:
-    """Register tiles of scores: some keys by all queries of the work-item."""
+def _multiply(
+    schedule: Schedule, shape: AttentionStages, loop: tir.ForOp, choice: AttentionSizes
+) -> None:
+    """Multiply register tiles of scores: some keys by all queries of the work-item."""
     *outer, keys, queries = schedule.compute_at(shape.scores.block, loop)
     tiles, key = schedule.split(keys, choice.keys, overlap=True)
     vectors, lanes = schedule.split(queries, choice.lanes)
@@ -302,10 +298,12 @@ def _multiply(schedule: Schedule, shape: _Shape, loop: tir.ForOp, choice: _Choic
 ATTENTION = Rule(
     "attention",
     1,
-    Kernels(device="cpu", texels=False, reductions=True),
-    _fit,
+    Needs(device="cpu", texels=False, reductions=True),
+    PARAMETERS,
+    AttentionStages.of,
+    _domains,
     _default,
     _apply,
-    lambda space, params: space.facts.cost(_Choice.of(params)),
+    lambda space, params: space.model(AttentionModel).cost(AttentionSizes.of(params)),
 )
 """The softmax needs no decision: a vector of queries goes through all keys."""

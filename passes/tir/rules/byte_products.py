@@ -13,38 +13,38 @@ from ....dialects import tir
 from ....dialects.tir import QUAD
 from ..schedule import Schedule
 from ..schedule.analysis import memref_of
-from .contraction import NO_CONTRACTION, Contraction, Load
-from .naive_kernel import NaiveKernel
-from .space import Misfit
+from .contraction import Contraction, Load
+from .naive_kernel import NaiveKernel, whole_contraction
+from .space import NotApplicable
 from .stages import blocked_variable, lane_step
 
 
 @dataclass(frozen=True)
 class ByteProducts:
-    """A sum of products of bytes, four of which can be taken at a time."""
+    """A sum of products of bytes that can be taken four at a time."""
 
     contraction: Contraction
     bytes: Load
-    """The operand of which four bytes are broadcast, unsigned."""
+    """The unsigned operand, four bytes of which are broadcast."""
     constant: Load
-    """The signed operand, of as many times four bytes as a vector has lanes."""
+    """The signed operand: four bytes for each lane of a vector."""
     lane: int
     """The variable of its channels."""
     term: int
     """The variable of the reduction along which four terms lie side by side."""
 
     @staticmethod
-    def of(kernel: NaiveKernel, lanes: int) -> ByteProducts | Misfit:
-        """Those of a kernel, for vectors of `lanes` sums."""
-        contraction = kernel.contraction
-        if contraction is None:
-            return Misfit(NO_CONTRACTION)
+    def of(kernel: NaiveKernel, lanes: int) -> ByteProducts | NotApplicable:
+        """Return the products of a kernel, for vectors of `lanes` sums."""
+        contraction = kernel.once(whole_contraction)
+        if isinstance(contraction, NotApplicable):
+            return contraction
         factors = _factors(contraction)
         if factors is None:
-            return Misfit("it does not add products of unsigned bytes and signed ones")
+            return NotApplicable("it does not add products of unsigned bytes and signed ones")
         unsigned, signed = factors
         if any(tir.is_texture(load.op.memref.type) for load in factors):
-            return Misfit("its bytes lie in images, which give no words")
+            return NotApplicable("its bytes lie in images, which give no words")
         stage, shape = contraction.stage, memref_of(signed.op.memref).get_shape()
         extents = stage.block.iter_extents
         # Along an axis of one element the index is no variable, as in the window of a single point.
@@ -54,7 +54,7 @@ class ByteProducts:
         is_blocked = unknown == [0, len(shape) - 1] and blocked is not None and blocked[1] == lanes
         blocks = blocked[0] if is_blocked and blocked is not None else None
         if signed.constant is None or (unknown and not is_blocked):
-            return Misfit("its signed bytes are no constants in the order of its variables")
+            return NotApplicable("its signed bytes are no constants in the order of its variables")
         channels = [i for i in stage.spatial if i == blocks or signed.dims.count(i) == 1]
         terms = [
             i
@@ -70,12 +70,14 @@ class ByteProducts:
                 inside = all(shape[signed.dims.index(dim)] == extents[dim] for dim in plain)
                 if whole and inside:
                     return ByteProducts(contraction, unsigned, signed, lane, term)
-        return Misfit(f"no four terms lie side by side, or channels are no multiple of {lanes}")
+        return NotApplicable(
+            f"no four terms lie side by side, or channels are no multiple of {lanes}"
+        )
 
     def pack(self, schedule: Schedule, lanes: int, *, terms_first: bool = False) -> None:
         """Lay the constant out so that a step of the reduction reads a vector of four bytes.
 
-        With `terms_first` the vectors of a step are neighbours, else those of a vector's sums.
+        With `terms_first` the vectors of a step are neighbours, else the vectors of the same sums.
         """
         dims = self.constant.dims
         axes = [AffineExpr.dimension(i) for i in range(len(dims))]
@@ -94,7 +96,7 @@ class ByteProducts:
 
 
 def _factors(contraction: Contraction) -> tuple[Load, Load] | None:
-    """The loads of unsigned and of signed bytes."""
+    """Return the loads of unsigned and of signed bytes."""
     if len(contraction.loads) != 2:
         return None
     found: dict[type[Operation], Load] = {}
@@ -109,7 +111,7 @@ def _factors(contraction: Contraction) -> tuple[Load, Load] | None:
 
 
 def _behind_guards(load: Operation) -> OpResult:
-    """The value of a load, behind a test that gives zero instead."""
+    """Return the value of a load, or that of a test around it that gives zero instead."""
     value = load.results[0]
     for use in value.uses:
         if isinstance(use.operation, scf.YieldOp) and isinstance(

@@ -9,41 +9,34 @@ Learning Convolutions on SIMD Architectures", 2018).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ....dialects import cl, tir
 from ..schedule import Schedule
-from .channel_tiles import Problem, Shape, Tile, reduce_in_tiles
-from .contraction import NO_CONTRACTION
-from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
-from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
-from .streams import AHEAD, AHEAD_PARAMETER, Streams, fetch_ahead
+from .channel_tiles import BlockedReduction, ChannelTile, ChannelTileModel, reduce_in_tiles
+from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
+from .naive_kernel import NaiveKernel, whole_contraction
+from .rule import Needs, Rule
+from .space import Choice, Domains, NotApplicable, Params, Permutation, Space, number, numbers
+from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
+
+PARAMETERS = (
+    LOCAL_SIZE,
+    number("blocks", "blocks of channels of a tile"),
+    number("columns", "columns of a tile"),
+    number("chunk", "tiles of a row that a work-item computes"),
+    number("window", "innermost loops of the window that are unrolled"),
+    numbers("order", "the variables as work-items run through them"),
+    AHEAD,
+)
 
 
-@dataclass(frozen=True)
-class _Problem(Problem):
-    """The choice of a tile, and of the weights that are fetched meanwhile."""
-
-    weights: Streams
-
-
-def _shape_of(kernel: NaiveKernel) -> Shape | Misfit:
-    contraction = kernel.contraction
-    return Misfit(NO_CONTRACTION) if contraction is None else Shape.of(contraction)
+def _structure(kernel: NaiveKernel) -> BlockedReduction | NotApplicable:
+    contraction = kernel.once(whole_contraction)
+    if isinstance(contraction, NotApplicable):
+        return contraction
+    return BlockedReduction.of(contraction)
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
-    shape = kernel.once(_shape_of)
-    if isinstance(shape, Misfit):
-        return shape
-    block = shape.contraction.stage.block
-    problem = _Problem(shape, target, Streams.of(kernel.func, block, target))
-
-    def columns(params: Params) -> Range:
-        return Range(1, min(shape.width, problem.most // params.number("blocks")))
-
+def _domains(shape: BlockedReduction, target: cl.Target) -> Domains:
     def chunk(params: Params) -> Choice:
         return Choice(shape.chunks(_tile(params)))
 
@@ -51,49 +44,46 @@ def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
         counts = range(len(shape.window) + 1)
         return Choice(tuple(n for n in counts if shape.has_room(_tile(params), n)))
 
-    parameters = (
-        local_size_parameter(target),
-        Parameter("blocks", "blocks of channels of a tile", Range(1, problem.most_blocks)),
-        Parameter("columns", "columns of a tile", columns),
-        Parameter("chunk", "tiles of a row that a work-item computes", chunk),
-        Parameter("window", "innermost loops of the window that are unrolled", window),
-        Parameter(
-            "order", "the variables as work-items run through them", Order(len(shape.extents))
-        ),
-        AHEAD_PARAMETER,
-    )
-    return Space(parameters, problem)
+    return {
+        LOCAL_SIZE.name: local_sizes(target),
+        "blocks": shape.most_blocks(),
+        "columns": lambda params: shape.most_columns(params.number("blocks")),
+        "chunk": chunk,
+        "window": window,
+        "order": Permutation(len(shape.extents)),
+        AHEAD.name: AHEAD_DOMAIN,
+    }
 
 
-def _tile(params: Params) -> Tile:
-    return Tile(params.number("blocks"), params.number("columns"))
+def _tile(params: Params) -> ChannelTile:
+    return ChannelTile(params.number("blocks"), params.number("columns"))
 
 
-def _default(space: Space[_Problem]) -> Params:
-    problem = space.facts
-    shape, tile = problem.shape, problem.best
-    # Where the channels are a loop in the window, tests of borders stay outside of that.
+def _default(space: Space[BlockedReduction]) -> Params:
+    shape, model, target = space.structure, space.model(ChannelTileModel), space.target
+    tile = model.best
+    # A channel loop in the window leaves tests of borders outside of it.
     window = 1 if shape.term is not None else len(shape.window)
     window = max(n for n in range(min(window, len(shape.window)) + 1) if shape.has_room(tile, n))
-    wanted = problem.target.item_cycles / problem.cycles(tile)
+    wanted = target.item_cycles / model.cycles(tile)
     order = sorted(range(len(shape.extents)), key=lambda i: (i != 0, i != shape.lane, i))
+    weights = stream_bytes(shape.contraction.func, shape.contraction.stage.block)
     return Params(
         {
-            LOCAL_SIZE: DEFAULT_LOCAL_SIZE,
+            LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,
             "blocks": tile.blocks,
             "columns": tile.columns,
             "chunk": min(shape.chunks(tile), key=lambda n: abs(n - wanted)),
             "window": window,
             "order": tuple(order),
-            AHEAD: problem.weights.ahead(tile.blocks),
+            AHEAD.name: ahead(weights, tile.blocks, target),
         }
     )
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    shape, tile = kernel.once(_shape_of), _tile(params)
-    assert isinstance(shape, Shape), "the rule fits"
-    schedule.local_size(*params.numbers(LOCAL_SIZE))
+def _apply(schedule: Schedule, shape: BlockedReduction, params: Params) -> None:
+    tile = _tile(params)
+    schedule.local_size(*params.numbers(LOCAL_SIZE.name))
     loops = dict(enumerate(shape.contraction.output.loops))
     loops[shape.lane], lanes = schedule.split(loops[shape.lane], shape.lanes)
     loops[shape.lane], blocks = schedule.split(loops[shape.lane], tile.blocks, overlap=True)
@@ -115,16 +105,18 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     schedule.vectorize(lanes)
     schedule.keep_private(block)
     fetch_ahead(schedule, block, params)
-    join_grid(schedule, kernel.borders, shape.contraction.output)
+    join_grid(schedule, shape.contraction.borders, shape.contraction.output)
 
 
 CHANNEL_BLOCKS = Rule(
     "channel-blocks",
     2,
-    Kernels(device="cpu", texels=False, reductions=True),
-    _fit,
+    Needs(device="cpu", texels=False, reductions=True),
+    PARAMETERS,
+    _structure,
+    _domains,
     _default,
     _apply,
-    lambda space, params: space.facts.cost(_tile(params)),
+    lambda space, params: space.model(ChannelTileModel).cost(_tile(params)),
 )
 """The layouts of the operands say which loop of the reduction is innermost."""

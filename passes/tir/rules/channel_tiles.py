@@ -1,7 +1,7 @@
 """Tiles of vectors of channels: the part of a reduction to blocks that registers hold.
 
-What the rules for values in blocks of channels on CPUs share: the shape of such a reduction, what a
-tile of it costs, and its loops.
+Shared by the rules for values in blocks of channels on CPUs: the structure of such a reduction, a
+model of its tiles, and their loops.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from math import prod
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from .contraction import Contraction, element_bytes
-from .cpu import accumulators, divisors
-from .space import Misfit
+from .cpu import MOST_SUMS, accumulators, divisors
+from .space import NotApplicable, Range
 from .stages import Stage, blocked_variable, lane_step
 
 _MOST_ACCUMULATORS = 16
-"""More than that, and compilers spill some of them: they move loads up."""
+"""Compilers move loads up, so that they spill some of more accumulators."""
 _MOST_COPIES = 512
 """Multiply-adds in the text of an unrolled window at the most; more only slows compilers down."""
 
 
 @dataclass(frozen=True)
-class Tile:
+class ChannelTile:
     """What a work-item accumulates: vectors of `blocks` blocks at `columns` points of a row."""
 
     blocks: int
@@ -33,8 +33,8 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What the tiles of a kernel depend on, whatever the target is."""
+class BlockedReduction:
+    """A reduction to values that lie in blocks of channels."""
 
     contraction: Contraction
     lane: int
@@ -45,7 +45,8 @@ class Shape:
     """The variable of the reduction along which an operand lies in blocks, too."""
 
     @staticmethod
-    def of(contraction: Contraction) -> Shape | Misfit:
+    def of(contraction: Contraction) -> BlockedReduction | NotApplicable:
+        """Return the blocks that a contraction has."""
         output, stage = contraction.output, contraction.stage
         (store,) = output.block.stores()
         blocks = [blocked_variable(stage, load.op) for load in contraction.loads]
@@ -56,14 +57,14 @@ class Shape:
             filled = (b for b in blocks if b is not None and b[1] in sizes and _fills(stage, *b))
             found = next(filled, None)
         if found is None:
-            return Misfit("neither its result nor weights lie in blocks of channels")
+            return NotApplicable("neither its result nor weights lie in blocks of channels")
         lane, lanes = found
         for load in contraction.loads:
             if lane_step(stage, load.op, lane, lanes) not in (0, 1):
-                return Misfit("the channels of a block read elements that are no neighbours")
+                return NotApplicable("the channels of a block read elements that are no neighbours")
         whole = (i for i in stage.reduce if stage.block.iter_extents[i] % lanes == 0)
         term = next((i for i in whole if (i, lanes) in blocks), None)
-        return Shape(contraction, lane, lanes, term)
+        return BlockedReduction(contraction, lane, lanes, term)
 
     @cached_property
     def extents(self) -> tuple[int, ...]:
@@ -93,49 +94,52 @@ class Shape:
         return [i for i in self.contraction.stage.reduce if i != self.term and extents[i] > 1]
 
     def unrolled(self, window: int) -> list[int]:
-        """So many innermost variables of the window."""
+        """Return the `window` innermost variables of the window."""
         return self.window[len(self.window) - window :]
 
-    def has_room(self, tile: Tile, window: int) -> bool:
-        """Whether the text may have a copy of the tile for each step of an unrolled window."""
+    def has_room(self, tile: ChannelTile, window: int) -> bool:
+        """Return whether the text may repeat the tile for each step of an unrolled window."""
         extents = self.contraction.stage.block.iter_extents
         copies = prod(extents[i] for i in self.unrolled(window)) * tile.blocks * tile.columns
         return window == 0 or copies <= _MOST_COPIES
 
-    def chunks(self, tile: Tile) -> tuple[int, ...]:
-        """Tiles of a row for a work-item: divisors, so that none is a rest."""
+    def most_blocks(self) -> Range:
+        """Return the numbers of blocks that a tile may have."""
+        return Range(1, min(MOST_SUMS, self.count))
+
+    def most_columns(self, sums: int) -> Range:
+        """Return the numbers of columns of a tile with so many sums at each column."""
+        return Range(1, min(self.width, MOST_SUMS // sums))
+
+    def chunks(self, tile: ChannelTile) -> tuple[int, ...]:
+        """Return the numbers of tiles of a row for a work-item: divisors, so none is partial."""
         return divisors(-(-self.width // tile.columns))
 
 
 def _fills(stage: Stage, variable: int, lanes: int) -> bool:
-    """Whether blocks along a variable of the result have no tail."""
+    """Return whether blocks along a variable of the result have no tail."""
     return variable in stage.spatial and stage.block.iter_extents[variable] % lanes == 0
 
 
 @dataclass(frozen=True)
-class Problem:
-    """The choice of a tile."""
+class ChannelTileModel:
+    """Estimates what the tiles of a reduction to blocks cost on a CPU."""
 
-    shape: Shape
+    shape: BlockedReduction
     target: cl.Target
 
     @cached_property
     def most(self) -> int:
-        """Accumulators of a tile."""
+        """Accumulators that a tile is believed to have registers for."""
         return accumulators(self.target, 1, _MOST_ACCUMULATORS)
 
     @cached_property
-    def best(self) -> Tile:
+    def best(self) -> ChannelTile:
         """The cheapest tile."""
         return min(self._candidates(), key=self.cost)
 
-    @property
-    def most_blocks(self) -> int:
-        """Blocks of a tile at the most."""
-        return min(self.most, self.shape.count)
-
-    def cycles(self, tile: Tile) -> float:
-        """Cycles of one tile."""
+    def cycles(self, tile: ChannelTile) -> float:
+        """Return the cycles of one tile."""
         shape, target = self.shape, self.target
         loads, sums, traffic = 0, tile.blocks * tile.columns, 0.0
         depth = shape.contraction.depth
@@ -156,30 +160,30 @@ class Problem:
         )
         return depth * step + sums + target.tile_cycles
 
-    def cost(self, tile: Tile) -> float:
-        """Cycles of all tiles."""
+    def cost(self, tile: ChannelTile) -> float:
+        """Return the cycles of all tiles."""
         shape = self.shape
         tiles = -(-shape.count // tile.blocks) * -(-shape.width // tile.columns)
         rows = prod(shape.extents) / (shape.extents[shape.lane] * shape.width)
         return rows * tiles * self.cycles(tile)
 
-    def _candidates(self) -> Iterator[Tile]:
-        for blocks in range(1, self.most_blocks + 1):
+    def _candidates(self) -> Iterator[ChannelTile]:
+        for blocks in range(1, min(self.most, self.shape.count) + 1):
             for columns in range(1, min(self.shape.width, self.most // blocks) + 1):
-                yield Tile(blocks, columns)
+                yield ChannelTile(blocks, columns)
 
 
 def reduce_in_tiles(
     schedule: Schedule,
-    shape: Shape,
+    shape: BlockedReduction,
     loops: Sequence[tir.ForOp],
     window: int,
     row: int | None = None,
 ) -> None:
-    """The channels of a block are the innermost loop around the tile, which lies in registers.
+    """Keep the tile in registers; the channels of a block are the innermost loop around it.
 
-    `loops` are those of the variables, so many innermost ones of the window are unrolled, and `row`
-    is the variable of the rows of a tile that has several.
+    `loops` are those of the variables, the `window` innermost ones of the window are unrolled, and
+    `row` is the variable of the rows of a tile that has several.
     """
     count = len(shape.extents)
     spatial, reduce = dict(enumerate(loops[:count])), dict(enumerate(loops[count:], count))

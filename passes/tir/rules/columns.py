@@ -1,4 +1,4 @@
-"""Reductions across memory on a CPU: a softmax over channels. A work-item takes some columns."""
+"""Reductions across memory on a CPU (a softmax over channels): a work-item takes some columns."""
 
 from __future__ import annotations
 
@@ -7,43 +7,55 @@ from dataclasses import dataclass
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from .attach import attach, read_loops
-from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
+from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Parameter, Params, Space
+from .rule import Needs, Rule
+from .space import Choice, Domains, NotApplicable, Params, Space, number
 from .stages import Stage
 
 _WIDTHS = (2, 4, 8, 16)
 
 
+WIDTH = number("width", "columns of a work-item, the lanes of a vector")
+
+
 @dataclass(frozen=True)
-class _Facts:
-    columns: int
-    target: cl.Target
+class Columns:
+    """A kernel whose stages all compute neighbouring columns from neighbouring columns."""
+
+    kernel: NaiveKernel
+    count: int
+
+    @staticmethod
+    def of(kernel: NaiveKernel) -> Columns | NotApplicable:
+        """Return the columns, which are the last variable of the result."""
+        output = kernel.main
+        if not output.loops or output.loops[-1].size < _WIDTHS[0]:
+            return NotApplicable("its result has no vector of columns")
+        column = output.loops[-1]
+        shared = all(column in read_loops(stage, output) for stage in kernel.producers)
+        stages = [*kernel.producers, output]
+        if not shared or not all(_is_vector(stage, column.size) for stage in stages):
+            return NotApplicable(
+                "neighbouring results do not need neighbouring columns in every stage"
+            )
+        return Columns(kernel, column.size)
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    output = kernel.main
-    if not output.loops or output.loops[-1].size < _WIDTHS[0]:
-        return Misfit("its result has no vector of columns")
-    column = output.loops[-1]
-    shared = all(column in read_loops(stage, output) for stage in kernel.producers)
-    stages = [*kernel.producers, output]
-    if not shared or not all(_is_vector(stage, column.size) for stage in stages):
-        return Misfit("neighbouring results do not need neighbouring columns in every stage")
-    widths = tuple(width for width in _WIDTHS if width <= column.size)
-    parameter = Parameter("width", "columns of a work-item, the lanes of a vector", Choice(widths))
-    return Space((local_size_parameter(target), parameter), _Facts(column.size, target))
+def _domains(columns: Columns, target: cl.Target) -> Domains:
+    widths = tuple(width for width in _WIDTHS if width <= columns.count)
+    return {LOCAL_SIZE.name: local_sizes(target), WIDTH.name: Choice(widths)}
 
 
-def _objection(space: Space[_Facts]) -> str | None:
-    if space.facts.columns < space.facts.target.vector_width:
-        return f"its result has {space.facts.columns} columns, less than a vector of the device"
+def _objection(space: Space[Columns]) -> str | None:
+    count = space.structure.count
+    if count < space.target.vector_width:
+        return f"its result has {count} columns, less than a vector of the device"
     return None
 
 
 def _is_vector(stage: Stage, size: int) -> bool:
-    """Whether the last spatial variable runs along memory in each access, or stands still."""
+    """Return whether every access moves by one element, or none, along the last variable."""
     if len(stage.block.stores()) != 1 or not stage.spatial:
         return False
     last = stage.spatial[-1]
@@ -51,18 +63,19 @@ def _is_vector(stage: Stage, size: int) -> bool:
     return stage.block.iter_extents[last] == size and all(move in (0, 1) for move in moves)
 
 
-def _default(space: Space[_Facts]) -> Params:
-    width = space.facts.target.vector_width
-    return space.nearest(Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, "width": width}))
+def _default(space: Space[Columns]) -> Params:
+    width = space.target.vector_width
+    return space.nearest(Params({LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE, WIDTH.name: width}))
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
+def _apply(schedule: Schedule, structure: Columns, params: Params) -> None:
     """Compute all stages for a vector of columns at a time."""
-    schedule.local_size(*params.numbers(LOCAL_SIZE))
+    schedule.local_size(*params.numbers(LOCAL_SIZE.name))
+    kernel = structure.kernel
     stages, output, borders = kernel.producers, kernel.main, kernel.borders
     needed = {loop for stage in stages for loop in read_loops(stage, output)}
     *loops, column = output.loops
-    columns, lanes = schedule.split(column, params.number("width"), overlap=True)
+    columns, lanes = schedule.split(column, params.number(WIDTH.name), overlap=True)
     inner = [loop for loop in loops if loop not in needed]
     outer = [*(loop for loop in loops if loop in needed), columns]
     schedule.reorder(*outer, *inner, lanes)
@@ -79,8 +92,10 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
 COLUMNS = Rule(
     "columns",
     1,
-    Kernels(device="cpu", texels=False, reductions=True),
-    _fit,
+    Needs(device="cpu", texels=False, reductions=True),
+    (LOCAL_SIZE, WIDTH),
+    Columns.of,
+    _domains,
     _default,
     _apply,
     objection=_objection,

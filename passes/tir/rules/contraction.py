@@ -1,6 +1,6 @@
 """One reduction whose results an output reads element by element: matmul, convolution, pooling.
 
-What the rules for register tiles ask about it, and the steps that they share.
+Shared by the rules for register tiles: what they ask about it, and steps of their schedules.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ....dialects import tir
 from ..schedule import Schedule
 from ..schedule.analysis import memref_of, written
-from .space import Choice, Parameter
+from .space import Choice, word
 from .stages import Stage, reads_in_place
 
 
@@ -53,10 +53,13 @@ class Load:
 class Contraction:
     """One reduction and the output stage that consumes it element by element."""
 
+    func: tir.FuncOp
     stage: Stage
     output: Stage
     loads: list[Load]
     store_steps: list[int | None]
+    borders: Sequence[Stage] = ()
+    """The kernel's other outputs, which share the grid."""
 
     @cached_property
     def extents(self) -> tuple[int, ...]:
@@ -80,11 +83,10 @@ class Contraction:
         return self.stage.block.iter_extents[self.longest]
 
 
-NO_CONTRACTION = "it is not one reduction that an output reads element by element"
-
-
-def contraction_of(func: tir.FuncOp, producers: list[Stage], output: Stage) -> Contraction | None:
-    """The contraction that a kernel's stages are; None where they have another shape."""
+def contraction_of(
+    func: tir.FuncOp, producers: list[Stage], output: Stage, borders: Sequence[Stage] = ()
+) -> Contraction | None:
+    """Return the contraction that a kernel's stages are; None if they have another shape."""
     if len(producers) != 1:
         return None
     (stage,) = producers
@@ -97,11 +99,11 @@ def contraction_of(func: tir.FuncOp, producers: list[Stage], output: Stage) -> C
         return None
     loads = [_describe(func, stage, op) for op in stage.block.loads() if op.memref is not buffer]
     (store,) = output.block.stores()
-    return Contraction(stage, output, loads, output.strides[store])
+    return Contraction(func, stage, output, loads, output.strides[store], borders)
 
 
 def element_bytes(load: Load) -> int:
-    """The bytes of an element that a load reads."""
+    """Return the bytes of an element that a load reads."""
     return cast(FixedBitwidthType, memref_of(load.op.memref).element_type).size
 
 
@@ -112,15 +114,14 @@ def _describe(func: tir.FuncOp, stage: Stage, op: memref.LoadOp) -> Load:
     return Load(op, stage.strides[op], constants.get(op.memref), dims)
 
 
-CONSTANTS = Parameter(
-    "constants",
-    "whether constants are laid out so that a tile walks straight through them",
-    Choice(("packed", "plain")),
+CONSTANTS = word(
+    "constants", "whether constants are laid out so that a tile walks straight through them"
 )
+CONSTANTS_DOMAIN = Choice(("packed", "plain"))
 
 
 def is_packed(problem: Contraction, load: Load, tile: Tile, dim: int) -> bool:
-    """Whether a constant's layout is changed so that the tile's part of `dim` is contiguous."""
+    """Return whether a constant's layout changes so that the tile's part of `dim` is contiguous."""
     size = tile.cols if dim == tile.col else tile.rows
     if load.constant is None or load.dims.count(dim) != 1 or size == 1:
         return False

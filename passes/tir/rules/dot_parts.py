@@ -14,196 +14,204 @@ from ....dialects import cl, tir
 from ....dialects.tir import QUAD, TEXEL
 from ..schedule import Schedule
 from ..schedule.combine import can_combine
-from .byte_products import ByteProducts
-from .channel_tiles import Tile
-from .dot_texels import Problem, order_reduction, problem_of, tile_of, tile_parameters
+from .channel_tiles import ChannelTile
+from .dot_texels import (
+    BLOCKS,
+    COLUMNS,
+    WINDOW,
+    ByteTexelModel,
+    ByteTexels,
+    order_reduction,
+    tile_domains,
+    tile_of,
+)
 from .grid import bind_axes, join_grid_of_texels
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
+from .rule import Needs, Rule
 from .shared_sums import add_up, arrange, order_tiles, put_local
-from .space import Choice, Misfit, Parameter, Params, Range, Space
+from .space import Choice, Domains, NotApplicable, Params, Range, Space, has_point, number
 
 _PARTS = (2, 4, 8, 16, 32)
 _BYTES = 4
-"""Of a sum."""
+"""Bytes of a sum."""
 _JOIN = 8.0
 """What a part of a word of sums costs, in multiply-adds: a store, a load and an addition."""
 _START = 64.0
 """The same of a tile: the barrier, and the place of what a work-item writes."""
 _APART = 0.6
-"""What work-items are worth that read weights of their own, beside those that share them: 32 tiles
-of channels in a group take four times as long as rows do (measured on an H200)."""
+"""Worth of work-items that read different weights, relative to sharing them. On an H200 a group of
+32 tiles of channels takes four times as long as one of rows."""
 _FAR = 0.85
-"""What those are worth that share weights and read other images, not other rows: these take half as
-long (measured the same way)."""
+"""Worth of work-items that share weights and read different images, relative to different rows,
+which take half as long (H200)."""
 _GROUPS = (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
 
 
+PARTS = number("parts", "work-items of a tile")
+ALONG = number("along", "the variable in which tiles of a group differ")
+MEMBERS = number("members", "tiles of a group")
+
+
+def _structure(kernel: NaiveKernel) -> ByteTexels | NotApplicable:
+    shape = kernel.once(ByteTexels.of)
+    if isinstance(shape, ByteTexels) and not can_combine(shape.contraction.stage.block):
+        return NotApplicable("parts of its sums cannot be added")
+    return shape
+
+
+def _channels(shape: ByteTexels) -> int:
+    """Return the words of terms that a sum runs over."""
+    return shape.contraction.stage.block.iter_extents[shape.products.term] // QUAD
+
+
+def _parts(shape: ByteTexels, target: cl.Target) -> tuple[int, ...]:
+    """Return into how many equal parts the sums of a tile can go."""
+    channels = _channels(shape)
+    most = min(target.max_work_group_size, channels)
+    return tuple(n for n in _PARTS if n <= most and channels % n == 0)
+
+
+def _along(shape: ByteTexels) -> tuple[int, ...]:
+    """Return the variables in which the tiles of a group can differ."""
+    others = (i for i in range(len(shape.extents)) if i not in (shape.lane, shape.column))
+    return (shape.lane, *(i for i in others if shape.extents[i] > 1))
+
+
+def _tiles(shape: ByteTexels, tile: ChannelTile, along: int) -> int:
+    """Return how many tiles there are along a variable."""
+    return shape.texels // tile.blocks if along == shape.lane else shape.extents[along]
+
+
+def _members(
+    shape: ByteTexels, tile: ChannelTile, parts: int, along: int, target: cl.Target
+) -> int:
+    """Return how many tiles a group can have."""
+    size = parts * tile.columns * tile.blocks * TEXEL * _BYTES
+    most = min(target.max_work_group_size // parts, target.local_memory_bytes // size)
+    return min(_tiles(shape, tile, along), most)
+
+
 @dataclass(frozen=True)
-class _Facts:
-    problem: Problem
+class BytePartsModel:
+    """Estimates what tiles whose sums are shared cost on a GPU."""
 
-    @property
-    def target(self) -> cl.Target:
-        return self.problem.target
-
-    @cached_property
-    def channels(self) -> int:
-        """Words of terms that a sum runs over."""
-        term = self.problem.products.term
-        return self.problem.contraction.stage.block.iter_extents[term] // QUAD
+    shape: ByteTexels
+    target: cl.Target
 
     @cached_property
-    def depth(self) -> int:
-        """Words of a sum."""
-        return self.problem.contraction.depth // QUAD
+    def texels(self) -> ByteTexelModel:
+        """The model of tiles with one work-item."""
+        return ByteTexelModel(self.shape, self.target)
 
-    def parts(self, tile: Tile) -> tuple[int, ...]:
-        """Into how many equal parts the sums of a tile can go."""
-        most = min(self.target.max_work_group_size, self.channels)
-        return tuple(n for n in _PARTS if n <= most and self.channels % n == 0)
-
-    @cached_property
-    def along(self) -> tuple[int, ...]:
-        """The variables in which the tiles of a group can differ."""
-        problem = self.problem
-        others = (i for i in range(len(problem.extents)) if i not in (problem.lane, problem.column))
-        return (problem.lane, *(i for i in others if problem.extents[i] > 1))
-
-    def tiles(self, tile: Tile, along: int) -> int:
-        """Tiles along a variable."""
-        problem = self.problem
-        return problem.texels // tile.blocks if along == problem.lane else problem.extents[along]
-
-    def members(self, tile: Tile, parts: int, along: int) -> int:
-        """Tiles of a group at the most."""
-        size = parts * tile.columns * tile.blocks * TEXEL * _BYTES
-        most = min(self.target.max_work_group_size // parts, self.target.local_memory_bytes // size)
-        return min(self.tiles(tile, along), most)
-
-    def group(self, tile: Tile, parts: int) -> tuple[float, int, int]:
-        """What a group is worth, its tiles and their variable.
+    def group(self, tile: ChannelTile, parts: int) -> tuple[float, int, int]:
+        """Return what a group is worth, its tiles and their variable.
 
         That is the share of its lanes that computes something, less where these share no weights.
         """
-        most = max(1, self.target.preferred_work_group // parts)
+        shape, target = self.shape, self.target
+        most = max(1, target.preferred_work_group // parts)
         return max(
-            (self._use(self.tiles(tile, along), members, parts, along), members, along)
-            for along in self.along
-            for members in range(1, min(most, self.members(tile, parts, along)) + 1)
+            (self._use(_tiles(shape, tile, along), members, parts, along), members, along)
+            for along in _along(shape)
+            for members in range(1, min(most, _members(shape, tile, parts, along, target)) + 1)
         )
 
     def _use(self, extent: int, members: int, parts: int, along: int) -> float:
-        worth = _APART if along == self.problem.lane else 1.0 if along == self.along[-1] else _FAR
+        last = _along(self.shape)[-1]
+        worth = _APART if along == self.shape.lane else 1.0 if along == last else _FAR
         items, wave = members * parts, self.target.small_work_group
         covered = -(-extent // members) * members
         return round(worth * extent / covered * items / (-(-items // wave) * wave), 3)
 
-    def cost(self, tile: Tile, parts: int) -> float:
-        """As of a tile of one work-item, and what adding up the parts takes."""
-        texels = tile.columns * tile.blocks
+    def cost(self, tile: ChannelTile, parts: int) -> float:
+        """Return the cost of tiles of one work-item, plus that of adding up the parts."""
+        texels, depth = tile.columns * tile.blocks, self.shape.contraction.depth // QUAD
         adding = _JOIN * -(-texels // parts) * parts + _START
-        joining = parts / texels * adding / self.depth
-        return (self.problem.cost(tile, parts) + joining) / self.group(tile, parts)[0]
+        joining = parts / texels * adding / depth
+        return (self.texels.cost(tile, parts) + joining) / self.group(tile, parts)[0]
 
     @cached_property
-    def best(self) -> tuple[float, Tile, int] | None:
-        """The best tile by its cost, and its parts; None where no tile has any."""
+    def best(self) -> tuple[float, ChannelTile, int] | None:
+        """The best tile by its cost, and its parts; None if no tile can be shared."""
         found = [
             (self.cost(tile, parts), tile.columns, tile.blocks, parts)
-            for tile in self.problem.tiles()
-            for parts in self.parts(tile)
-            if self.members(tile, parts, self.problem.lane)
+            for tile in self.shape.tiles()
+            for parts in _parts(self.shape, self.target)
+            if _members(self.shape, tile, parts, self.shape.lane, self.target)
         ]
         if not found:
             return None
         cost, columns, blocks, parts = min(found)
-        return cost, Tile(blocks, columns), parts
+        return cost, ChannelTile(blocks, columns), parts
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    problem = problem_of(kernel, target)
-    if isinstance(problem, Misfit):
-        return problem
-    if not can_combine(problem.contraction.stage.block):
-        return Misfit("parts of its sums cannot be added")
-    facts = _Facts(problem)
-
+def _domains(shape: ByteTexels, target: cl.Target) -> Domains | NotApplicable:
     def members(params: Params) -> Range:
-        parts, along = params.number("parts"), params.number("along")
-        return Range(1, facts.members(tile_of(params), parts, along))
+        parts, along = params.number(PARTS.name), params.number(ALONG.name)
+        return Range(1, _members(shape, tile_of(params), parts, along, target))
 
-    space = Space(
-        (
-            *tile_parameters(problem),
-            Parameter("parts", "work-items of a tile", lambda p: Choice(facts.parts(tile_of(p)))),
-            Parameter(
-                "along", "the variable in which tiles of a group differ", Choice(facts.along)
-            ),
-            Parameter("members", "tiles of a group", members),
-        ),
-        facts,
-    )
-    return Misfit("its sums are too short to be shared") if space.is_empty else space
+    found: Domains = {
+        **tile_domains(shape),
+        PARTS.name: Choice(_parts(shape, target)),
+        ALONG.name: Choice(_along(shape)),
+        MEMBERS.name: members,
+    }
+    return found if has_point(found) else NotApplicable("its sums are too short to be shared")
 
 
-def _objection(space: Space[_Facts]) -> str | None:
-    facts = space.facts
-    if facts.best is None:
+def _objection(space: Space[ByteTexels]) -> str | None:
+    model = space.model(BytePartsModel)
+    if model.best is None:
         return "its sums are too short"
-    problem = facts.problem
-    if facts.best[0] >= min(problem.cost(tile) for tile in problem.tiles()):
+    if model.best[0] >= model.texels.cost(model.texels.best):
         return "a work-item for each tile does as well"
     return None
 
 
-def _default(space: Space[_Facts]) -> Params:
-    facts = space.facts
-    if facts.best is None:
+def _default(space: Space[ByteTexels]) -> Params:
+    model = space.model(BytePartsModel)
+    if model.best is None:
         return next(space.points())
-    _, tile, parts = facts.best
-    _, members, along = facts.group(tile, parts)
+    _, tile, parts = model.best
+    _, members, along = model.group(tile, parts)
     return Params(
         {
-            "columns": tile.columns,
-            "blocks": tile.blocks,
-            "window": max(facts.problem.windows(tile)),
-            "parts": parts,
-            "along": along,
-            "members": members,
+            COLUMNS.name: tile.columns,
+            BLOCKS.name: tile.blocks,
+            WINDOW.name: max(space.structure.windows(tile)),
+            PARTS.name: parts,
+            ALONG.name: along,
+            MEMBERS.name: members,
         }
     )
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    """Tiles of a group along x, parts of their sums along y."""
-    products = ByteProducts.of(kernel, TEXEL)
-    assert isinstance(products, ByteProducts), "the rule fits"
-    problem = Problem(products, cl.Target())
-    products.pack(schedule, TEXEL, terms_first=True)
-    fold, write, last = _share(schedule, problem, params.number("parts"))
-    nest = arrange(schedule, problem.contraction.output, problem, params)
-    add_up(schedule, problem, schedule.compute_at(last, nest.item))
+def _apply(schedule: Schedule, shape: ByteTexels, params: Params) -> None:
+    """Bind the tiles of a group to x, the parts of their sums to y."""
+    shape.products.pack(schedule, TEXEL, terms_first=True)
+    fold, write, last = _share(schedule, shape, params.number(PARTS.name))
+    nest = arrange(schedule, shape.contraction.output, shape, params)
+    add_up(schedule, shape, schedule.compute_at(last, nest.item))
     schedule.keep_private(last)
-    tiles, part = order_tiles(schedule, problem, schedule.compute_at(write, nest.place), params)
-    inner, rank = schedule.compute_at(fold, part), len(problem.extents)
+    tiles, part = order_tiles(schedule, shape, schedule.compute_at(write, nest.place), params)
+    inner, rank = schedule.compute_at(fold, part), len(shape.extents)
     *window, terms, quad = inner[rank + 1 :]
-    order_reduction(schedule, problem, inner[: rank + 1], [terms, *window, quad], params)
+    order_reduction(schedule, shape, inner[: rank + 1], [terms, *window, quad], params)
     schedule.vectorize(nest.lanes)
-    put_local(schedule, write, problem)
+    put_local(schedule, write, shape)
     bind_axes(schedule, nest.grid, _GROUPS)
     for loop in (tiles, nest.tile):
         schedule.bind(loop, tir.LoopKind.LocalX)
     for loop in (part, nest.item):
         schedule.bind(loop, tir.LoopKind.LocalY)
-    join_grid_of_texels(schedule, kernel.borders, kernel.main)
+    join_grid_of_texels(schedule, shape.contraction.borders, shape.contraction.output)
 
 
 def _share(
-    schedule: Schedule, problem: Problem, parts: int
+    schedule: Schedule, shape: ByteTexels, parts: int
 ) -> tuple[tir.BlockOp, tir.BlockOp, tir.BlockOp]:
-    """The blocks that sum a part in registers, put it into local memory, and add up the parts."""
-    stage, term = problem.contraction.stage, problem.products.term
+    """Return blocks that sum a part in registers, put it into local memory, and add up parts."""
+    stage, term = shape.contraction.stage, shape.products.term
     at = stage.reduce.index(term)
     reduce = [stage.loops[i] for i in stage.reduce]
     reduce[at], quad = schedule.split(reduce[at], QUAD)
@@ -216,11 +224,15 @@ def _share(
 DOT_PARTS = Rule(
     "dot-parts",
     1,
-    Kernels(device="gpu", reductions=True),
-    _fit,
+    Needs(device="gpu", reductions=True, byte_products=True),
+    (COLUMNS, BLOCKS, WINDOW, PARTS, ALONG, MEMBERS),
+    _structure,
+    _domains,
     _default,
     _apply,
-    lambda space, params: space.facts.cost(tile_of(params), params.number("parts")),
+    lambda space, params: space.model(BytePartsModel).cost(
+        tile_of(params), params.number(PARTS.name)
+    ),
     _objection,
 )
 """Which variables are texels, columns and terms follows from the operands, as in `dot-texels`."""

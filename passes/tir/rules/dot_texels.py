@@ -2,7 +2,7 @@
 
 Values lie in texels of four channels, so that a texel of bytes is a word: four terms of a sum. A
 work-item computes some texels at some columns. Each step of the reduction reads a word for each
-column and, for each texel of channels, four words of weights, which are packed so.
+column and four words of packed weights for each texel of channels.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ....dialects import cl, tir
 from ....dialects.tir import QUAD, TEXEL
 from ..schedule import Schedule
 from .byte_products import ByteProducts
-from .channel_tiles import Tile
+from .channel_tiles import ChannelTile
 from .contraction import Contraction
 from .grid import join_grid_of_texels
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Parameter, Params, Range, Space
+from .rule import Needs, Rule
+from .space import Choice, Domains, NotApplicable, Params, Range, Space, number, numbers
 from .work_items import Shapes, bind_items
 
 _MOST_COLUMNS = 8
@@ -32,15 +32,27 @@ _MOST_COPIES = 256
 """Texels of sums in the text of an unrolled window at the most."""
 
 
+COLUMNS = number("columns", "columns of a tile")
+BLOCKS = number("blocks", "texels of a column")
+WINDOW = number("window", "innermost loops of the window that are unrolled")
+GROUP = numbers("group", "work-items of a group")
+
+
 @dataclass(frozen=True)
-class Problem:
+class ByteTexels:
     """A sum of products of bytes, whose tiles have texels at some columns."""
 
     products: ByteProducts
-    target: cl.Target
+
+    @staticmethod
+    def of(kernel: NaiveKernel) -> ByteTexels | NotApplicable:
+        """Return the sum that a kernel is."""
+        products = ByteProducts.of(kernel, TEXEL)
+        return products if isinstance(products, NotApplicable) else ByteTexels(products)
 
     @property
     def contraction(self) -> Contraction:
+        """The reduction that adds the products."""
         return self.products.contraction
 
     @property
@@ -71,10 +83,11 @@ class Problem:
 
     @property
     def most_columns(self) -> int:
+        """Columns of a tile at the most."""
         return min(self.width, _MOST_COLUMNS)
 
     def blocks(self, columns: int) -> tuple[int, ...]:
-        """Texels of a column that a tile can have."""
+        """Return the numbers of texels of a column that a tile can have."""
         most = _ACCUMULATORS // columns
         return tuple(n for n in _BLOCKS if n <= most and self.texels % n == 0)
 
@@ -90,132 +103,123 @@ class Problem:
         """The number of these values."""
         return 1 if self.window is None else self.contraction.stage.block.iter_extents[self.window]
 
-    def windows(self, tile: Tile) -> tuple[int, ...]:
-        """How many innermost loops of the window can be unrolled."""
+    def windows(self, tile: ChannelTile) -> tuple[int, ...]:
+        """Return how many innermost loops of the window can be unrolled."""
         copies = tile.blocks * tile.columns * self.taps
         return (0, 1) if self.window is not None and copies <= _MOST_COPIES else (0,)
 
-    def grid(self, tile: Tile) -> list[int]:
-        """The loops over tiles, outermost first."""
+    def grid(self, tile: ChannelTile) -> list[int]:
+        """Return the sizes of the loops over tiles, outermost first."""
         sizes = list(self.extents)
         sizes[self.lane] = self.texels // tile.blocks
         if self.column is not None:
             sizes[self.column] = -(-self.width // tile.columns)
         return sizes
 
-    def groups(self, tile: Tile) -> Shapes:
-        """The groups of work-items that compute such tiles."""
-        return Shapes(self.grid(tile), self.target)
-
-    def cost(self, tile: Tile, parts: int = 1) -> float:
-        """Multiply-adds and loads for each word of a sum, and what few work-items leave idle.
-
-        A tile has `parts` work-items.
-        """
-        target, grid = self.target, self.grid(tile)
-        words = tile.blocks * tile.columns
-        # Columns that are neighbours share what the taps of a window read.
-        read = (tile.columns - 1 + self.taps) / self.taps if self.taps > 1 else tile.columns
-        step = TEXEL * words + target.access_cost * (read + tile.blocks)
-        covered = prod(grid) * words / prod(self.extents) * TEXEL
-        wanted = target.compute_units * target.preferred_work_group
-        return covered * step / words * max(1.0, wanted / (prod(grid) * parts))
-
-    def tiles(self) -> list[Tile]:
-        """All tiles that fit the registers."""
+    def tiles(self) -> list[ChannelTile]:
+        """Return all tiles."""
         return [
-            Tile(blocks, columns)
+            ChannelTile(blocks, columns)
             for columns in range(1, self.most_columns + 1)
             for blocks in self.blocks(columns)
         ]
 
 
-def problem_of(kernel: NaiveKernel, target: cl.Target) -> Problem | Misfit:
-    """The sum that a kernel is, on devices that multiply bytes."""
-    if not target.multiplies_bytes:
-        return Misfit("the device has no instruction for products of bytes")
-    products = ByteProducts.of(kernel, TEXEL)
-    return products if isinstance(products, Misfit) else Problem(products, target)
+@dataclass(frozen=True)
+class ByteTexelModel:
+    """Estimates what tiles of products of bytes cost on a GPU."""
+
+    shape: ByteTexels
+    target: cl.Target
+
+    def cost(self, tile: ChannelTile, parts: int = 1) -> float:
+        """Return multiply-adds and loads for each word of a sum, times what few items leave idle.
+
+        A tile has `parts` work-items.
+        """
+        shape, target, grid = self.shape, self.target, self.shape.grid(tile)
+        words = tile.blocks * tile.columns
+        # Columns that are neighbours share what the taps of a window read.
+        read = (tile.columns - 1 + shape.taps) / shape.taps if shape.taps > 1 else tile.columns
+        step = TEXEL * words + target.access_cost * (read + tile.blocks)
+        covered = prod(grid) * words / prod(shape.extents) * TEXEL
+        wanted = target.compute_units * target.preferred_work_group
+        return covered * step / words * max(1.0, wanted / (prod(grid) * parts))
+
+    @cached_property
+    def best(self) -> ChannelTile:
+        """The cheapest tile of a work-item."""
+        return min(self.shape.tiles(), key=self.cost)
 
 
-def tile_parameters(problem: Problem) -> tuple[Parameter, Parameter, Parameter]:
-    """What a tile is, and what becomes of its window."""
-    return (
-        Parameter("columns", "columns of a tile", Range(1, problem.most_columns)),
-        Parameter(
-            "blocks",
-            "texels of a column",
-            lambda params: Choice(problem.blocks(params.number("columns"))),
-        ),
-        Parameter(
-            "window",
-            "innermost loops of the window that are unrolled",
-            lambda params: Choice(problem.windows(tile_of(params))),
-        ),
-    )
+def tile_domains(shape: ByteTexels) -> Domains:
+    """Return the domains of `COLUMNS`, `BLOCKS` and `WINDOW`."""
+    return {
+        COLUMNS.name: Range(1, shape.most_columns),
+        BLOCKS.name: lambda params: Choice(shape.blocks(params.number(COLUMNS.name))),
+        WINDOW.name: lambda params: Choice(shape.windows(tile_of(params))),
+    }
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[Problem] | Misfit:
-    problem = problem_of(kernel, target)
-    if isinstance(problem, Misfit):
-        return problem
-    group = Parameter(
-        "group", "work-items of a group", lambda params: problem.groups(tile_of(params))
-    )
-    return Space((*tile_parameters(problem), group), problem)
+def tile_of(params: Params) -> ChannelTile:
+    """Return what a work-item computes."""
+    return ChannelTile(params.number(BLOCKS.name), params.number(COLUMNS.name))
 
 
-def tile_of(params: Params) -> Tile:
-    """What a work-item computes."""
-    return Tile(params.number("blocks"), params.number("columns"))
+def _groups(shape: ByteTexels, tile: ChannelTile, target: cl.Target) -> Shapes:
+    return Shapes(shape.grid(tile), target)
 
 
-def _default(space: Space[Problem]) -> Params:
-    problem = space.facts
-    tile = min(problem.tiles(), key=problem.cost)
+def _domains(shape: ByteTexels, target: cl.Target) -> Domains:
+    return {
+        **tile_domains(shape),
+        GROUP.name: lambda params: _groups(shape, tile_of(params), target),
+    }
+
+
+def _default(space: Space[ByteTexels]) -> Params:
+    tile = space.model(ByteTexelModel).best
     return Params(
         {
-            "columns": tile.columns,
-            "blocks": tile.blocks,
-            "window": max(problem.windows(tile)),
-            "group": problem.groups(tile).best(),
+            COLUMNS.name: tile.columns,
+            BLOCKS.name: tile.blocks,
+            WINDOW.name: max(space.structure.windows(tile)),
+            GROUP.name: _groups(space.structure, tile, space.target).best(),
         }
     )
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    """One tile for each work-item; neighbours compute neighbouring columns."""
-    products = ByteProducts.of(kernel, TEXEL)
-    assert isinstance(products, ByteProducts), "the rule fits"
-    problem, tile, lane = Problem(products, cl.Target()), tile_of(params), products.lane
+def _apply(schedule: Schedule, shape: ByteTexels, params: Params) -> None:
+    """Compute one tile in each work-item; neighbours compute neighbouring columns."""
+    products, tile, lane = shape.products, tile_of(params), shape.lane
     products.pack(schedule, TEXEL, terms_first=True)
-    loops = list(problem.contraction.output.loops)
+    loops = list(shape.contraction.output.loops)
     loops[lane], lanes = schedule.split(loops[lane], TEXEL)
     loops[lane], blocks = schedule.split(loops[lane], tile.blocks)
     inside = [blocks]
-    if problem.column is not None:
-        column = loops[problem.column]
-        loops[problem.column], columns = schedule.split(column, tile.columns, overlap=True)
+    if shape.column is not None:
+        column = loops[shape.column]
+        loops[shape.column], columns = schedule.split(column, tile.columns, overlap=True)
         inside.append(columns)
     schedule.reorder(*loops, *inside, lanes)
-    local = bind_items(schedule, loops, params.numbers("group"))
-    block = problem.contraction.stage.block
-    inner, rank = schedule.compute_at(block, local), len(problem.extents)
+    local = bind_items(schedule, loops, params.numbers(GROUP.name))
+    block = shape.contraction.stage.block
+    inner, rank = schedule.compute_at(block, local), len(shape.extents)
     reduce = inner[rank:]
-    at = problem.contraction.stage.reduce.index(products.term)
+    at = shape.contraction.stage.reduce.index(products.term)
     reduce[at], quad = schedule.split(reduce[at], QUAD)
     serial = [reduce.pop(at)]
-    order_reduction(schedule, problem, inner[:rank], [*serial, *reduce, quad], params)
+    order_reduction(schedule, shape, inner[:rank], [*serial, *reduce, quad], params)
     for loop in inside:
         schedule.unroll(loop)
     schedule.vectorize(lanes)
     schedule.keep_private(block)
-    join_grid_of_texels(schedule, kernel.borders, problem.contraction.output)
+    join_grid_of_texels(schedule, shape.contraction.borders, shape.contraction.output)
 
 
 def order_reduction(
     schedule: Schedule,
-    problem: Problem,
+    shape: ByteTexels,
     spatial: Sequence[tir.ForOp],
     reduce: Sequence[tir.ForOp],
     params: Params,
@@ -225,13 +229,13 @@ def order_reduction(
     `reduce` begins with the texels and ends with the four terms. Loops of `spatial` behind those of
     the result run once.
     """
-    tiled = [problem.lane, *([] if problem.column is None else [problem.column])]
+    tiled = [shape.lane, *([] if shape.column is None else [shape.column])]
     single = [loop for i, loop in enumerate(spatial) if i not in tiled]
-    blocks, lanes = schedule.split(spatial[problem.lane], TEXEL)
+    blocks, lanes = schedule.split(spatial[shape.lane], TEXEL)
     tile = [blocks, *(spatial[i] for i in tiled[1:])]
     terms, *window, quad = reduce
     several = [loop for loop in window if loop.size > 1]
-    unrolled = several[-1:] if params.number("window") else []
+    unrolled = several[-1:] if params.number(WINDOW.name) else []
     serial = [loop for loop in window if loop not in unrolled]
     schedule.reorder(*single, terms, *serial, *unrolled, *tile, lanes, quad)
     for loop in (*unrolled, *tile, quad):
@@ -242,10 +246,12 @@ def order_reduction(
 DOT_TEXELS = Rule(
     "dot-texels",
     1,
-    Kernels(device="gpu", reductions=True),
-    _fit,
+    Needs(device="gpu", reductions=True, byte_products=True),
+    (COLUMNS, BLOCKS, WINDOW, GROUP),
+    ByteTexels.of,
+    _domains,
     _default,
     _apply,
-    lambda space, params: space.facts.cost(tile_of(params)),
+    lambda space, params: space.model(ByteTexelModel).cost(tile_of(params)),
 )
 """Which variables are texels, columns and terms follows from the operands."""

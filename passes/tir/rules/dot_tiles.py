@@ -8,7 +8,7 @@ the other, constants that are packed so. `tir-form-dots` then finds the instruct
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -17,13 +17,23 @@ from ....dialects import cl, tir
 from ....dialects.tir import QUAD
 from ..schedule import Schedule
 from .byte_products import ByteProducts
-from .channel_tiles import Tile
+from .channel_tiles import ChannelTile
 from .contraction import Contraction
-from .cpu import accumulators, divisors
-from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
+from .cpu import MOST_SUMS, accumulators, divisors
+from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
+from .rule import Needs, Rule
+from .space import (
+    Choice,
+    Domains,
+    NotApplicable,
+    Params,
+    Permutation,
+    Range,
+    Space,
+    number,
+    numbers,
+)
 
 LANES = 16
 """Sums of a vector."""
@@ -32,15 +42,31 @@ _MOST_COPIES = 256
 """Instructions in the text of an unrolled window at the most."""
 
 
+PARAMETERS = (
+    LOCAL_SIZE,
+    number("blocks", "vectors of channels of a tile"),
+    number("columns", "columns of a tile"),
+    number("chunk", "tiles of a row that a work-item computes"),
+    number("window", "innermost loops of the window that are unrolled"),
+    numbers("order", "the variables as work-items run through them"),
+)
+
+
 @dataclass(frozen=True)
-class _Problem:
-    """A sum of products of bytes, and the choice of its tile."""
+class ByteTiles:
+    """A sum of products of bytes, whose tiles have vectors of channels at some columns."""
 
     products: ByteProducts
-    target: cl.Target
+
+    @staticmethod
+    def of(kernel: NaiveKernel) -> ByteTiles | NotApplicable:
+        """Return the sum that a kernel is."""
+        products = ByteProducts.of(kernel, LANES)
+        return products if isinstance(products, NotApplicable) else ByteTiles(products)
 
     @property
     def contraction(self) -> Contraction:
+        """The reduction that adds the products."""
         return self.products.contraction
 
     @property
@@ -74,11 +100,6 @@ class _Problem:
         """Blocks of channels."""
         return self.extents[self.lane] // LANES
 
-    @property
-    def most(self) -> int:
-        """Accumulators of a tile."""
-        return accumulators(self.target, 1, _MOST_ACCUMULATORS)
-
     @cached_property
     def window(self) -> int | None:
         """The innermost variable of the reduction beside the terms that takes several values."""
@@ -86,135 +107,122 @@ class _Problem:
         several = [i for i in stage.reduce if i != self.term and stage.block.iter_extents[i] > 1]
         return several[-1] if several else None
 
-    @property
-    def window_size(self) -> int:
-        """The number of these values."""
-        return 1 if self.window is None else self.contraction.stage.block.iter_extents[self.window]
+    def windows(self, tile: ChannelTile) -> tuple[int, ...]:
+        """Return how many innermost loops of the window can be unrolled."""
+        size = 1 if self.window is None else self.contraction.stage.block.iter_extents[self.window]
+        copies = tile.blocks * tile.columns * size
+        return (0, 1) if self.window is not None and copies <= _MOST_COPIES else (0,)
 
-    def cost(self, tile: Tile) -> float:
-        """Cycles of all tiles."""
+    def chunks(self, tile: ChannelTile) -> tuple[int, ...]:
+        """Return the numbers of tiles of a row for a work-item: divisors, so none is partial."""
+        return divisors(-(-self.width // tile.columns))
+
+
+@dataclass(frozen=True)
+class ByteTileModel:
+    """Estimates what tiles of products of bytes cost on a CPU."""
+
+    shape: ByteTiles
+    target: cl.Target
+
+    def tiles(self, tile: ChannelTile) -> float:
+        """Return how many tiles there are."""
+        shape = self.shape
+        tiles = -(-shape.count // tile.blocks) * -(-shape.width // tile.columns)
+        return prod(shape.extents) / (shape.extents[shape.lane] * shape.width) * tiles
+
+    def cost(self, tile: ChannelTile) -> float:
+        """Return the cycles of all tiles."""
         target, sums = self.target, tile.blocks * tile.columns
         step = max(
             sums / target.mads_per_cycle,
             (tile.blocks + tile.columns) / target.loads_per_cycle,
             target.mad_cycles,
         )
-        cycles = self.contraction.depth / QUAD * step + sums + target.tile_cycles
-        tiles = -(-self.count // tile.blocks) * -(-self.width // tile.columns)
-        rows = prod(self.extents) / (self.extents[self.lane] * self.width)
-        return rows * tiles * cycles
+        cycles = self.shape.contraction.depth / QUAD * step + sums + target.tile_cycles
+        return self.tiles(tile) * cycles
 
-    def tiles(self) -> Iterator[Tile]:
-        """All tiles that fit the registers."""
-        for blocks in range(1, min(self.most, self.count) + 1):
-            for columns in range(1, min(self.width, self.most // blocks) + 1):
-                yield Tile(blocks, columns)
-
-    def chunks(self, tile: Tile) -> tuple[int, ...]:
-        """Tiles of a row for a work-item."""
-        return divisors(-(-self.width // tile.columns))
-
-
-def _problem_of(kernel: NaiveKernel, target: cl.Target) -> _Problem | Misfit:
-    products = ByteProducts.of(kernel, LANES)
-    return products if isinstance(products, Misfit) else _Problem(products, target)
+    @cached_property
+    def best(self) -> ChannelTile:
+        """The cheapest of the tiles that are believed to fit the registers."""
+        most = accumulators(self.target, 1, _MOST_ACCUMULATORS)
+        tiles = (
+            ChannelTile(blocks, columns)
+            for blocks in range(1, min(most, self.shape.count) + 1)
+            for columns in range(1, min(self.shape.width, most // blocks) + 1)
+        )
+        return min(tiles, key=self.cost)
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
-    if not target.multiplies_bytes:
-        return Misfit("the device has no instruction for products of bytes")
-    problem = _problem_of(kernel, target)
-    if isinstance(problem, Misfit):
-        return problem
-
-    def columns(params: Params) -> Range:
-        return Range(1, min(problem.width, problem.most // params.number("blocks")))
-
-    def chunk(params: Params) -> Choice:
-        return Choice(problem.chunks(_tile(params)))
-
-    def window(params: Params) -> Choice:
-        tile = _tile(params)
-        copies = tile.blocks * tile.columns * problem.window_size
-        return Choice((0, 1) if problem.window is not None and copies <= _MOST_COPIES else (0,))
-
-    parameters = (
-        local_size_parameter(target),
-        Parameter(
-            "blocks", "vectors of channels of a tile", Range(1, min(problem.most, problem.count))
-        ),
-        Parameter("columns", "columns of a tile", columns),
-        Parameter("chunk", "tiles of a row that a work-item computes", chunk),
-        Parameter("window", "innermost loops of the window that are unrolled", window),
-        Parameter(
-            "order", "the variables as work-items run through them", Order(len(problem.extents))
-        ),
-    )
-    return Space(parameters, problem)
+def _domains(shape: ByteTiles, target: cl.Target) -> Domains:
+    return {
+        LOCAL_SIZE.name: local_sizes(target),
+        "blocks": Range(1, min(MOST_SUMS, shape.count)),
+        "columns": lambda params: Range(1, min(shape.width, MOST_SUMS // params.number("blocks"))),
+        "chunk": lambda params: Choice(shape.chunks(_tile(params))),
+        "window": lambda params: Choice(shape.windows(_tile(params))),
+        "order": Permutation(len(shape.extents)),
+    }
 
 
-def _tile(params: Params) -> Tile:
-    return Tile(params.number("blocks"), params.number("columns"))
+def _tile(params: Params) -> ChannelTile:
+    return ChannelTile(params.number("blocks"), params.number("columns"))
 
 
-def _default(space: Space[_Problem]) -> Params:
-    problem = space.facts
-    tile = min(problem.tiles(), key=problem.cost)
-    copies = tile.blocks * tile.columns * problem.window_size
-    tiles = -(-problem.count // tile.blocks) * -(-problem.width // tile.columns)
-    rows = prod(problem.extents) / (problem.extents[problem.lane] * problem.width)
-    wanted = problem.target.item_cycles * rows * tiles / problem.cost(tile)
-    order = sorted(range(len(problem.extents)), key=lambda i: (i != 0, i != problem.lane, i))
+def _default(space: Space[ByteTiles]) -> Params:
+    shape, model = space.structure, space.model(ByteTileModel)
+    tile = model.best
+    wanted = space.target.item_cycles * model.tiles(tile) / model.cost(tile)
+    order = sorted(range(len(shape.extents)), key=lambda i: (i != 0, i != shape.lane, i))
     return Params(
         {
-            LOCAL_SIZE: DEFAULT_LOCAL_SIZE,
+            LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,
             "blocks": tile.blocks,
             "columns": tile.columns,
-            "chunk": min(problem.chunks(tile), key=lambda n: abs(n - wanted)),
-            "window": int(problem.window is not None and copies <= _MOST_COPIES),
+            "chunk": min(shape.chunks(tile), key=lambda n: abs(n - wanted)),
+            "window": max(shape.windows(tile)),
             "order": tuple(order),
         }
     )
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    problem, tile = _problem_of(kernel, cl.Target()), _tile(params)
-    assert isinstance(problem, _Problem), "the rule fits"
-    schedule.local_size(*params.numbers(LOCAL_SIZE))
-    problem.products.pack(schedule, LANES)
-    loops = dict(enumerate(problem.contraction.output.loops))
-    loops[problem.lane], lanes = schedule.split(loops[problem.lane], LANES)
-    loops[problem.lane], blocks = schedule.split(loops[problem.lane], tile.blocks, overlap=True)
+def _apply(schedule: Schedule, shape: ByteTiles, params: Params) -> None:
+    tile = _tile(params)
+    schedule.local_size(*params.numbers(LOCAL_SIZE.name))
+    shape.products.pack(schedule, LANES)
+    loops = dict(enumerate(shape.contraction.output.loops))
+    loops[shape.lane], lanes = schedule.split(loops[shape.lane], LANES)
+    loops[shape.lane], blocks = schedule.split(loops[shape.lane], tile.blocks, overlap=True)
     chunk: list[tir.ForOp] = []
     columns: list[tir.ForOp] = []
-    if problem.column is not None:
-        tiles, column = schedule.split(loops[problem.column], tile.columns, overlap=True)
-        loops[problem.column], rest = schedule.split(tiles, params.number("chunk"))
+    if shape.column is not None:
+        tiles, column = schedule.split(loops[shape.column], tile.columns, overlap=True)
+        loops[shape.column], rest = schedule.split(tiles, params.number("chunk"))
         chunk, columns = [rest], [column]
     grid = [loops[i] for i in params.numbers("order")]
     schedule.reorder(*grid, *chunk, *columns, blocks, lanes)
     bind_grid(schedule, grid)
-    block = problem.contraction.stage.block
+    block = shape.contraction.stage.block
     around = (*columns, blocks)[0].parent_op()
     assert isinstance(around, tir.ForOp), "the variables are loops around the tile"
-    _reduce(schedule, problem, schedule.compute_at(block, around), params.number("window"))
+    _reduce(schedule, shape, schedule.compute_at(block, around), params.number("window"))
     for loop in (*columns, blocks):
         schedule.unroll(loop)
     schedule.vectorize(lanes)
     schedule.keep_private(block)
-    join_grid(schedule, kernel.borders, problem.contraction.output)
+    join_grid(schedule, shape.contraction.borders, shape.contraction.output)
 
 
-def _reduce(schedule: Schedule, problem: _Problem, loops: Sequence[tir.ForOp], window: int) -> None:
-    """Four terms are the innermost loop, in each lane of the tile."""
-    count = len(problem.extents)
+def _reduce(schedule: Schedule, shape: ByteTiles, loops: Sequence[tir.ForOp], window: int) -> None:
+    """Add four terms in the innermost loop, in each lane of the tile."""
+    count = len(shape.extents)
     spatial, reduce = dict(enumerate(loops[:count])), dict(enumerate(loops[count:], count))
-    blocks, lanes = schedule.split(spatial.pop(problem.lane), LANES)
+    blocks, lanes = schedule.split(spatial.pop(shape.lane), LANES)
     tile = [blocks]
-    if problem.column is not None:
-        tile.insert(0, spatial.pop(problem.column))
-    unrolled = [reduce.pop(problem.window)] if window and problem.window is not None else []
-    terms, quad = schedule.split(reduce.pop(problem.term), QUAD)
+    if shape.column is not None:
+        tile.insert(0, spatial.pop(shape.column))
+    unrolled = [reduce.pop(shape.window)] if window and shape.window is not None else []
+    terms, quad = schedule.split(reduce.pop(shape.term), QUAD)
     schedule.reorder(*spatial.values(), terms, *reduce.values(), *unrolled, *tile, lanes, quad)
     for loop in (*unrolled, *tile, quad):
         schedule.unroll(loop)
@@ -224,10 +232,12 @@ def _reduce(schedule: Schedule, problem: _Problem, loops: Sequence[tir.ForOp], w
 DOT_TILES = Rule(
     "dot-tiles",
     1,
-    Kernels(device="cpu", texels=False, reductions=True),
-    _fit,
+    Needs(device="cpu", texels=False, reductions=True, byte_products=True),
+    PARAMETERS,
+    ByteTiles.of,
+    _domains,
     _default,
     _apply,
-    lambda space, params: space.facts.cost(_tile(params)),
+    lambda space, params: space.model(ByteTileModel).cost(_tile(params)),
 )
 """Before the rules that multiply one term at a time."""

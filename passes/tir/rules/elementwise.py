@@ -1,4 +1,4 @@
-"""Kernels without a reduction: walk memory in order."""
+"""Kernels without a reduction, which walk memory in order."""
 
 from __future__ import annotations
 
@@ -11,38 +11,48 @@ from .grid import (
     LOCAL_SIZE,
     bind_grid,
     bind_groups,
-    group_parameter,
     group_size,
+    group_sizes,
     join_grid,
-    local_size_parameter,
+    local_sizes,
 )
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Parameter, Params, Range, Space, Value
+from .rule import Needs, Rule
+from .space import AnyDomain, Choice, Domains, Params, Range, Space, Value, number
 from .stages import Stage, blocked_variable
 
-_Walks = list[list[int]]
-"""The variables of a piece in groups; every access walks a group as one loop."""
+_WIDTHS = (1, 2, 4, 8, 16)
+WIDTH = number("width", "lanes of a vector", when="one for each piece", repeated=True)
+CHUNK = number("chunk", "vectors of a work-item", when="one for each piece", repeated=True)
+GROUP = number("group", "work-items of a group", when="one for each piece", repeated=True)
 
 
-class _Pieces:
-    """The stages that each compute a piece of the result, and what else they are asked for."""
+class Pieces:
+    """The stages that each compute a piece of the result."""
 
-    def __init__(self, kernel: NaiveKernel, target: cl.Target):
-        self.pieces, _, _ = _split_pieces(kernel)
+    def __init__(self, kernel: NaiveKernel):
+        self.main = max(kernel.outputs, key=lambda stage: stage.points)
+        """The longest piece."""
+        self.borders = [
+            stage for stage in kernel.outputs if stage is not self.main and not stage.block.loads()
+        ]
+        """The borders of padding, which share the grid of the pieces."""
+        self.pieces = [
+            stage for stage in kernel.outputs if stage not in self.borders and stage.loops
+        ]
+        """The stages that read something."""
         self.sizes = [_sizes(stage) for stage in self.pieces]
         self.lanes = [_lanes(stage) for stage in self.pieces]
-        self.target = target
 
     def widths(self, piece: int) -> tuple[int, ...]:
-        """The lanes that vectors of a piece may have: those of a block where it has blocks."""
+        """Return the lanes that vectors of a piece may have: those of a block if it has blocks."""
         lanes = self.lanes[piece]
         if lanes is not None:
             return (lanes[1],)
-        return tuple(width for width in (1, 2, 4, 8, 16) if width <= self.sizes[piece][-1])
+        return tuple(width for width in _WIDTHS if width <= self.sizes[piece][-1])
 
     def vectors(self, piece: int, width: int) -> int:
-        """The vectors of a piece."""
+        """Return how many vectors a piece has."""
         if self.lanes[piece] is not None:
             return self.pieces[piece].points // width
         *outer, inner = self.sizes[piece]
@@ -50,29 +60,21 @@ class _Pieces:
 
 
 def _lanes(stage: Stage) -> tuple[int, int] | None:
-    """The variable along which a piece is written in whole blocks, and the size of these."""
+    """Return the variable along which a piece is written in whole blocks, and their size."""
     stores = stage.block.stores()
     found = blocked_variable(stage, stores[0]) if len(stores) == 1 else None
     return found if found and stage.block.iter_extents[found[0]] % found[1] == 0 else None
 
 
-def _split_pieces(kernel: NaiveKernel) -> tuple[list[Stage], list[Stage], Stage]:
-    """Pieces that read something; borders of padding, which join their grid; the longest piece."""
-    main = max(kernel.outputs, key=lambda stage: stage.points)
-    borders = [stage for stage in kernel.outputs if stage is not main and not stage.block.loads()]
-    pieces = [stage for stage in kernel.outputs if stage not in borders]
-    return [stage for stage in pieces if stage.loops], borders, main
-
-
 def _sizes(stage: Stage) -> list[int]:
-    return [prod(stage.loops[i].size for i in group) for group in walks(stage)]
+    return [prod(stage.loops[i].size for i in group) for group in contiguous_groups(stage)]
 
 
-def walks(stage: Stage) -> _Walks:
-    """Neighbouring variables in groups that every access walks as one.
+def contiguous_groups(stage: Stage) -> list[list[int]]:
+    """Return neighbouring variables in groups that every access walks like one variable.
 
-    Variables i and j (inner) are one walk where each access moves by `extent(j)` steps of j per
-    step of i, so that no index needs a division afterwards.
+    Variables i and j (inner) are contiguous if each access moves by `extent(j)` steps of j per step
+    of i, so that no index needs a division afterwards.
     """
     moves = list(stage.strides.values())
     sizes = [loop.size for loop in stage.loops]
@@ -96,72 +98,53 @@ def walks(stage: Stage) -> _Walks:
 
 
 def _collapse(schedule: Schedule, stage: Stage) -> list[tir.ForOp]:
-    """Fuse the loops of each walk; the innermost one that runs more than once gives the name."""
+    """Fuse the loops of each group; the innermost that runs repeatedly gives the name."""
     fused: list[tir.ForOp] = []
-    for group in walks(stage):
+    for group in contiguous_groups(stage):
         loops = [stage.loops[i] for i in group]
         named = next((loop for loop in reversed(loops[1:]) if loop.size > 1), loops[0])
         fused.append(schedule.fuse(*loops, name=named.var.name_hint))
     return fused
 
 
-def _names(base: str, count: int) -> list[str]:
-    """A parameter for each piece: `width`, `width_1`, ..."""
-    return [base if i == 0 else f"{base}_{i}" for i in range(count)]
+def _cpu_domains(pieces: Pieces, target: cl.Target) -> Domains:
+    found: dict[str, AnyDomain] = {LOCAL_SIZE.name: local_sizes(target)}
+    for piece in range(len(pieces.pieces)):
+        found[WIDTH.at(piece)] = Choice(pieces.widths(piece))
+
+        def chunks(params: Params, piece: int = piece) -> Range:
+            return Range(1, max(1, pieces.vectors(piece, params.number(WIDTH.at(piece)))))
+
+        found[CHUNK.at(piece)] = chunks
+    return found
 
 
-def _cpu_fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Pieces]:
-    facts = _Pieces(kernel, target)
-    count = len(facts.pieces)
-    parameters = [local_size_parameter(target)]
-    for piece, (width, chunk) in enumerate(
-        zip(_names("width", count), _names("chunk", count), strict=True)
-    ):
-        parameters.append(Parameter(width, "lanes of a vector", Choice(facts.widths(piece))))
-
-        def chunks(params: Params, piece: int = piece, width: str = width) -> Range:
-            return Range(1, max(1, facts.vectors(piece, params.number(width))))
-
-        parameters.append(Parameter(chunk, "vectors of a work-item", chunks))
-    return Space(parameters, facts)
-
-
-def _cpu_default(space: Space[_Pieces]) -> Params:
-    """Enough work-items to balance the cores, each with enough to do."""
-    facts = space.facts
-    chosen: dict[str, Value] = {LOCAL_SIZE: DEFAULT_LOCAL_SIZE}
-    count = len(facts.pieces)
-    for piece, (name, chunk) in enumerate(
-        zip(_names("width", count), _names("chunk", count), strict=True)
-    ):
-        widths = facts.widths(piece)
-        width = max((w for w in widths if w <= facts.target.vector_width), default=widths[0])
-        chosen[name] = width
-        total = facts.vectors(piece, width)
-        items = max(
-            facts.target.compute_units * facts.target.items_per_core,
-            total // facts.target.item_vectors,
-        )
-        chosen[chunk] = max(1, total // items)
+def _cpu_default(space: Space[Pieces]) -> Params:
+    """Return chunks that give enough work-items to balance the cores, each with enough to do."""
+    pieces, target = space.structure, space.target
+    chosen: dict[str, Value] = {LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE}
+    for piece in range(len(pieces.pieces)):
+        widths = pieces.widths(piece)
+        width = max((w for w in widths if w <= target.vector_width), default=widths[0])
+        chosen[WIDTH.at(piece)] = width
+        total = pieces.vectors(piece, width)
+        items = max(target.compute_units * target.items_per_core, total // target.item_vectors)
+        chosen[CHUNK.at(piece)] = max(1, total // items)
     return Params(chosen)
 
 
-def _cpu_apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    schedule.local_size(*params.numbers(LOCAL_SIZE))
-    pieces, borders, main = _split_pieces(kernel)
-    count = len(pieces)
-    for stage, width, chunk in zip(
-        pieces, _names("width", count), _names("chunk", count), strict=True
-    ):
-        blocks = _lanes(stage)
+def _cpu_apply(schedule: Schedule, pieces: Pieces, params: Params) -> None:
+    schedule.local_size(*params.numbers(LOCAL_SIZE.name))
+    for piece, (stage, blocks) in enumerate(zip(pieces.pieces, pieces.lanes, strict=True)):
         loops = _block_loops(schedule, stage, *blocks) if blocks else _collapse(schedule, stage)
-        grid = _vectorize(schedule, loops, params.number(width), params.number(chunk))
-        bind_grid(schedule, [schedule.fuse(*grid)] if count > 1 and grid else grid)
-    join_grid(schedule, borders, main)
+        width, chunk = params.number(WIDTH.at(piece)), params.number(CHUNK.at(piece))
+        grid = _vectorize(schedule, loops, width, chunk)
+        bind_grid(schedule, [schedule.fuse(*grid)] if len(pieces.pieces) > 1 and grid else grid)
+    join_grid(schedule, pieces.borders, pieces.main)
 
 
 def _block_loops(schedule: Schedule, stage: Stage, variable: int, lanes: int) -> list[tir.ForOp]:
-    """The loops of a piece with the lanes of its blocks innermost."""
+    """Return the loops of a piece with the lanes of its blocks innermost."""
     loops = list(stage.loops)
     loops[variable], inner = schedule.split(loops[variable], lanes)
     schedule.reorder(*loops, inner)
@@ -171,7 +154,7 @@ def _block_loops(schedule: Schedule, stage: Stage, variable: int, lanes: int) ->
 def _vectorize(
     schedule: Schedule, loops: list[tir.ForOp], width: int, chunk: int
 ) -> list[tir.ForOp]:
-    """Vectors inside, `chunk` of them for each work-item; returns the loops over work-items."""
+    """Run `chunk` vectors in each work-item; return the loops over work-items."""
     *grid, inner = loops
     if width > 1:
         inner, lanes = schedule.split(inner, width, overlap=True)
@@ -189,46 +172,47 @@ def _vectorize(
 CPU_ELEMENTWISE = Rule(
     "cpu-elementwise",
     1,
-    Kernels(device="cpu", texels=False, reductions=False),
-    _cpu_fit,
+    Needs(device="cpu", texels=False, reductions=False),
+    (LOCAL_SIZE, WIDTH, CHUNK),
+    Pieces,
+    _cpu_domains,
     _cpu_default,
     _cpu_apply,
 )
 """Vectors along memory, the lanes of a block where channels lie in blocks.
 
-Pieces share the kernel's grid, which spans the longest of their loops on each axis: of several each
-is one loop, so that the grid is the longest piece and not a product of loops of different ones.
+Pieces share the kernel's grid, which spans the longest of their loops on each axis. If there are
+several, each is one loop, so that the grid is the longest piece and not a product of loops of
+different pieces.
 """
 
 
-def _gpu_fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Pieces]:
-    facts = _Pieces(kernel, target)
-    return Space(
-        [group_parameter(target, name) for name in _names("group", len(facts.pieces))], facts
-    )
+def _gpu_domains(pieces: Pieces, target: cl.Target) -> Domains:
+    return {GROUP.at(piece): group_sizes(target) for piece in range(len(pieces.pieces))}
 
 
-def _gpu_default(space: Space[_Pieces]) -> Params:
-    facts = space.facts
-    inner = [prod(sizes) if len(facts.sizes) > 1 else sizes[-1] for sizes in facts.sizes]
-    groups = [group_size(size, facts.target) for size in inner]
-    return Params(dict(zip(_names("group", len(groups)), groups, strict=True)))
+def _gpu_default(space: Space[Pieces]) -> Params:
+    all_sizes = space.structure.sizes
+    inner = [prod(sizes) if len(all_sizes) > 1 else sizes[-1] for sizes in all_sizes]
+    groups = [group_size(size, space.target) for size in inner]
+    return Params({GROUP.at(piece): group for piece, group in enumerate(groups)})
 
 
-def _gpu_apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    pieces, borders, main = _split_pieces(kernel)
-    for stage, group in zip(pieces, _names("group", len(pieces)), strict=True):
+def _gpu_apply(schedule: Schedule, pieces: Pieces, params: Params) -> None:
+    for piece, stage in enumerate(pieces.pieces):
         loops = _collapse(schedule, stage)
-        loops = [schedule.fuse(*loops)] if len(pieces) > 1 else loops
-        bind_groups(schedule, loops, params.number(group))
-    join_grid(schedule, borders, main)
+        loops = [schedule.fuse(*loops)] if len(pieces.pieces) > 1 else loops
+        bind_groups(schedule, loops, params.number(GROUP.at(piece)))
+    join_grid(schedule, pieces.borders, pieces.main)
 
 
 GPU_ELEMENTWISE = Rule(
     "gpu-elementwise",
     1,
-    Kernels(device="gpu", texels=False, reductions=False),
-    _gpu_fit,
+    Needs(device="gpu", texels=False, reductions=False),
+    (GROUP,),
+    Pieces,
+    _gpu_domains,
     _gpu_default,
     _gpu_apply,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from ....dialects import cl, tir
 from ..schedule import Schedule
@@ -12,54 +12,56 @@ from .grid import (
     LOCAL_SIZE,
     bind_grid,
     bind_groups,
-    group_parameter,
     group_size,
+    group_sizes,
     join_grid,
-    local_size_parameter,
+    local_sizes,
 )
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Params, Space
+from .rule import Needs, Rule
+from .space import Domains, Params, Space, number
 from .stages import Stage
 
-
-@dataclass(frozen=True)
-class _Facts:
-    kernel: NaiveKernel
-    target: cl.Target
-
-
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts]:
-    gpu = target.device_type == "gpu"
-    parameter = group_parameter(target) if gpu else local_size_parameter(target)
-    return Space((parameter,), _Facts(kernel, target))
+GROUP = number(
+    "group",
+    "work-items of a group along x; 0 binds loops to global indices, with groups of local_size",
+    when="kernels on a GPU",
+    absent=0,
+)
+SIZE = replace(LOCAL_SIZE, when="kernels on a CPU", absent=DEFAULT_LOCAL_SIZE)
 
 
-def _default(space: Space[_Facts]) -> Params:
-    facts = space.facts
-    if facts.target.device_type != "gpu":
-        return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE})
-    # Which loops the stages share is seen once they are in place: a trial.
-    trial = Schedule(facts.kernel.func)
+def _domains(kernel: NaiveKernel, target: cl.Target) -> Domains:
+    if target.device_type == "gpu":
+        return {GROUP.name: group_sizes(target)}
+    return {SIZE.name: local_sizes(target)}
+
+
+def _default(space: Space[NaiveKernel]) -> Params:
+    if space.target.device_type != "gpu":
+        return Params({SIZE.name: DEFAULT_LOCAL_SIZE})
+    # Only stages in their places show which loops they share: a trial.
+    trial = Schedule(space.structure.func)
     loops = _attach_all(trial, NaiveKernel(trial.func))
-    return Params({"group": group_size(loops[-1].size if loops else 1, facts.target)})
+    return Params({GROUP.name: group_size(loops[-1].size if loops else 1, space.target)})
 
 
 def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     """Bind the loops that all stages share; everything inside is sequential."""
     main, borders = kernel.main, kernel.borders
-    if LOCAL_SIZE in params.values:
-        schedule.local_size(*params.numbers(LOCAL_SIZE))
+    group = params.number(GROUP.name)
+    if not group:
+        schedule.local_size(*params.numbers(SIZE.name))
     loops = _attach_all(schedule, kernel)
-    if loops and LOCAL_SIZE in params.values:
-        bind_grid(schedule, loops)
+    if loops and group:
+        bind_groups(schedule, loops, group)
     elif loops:
-        bind_groups(schedule, loops, params.number("group"))
+        bind_grid(schedule, loops)
     join_grid(schedule, borders, main)
 
 
 def _attach_all(schedule: Schedule, kernel: NaiveKernel) -> list[tir.ForOp]:
-    """Compute all stages inside of the output's loops; returns those that they share.
+    """Compute all stages inside of the output's loops; return the loops that they share.
 
     Loops that no stage depends on go inside, so that a stage is not computed again for each of
     their iterations.
@@ -73,5 +75,18 @@ def _attach_all(schedule: Schedule, kernel: NaiveKernel) -> list[tir.ForOp]:
     return order[:shared]
 
 
-FALLBACK = Rule("fallback", 1, Kernels(texels=False, reductions=True), _fit, _default, _apply)
+def _whole(kernel: NaiveKernel) -> NaiveKernel:
+    return kernel
+
+
+FALLBACK = Rule(
+    "fallback",
+    1,
+    Needs(texels=False, reductions=True),
+    (SIZE, GROUP),
+    _whole,
+    _domains,
+    _default,
+    _apply,
+)
 """Where stages are computed follows from what is read of them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product as every_product
 from math import prod
 from typing import cast
 
@@ -18,11 +18,22 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from ....dialects import cl, tir
 from ..schedule import Schedule
 from ..schedule.analysis import memref_of
-from .contraction import NO_CONTRACTION, Contraction, Load
+from .contraction import Contraction, Load
 from .grid import bind_axes, join_grid
-from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Parameter, Params, Range, Space
+from .naive_kernel import NaiveKernel, whole_contraction
+from .rule import Needs, Rule
+from .space import (
+    Choice,
+    Domains,
+    NotApplicable,
+    Params,
+    Range,
+    Space,
+    has_point,
+    number,
+    numbers,
+    word,
+)
 
 _GROUPS = ((16, 16), (8, 8), (4, 4), (16, 8), (8, 16), (32, 8), (8, 32))
 _DEPTH = 16
@@ -34,8 +45,30 @@ _MOST_LOADS = 32
 """Loads of a work-item that wait in registers for their place in local memory."""
 
 
+PARAMETERS = (
+    numbers("group", "work-items of a group along columns and rows"),
+    number("rows", "rows of the product for a work-item"),
+    number("cols", "columns of the product in a vector of a work-item"),
+    number("vectors", "vectors of a work-item along the columns"),
+    word(
+        "spread",
+        "where the vectors of a work-item lie: over the columns of the group, or side by side",
+    ),
+    number("depth", "steps of the sum that local memory holds at a time"),
+    word(
+        "panels",
+        "how panels lie in local memory: as the sum walks through them, or as in the operands",
+    ),
+    number("load", "lanes of a load of a panel"),
+    number(
+        "prefetch",
+        "copies of a panel while the next one is on its way; 0 loads it when it is needed",
+    ),
+)
+
+
 @dataclass(frozen=True)
-class _Tile:
+class GroupTile:
     """What a group and its work-items compute, and how many steps of the sum at a time."""
 
     group: tuple[int, int]
@@ -45,14 +78,16 @@ class _Tile:
     depth: int
 
     @staticmethod
-    def of(params: Params, depth: int | None = None) -> _Tile:
+    def of(params: Params, depth: int | None = None) -> GroupTile:
+        """Return the tile of a point, or of one with another depth."""
         x, y = params.numbers("group")
         rows, width, vectors = (params.number(name) for name in ("rows", "cols", "vectors"))
         depth = params.number("depth") if depth is None else depth
-        return _Tile((x, y), rows, width, vectors, depth)
+        return GroupTile((x, y), rows, width, vectors, depth)
 
     @property
     def items(self) -> int:
+        """Work-items of a group."""
         return prod(self.group)
 
     @property
@@ -71,24 +106,35 @@ class _Tile:
         return self.group[0] * self.cols
 
     def panels(self) -> tuple[int, int]:
-        """Elements of the two panels."""
+        """Return the elements of the two panels."""
         return self.all_rows * self.depth, self.all_cols * self.depth
 
 
 @dataclass(frozen=True)
-class _Facts:
-    contraction: Contraction
-    target: cl.Target
+class MatrixProduct:
+    """A product of two matrices by one sum."""
 
-    def bytes_of(self, tile: _Tile) -> int:
-        """Local memory that one copy of the two panels takes."""
+    contraction: Contraction
+
+    @staticmethod
+    def of(kernel: NaiveKernel) -> MatrixProduct | NotApplicable:
+        """Return the product that a kernel is."""
+        contraction = kernel.once(whole_contraction)
+        if isinstance(contraction, NotApplicable):
+            return contraction
+        if not _is_product(contraction):
+            return NotApplicable("it is no product of two matrices by one sum")
+        return MatrixProduct(contraction)
+
+    def bytes_of(self, tile: GroupTile) -> int:
+        """Return the local memory that one copy of the two panels takes."""
         return sum(
             count * cast(FixedBitwidthType, memref_of(load.op.memref).element_type).size
             for count, load in zip(tile.panels(), self.contraction.loads, strict=True)
         )
 
-    def loads(self, tile: _Tile) -> tuple[int, ...]:
-        """Lanes of the loads that work-items can make of both panels."""
+    def loads(self, tile: GroupTile) -> tuple[int, ...]:
+        """Return the lanes that work-items can load of both panels at once."""
         return tuple(
             lanes
             for lanes in _LOADS
@@ -99,19 +145,15 @@ class _Facts:
             )
         )
 
-    def _along(self, load: Load, tile: _Tile) -> int | None:
-        """The size of a panel along the operand's memory."""
-        variable = self.variable_along(load)
+    def _along(self, load: Load, tile: GroupTile) -> int | None:
+        """Return the size of a panel along the operand's memory."""
+        variable = next((i for i, step in enumerate(load.steps) if step == 1), None)
         *_, row, col = range(len(self.contraction.extents))
         sizes = {row: tile.all_rows, col: tile.all_cols, col + 1: tile.depth}
         return None if variable is None else sizes.get(variable)
 
-    def variable_along(self, load: Load) -> int | None:
-        """The variable along an operand's memory."""
-        return next((i for i, step in enumerate(load.steps) if step == 1), None)
-
-    def prefetches(self, tile: _Tile, lanes: int) -> tuple[int, ...]:
-        """Numbers of panels that can be on their way; panels are then divided evenly."""
+    def prefetches(self, tile: GroupTile, lanes: int, local_bytes: int) -> tuple[int, ...]:
+        """Return the numbers of panels that can be under way; these are divided evenly."""
         even = all(
             count % (tile.items * lanes) == 0 and count <= tile.items * _MOST_LOADS
             for count in tile.panels()
@@ -121,32 +163,8 @@ class _Facts:
             copies
             for copies in (0, 1, 2, 3)
             if copies == 0
-            or (
-                even
-                and steps > max(1, copies - 1)
-                and copies * self.bytes_of(tile) <= self.target.local_memory_bytes
-            )
+            or (even and steps > max(1, copies - 1) and copies * self.bytes_of(tile) <= local_bytes)
         )
-
-
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    contraction = kernel.contraction
-    if contraction is None:
-        return Misfit(NO_CONTRACTION)
-    if not _is_product(contraction):
-        return Misfit("it is no product of two matrices by one sum")
-    facts = _Facts(contraction, target)
-    space = Space(_parameters(facts), facts)
-    if space.is_empty:
-        return Misfit("it has fewer rows, columns or steps than the smallest group takes")
-    return space
-
-
-def _objection(space: Space[_Facts]) -> str | None:
-    if any(space.fault(params) is None for params in _preferred(space)):
-        return None
-    fault = space.fault(next(_preferred(space)))
-    return f"it is no large product: of the best tile, {fault}"
 
 
 def _is_product(contraction: Contraction) -> bool:
@@ -160,10 +178,11 @@ def _is_product(contraction: Contraction) -> bool:
     return a.steps[row] != 0 and a.steps[col] == 0 and b.steps[row] == 0 and b.steps[col] != 0
 
 
-def _parameters(facts: _Facts) -> Sequence[Parameter]:
-    *_, row, col = facts.contraction.extents
-    most = facts.target.max_work_group_size
-    depths = tuple(d for d in (4, 8, 16, 32) if 2 * d <= facts.contraction.depth)
+def _domains(product: MatrixProduct, target: cl.Target) -> Domains | NotApplicable:
+    *_, row, col = product.contraction.extents
+    local = target.local_memory_bytes
+    depths = tuple(d for d in (4, 8, 16, 32) if 2 * d <= product.contraction.depth)
+    groups = tuple(group for group in _GROUPS if prod(group) <= target.max_work_group_size)
 
     def rows(params: Params) -> Range:
         return Range(1, min(_MOST_ROWS, row // params.numbers("group")[1]))
@@ -176,43 +195,38 @@ def _parameters(facts: _Facts) -> Sequence[Parameter]:
         return Choice(tuple(n for n in _VECTORS if n * one <= col))
 
     def depth(params: Params) -> Choice:
-        local = facts.target.local_memory_bytes
-        one = facts.bytes_of(_Tile.of(params, depth=1))
+        one = product.bytes_of(GroupTile.of(params, depth=1))
         return Choice(tuple(d for d in depths if d * one <= local))
 
-    def load(params: Params) -> Choice:
-        return Choice(facts.loads(_Tile.of(params)))
-
     def prefetch(params: Params) -> Choice:
-        return Choice(facts.prefetches(_Tile.of(params), params.number("load")))
+        return Choice(product.prefetches(GroupTile.of(params), params.number("load"), local))
 
-    groups = tuple(group for group in _GROUPS if prod(group) <= most)
-    return (
-        Parameter("group", "work-items of a group along columns and rows", Choice(groups)),
-        Parameter("rows", "rows of the product for a work-item", rows),
-        Parameter("cols", "columns of the product in a vector of a work-item", cols),
-        Parameter("vectors", "vectors of a work-item along the columns", vectors),
-        Parameter(
-            "spread",
-            "where the vectors of a work-item lie: over the columns of the group, or side by side",
-            lambda params: Choice(("group", "item") if params.number("vectors") > 1 else ("item",)),
+    found: Domains = {
+        "group": Choice(groups),
+        "rows": rows,
+        "cols": cols,
+        "vectors": vectors,
+        "spread": lambda params: Choice(
+            ("group", "item") if params.number("vectors") > 1 else ("item",)
         ),
-        Parameter("depth", "steps of the sum that local memory holds at a time", depth),
-        Parameter(
-            "panels",
-            "how panels lie in local memory: as the sum walks through them, or as in the operands",
-            Choice(("walked", "plain")),
-        ),
-        Parameter("load", "lanes of a load of a panel", load),
-        Parameter(
-            "prefetch",
-            "copies of a panel while the next one is on its way; 0 loads it when it is needed",
-            prefetch,
-        ),
-    )
+        "depth": depth,
+        "panels": Choice(("walked", "plain")),
+        "load": lambda params: Choice(product.loads(GroupTile.of(params))),
+        "prefetch": prefetch,
+    }
+    if not has_point(found):
+        return NotApplicable("it has fewer rows, columns or steps than the smallest group takes")
+    return found
 
 
-def _default(space: Space[_Facts]) -> Params:
+def _objection(space: Space[MatrixProduct]) -> str | None:
+    if any(space.fault(params) is None for params in _preferred(space)):
+        return None
+    fault = space.fault(next(_preferred(space)))
+    return f"it is no large product: of the best tile, {fault}"
+
+
+def _default(space: Space[MatrixProduct]) -> Params:
     preferred = (*_preferred(space), *_preferred(space, narrow=True))
     wanted = [params for params in preferred if space.fault(params) is None]
     if not wanted:
@@ -220,12 +234,12 @@ def _default(space: Space[_Facts]) -> Params:
     return min(wanted, key=lambda params: _cost(space, params))
 
 
-def _preferred(space: Space[_Facts], *, narrow: bool = False) -> Iterator[Params]:
-    """The tiles that suit the target, the largest first, whether the product is large or not.
+def _preferred(space: Space[MatrixProduct], *, narrow: bool = False) -> Iterator[Params]:
+    """Yield the tiles that suit the target, the largest first, whether the product is large or not.
 
     Narrow ones have one vector of a row, so that more work-items share a product of medium size.
     """
-    target = space.facts.target
+    product, target = space.structure, space.target
     cols = min(target.register_cols, 4)
     copies = target.prefetched_panels
     if not copies:
@@ -233,11 +247,12 @@ def _preferred(space: Space[_Facts], *, narrow: bool = False) -> Iterator[Params
         tiles = [((side, side), target.register_rows, _DEPTH)]
     else:
         rows = [target.register_rows, target.register_rows // 2]
-        tiles = product([(16, 16), (16, 8), (8, 8)], rows, [_DEPTH, _DEPTH // 2])
+        tiles = every_product([(16, 16), (16, 8), (8, 8)], rows, [_DEPTH, _DEPTH // 2])
     vectors = max(1, target.register_cols // 4) if copies and not narrow else 1
     for group, count, depth in tiles:
-        tile = _Tile(group, count, cols, vectors, depth)
-        lanes = max(space.facts.loads(tile)) if copies else 1
+        tile = GroupTile(group, count, cols, vectors, depth)
+        lanes = max(product.loads(tile)) if copies else 1
+        possible = product.prefetches(tile, lanes, target.local_memory_bytes)
         yield Params(
             {
                 "group": group,
@@ -248,31 +263,30 @@ def _preferred(space: Space[_Facts], *, narrow: bool = False) -> Iterator[Params
                 "depth": depth,
                 "panels": "walked" if copies else "plain",
                 "load": lanes,
-                "prefetch": max(c for c in space.facts.prefetches(tile, lanes) if c <= copies),
+                "prefetch": max(c for c in possible if c <= copies),
             }
         )
 
 
-def _cost(space: Space[_Facts], params: Params) -> float:
-    """Multiply-adds of a compute unit: of its share of the groups, with what they read.
+def _cost(space: Space[MatrixProduct], params: Params) -> float:
+    """Return the multiply-adds of a compute unit's share of the groups, with what these read.
 
     A unit with few work-items waits for their loads.
     """
-    facts, tile = space.facts, _Tile.of(params)
-    *batch, row, col = facts.contraction.extents
+    contraction, target, tile = space.structure.contraction, space.target, GroupTile.of(params)
+    *batch, row, col = contraction.extents
     groups = prod(batch) * -(-row // tile.all_rows) * -(-col // tile.all_cols)
     # From local memory each work-item reads rows and columns, from global memory the group does.
     read = tile.items * (tile.rows + tile.cols) + tile.all_rows + tile.all_cols
-    step = tile.all_rows * tile.all_cols + facts.target.access_cost * read / 4
-    share = -(-groups // facts.target.compute_units)
-    busy = min(1.0, share * tile.items / facts.target.shared_work_group)
-    return share * step * facts.contraction.depth / busy
+    step = tile.all_rows * tile.all_cols + target.access_cost * read / 4
+    share = -(-groups // target.compute_units)
+    busy = min(1.0, share * tile.items / target.shared_work_group)
+    return share * step * contraction.depth / busy
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    contraction = kernel.contraction
-    assert contraction is not None, "the rule fits"
-    tile, spread = _Tile.of(params), params.word("spread") == "group"
+def _apply(schedule: Schedule, product: MatrixProduct, params: Params) -> None:
+    contraction = product.contraction
+    tile, spread = GroupTile.of(params), params.word("spread") == "group"
     row, col = len(contraction.extents) - 2, len(contraction.extents) - 1
     loops = contraction.output.loops
     batch = loops[:row]
@@ -304,13 +318,13 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     if params.number("prefetch"):
         for copy in copies:
             schedule.prefetch(copy, steps, params.number("prefetch"))
-    join_grid(schedule, kernel.borders, contraction.output)
+    join_grid(schedule, contraction.borders, contraction.output)
 
 
 def _distribute(
-    schedule: Schedule, row: tir.ForOp, col: tir.ForOp, tile: _Tile, spread: bool
+    schedule: Schedule, row: tir.ForOp, col: tir.ForOp, tile: GroupTile, spread: bool
 ) -> list[tir.ForOp]:
-    """Items along rows and columns; the rows, the vectors and the lanes of one item."""
+    """Return the loops over items along rows and columns, then rows, vectors and lanes of one."""
     item_rows, rows = schedule.split(row, tile.rows)
     if tile.vectors == 1:
         item_cols, cols = schedule.split(col, tile.width)
@@ -337,10 +351,10 @@ def _copy_panel(
     contraction: Contraction,
     load: Load,
     steps: tir.ForOp,
-    tile: _Tile,
+    tile: GroupTile,
     params: Params,
 ) -> tir.BlockOp:
-    """All work-items of the group copy a panel, neighbours neighbouring elements."""
+    """Copy a panel by all work-items of the group; neighbours copy neighbouring elements."""
     block, buffer = contraction.stage.block, load.op.memref
     if params.word("panels") == "plain":
         copy = schedule.cache_read(block, buffer, tir.Scope.Local)
@@ -370,7 +384,7 @@ def _share(
     schedule: Schedule,
     loops: Sequence[tir.ForOp],
     lanes: tir.ForOp | None,
-    tile: _Tile,
+    tile: GroupTile,
     ahead: bool,
 ) -> None:
     """Divide the points of a copy among the work-items of a group."""
@@ -391,8 +405,10 @@ def _share(
 GPU_MATMUL = Rule(
     "gpu-matmul",
     2,
-    Kernels(device="gpu", texels=False, reductions=True),
-    _fit,
+    Needs(device="gpu", texels=False, reductions=True),
+    PARAMETERS,
+    MatrixProduct.of,
+    _domains,
     _default,
     _apply,
     _cost,

@@ -10,22 +10,28 @@ from ....dialects import cl
 from ..schedule import Schedule
 from .contraction import (
     CONSTANTS,
-    NO_CONTRACTION,
+    CONSTANTS_DOMAIN,
     Contraction,
     pack_constants,
     tile_reduction,
 )
-from .grid import bind_groups, group_parameter, group_size, join_grid
-from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Parameter, Params, Range, Space
+from .grid import GROUP, bind_groups, group_size, group_sizes, join_grid
+from .naive_kernel import NaiveKernel, whole_contraction
+from .rule import Needs, Rule
+from .space import Choice, Domains, NotApplicable, Params, Range, Space, number
 
 _MOST_ROWS = 16
+"""Rows of a tile: each is a statement of the unrolled text, and a vector of registers."""
 _WIDTHS = (1, 2, 3, 4, 8, 16)
 
 
+ROW = number("row", "the variable of the rows")
+ROWS = number("rows", "rows of a tile")
+WIDTH = number("width", "columns of a tile, the lanes of its vectors")
+
+
 @dataclass(frozen=True)
-class _Tile:
+class VectorTile:
     """Columns along the output's memory, rows along another variable."""
 
     row: int
@@ -38,23 +44,25 @@ class _Tile:
         """Elements of a row: one vector."""
         return self.width
 
-    @staticmethod
-    def of(contraction: Contraction, params: Params) -> _Tile:
-        col = _column(contraction)
-        assert col is not None, "the rule fits"
-        return _Tile(params.number("row"), params.number("rows"), col, params.number("width"))
-
-
-def _column(contraction: Contraction) -> int | None:
-    """The variable along the output's memory."""
-    return next((i for i, step in enumerate(contraction.store_steps) if step == 1), None)
-
 
 @dataclass(frozen=True)
-class _Facts:
+class PlainProduct:
+    """A contraction whose result has columns along memory, and rows."""
+
     contraction: Contraction
-    target: cl.Target
     col: int
+
+    @staticmethod
+    def of(kernel: NaiveKernel) -> PlainProduct | NotApplicable:
+        """Return the product that a kernel is."""
+        contraction = kernel.once(whole_contraction)
+        if isinstance(contraction, NotApplicable):
+            return contraction
+        col = next((i for i, step in enumerate(contraction.store_steps) if step == 1), None)
+        if col is None or contraction.extents[col] == 1:
+            return NotApplicable("no variable of its result runs along memory")
+        product = PlainProduct(contraction, col)
+        return product if product.others else NotApplicable("its result is one row")
 
     @cached_property
     def others(self) -> list[int]:
@@ -62,43 +70,35 @@ class _Facts:
         extents = self.contraction.extents
         return [i for i in range(len(extents)) if i != self.col and extents[i] > 1]
 
+    def tile(self, params: Params) -> VectorTile:
+        """Return the tile of a point."""
+        row, rows, width = (params.number(each.name) for each in (ROW, ROWS, WIDTH))
+        return VectorTile(row, rows, self.col, width)
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    contraction = kernel.contraction
-    if contraction is None:
-        return Misfit(NO_CONTRACTION)
-    extents, col = contraction.extents, _column(contraction)
-    if col is None or extents[col] == 1:
-        return Misfit("no variable of its result runs along memory")
-    facts = _Facts(contraction, target, col)
-    if not facts.others:
-        return Misfit("its result is one row")
-    most = max(_MOST_ROWS, target.register_rows)
+
+def _domains(product: PlainProduct, target: cl.Target) -> Domains:
+    extents, col = product.contraction.extents, product.col
 
     def rows(params: Params) -> Range:
-        return Range(1, min(most, extents[params.number("row")]))
+        return Range(1, min(_MOST_ROWS, extents[params.number(ROW.name)]))
 
-    widths = tuple(width for width in _WIDTHS if width <= extents[col])
-    return Space(
-        (
-            Parameter("row", "the variable of the rows", Choice(tuple(facts.others))),
-            Parameter("rows", "rows of a tile", rows),
-            Parameter("width", "columns of a tile, the lanes of its vectors", Choice(widths)),
-            CONSTANTS,
-            group_parameter(target),
-        ),
-        facts,
-    )
+    return {
+        ROW.name: Choice(tuple(product.others)),
+        ROWS.name: rows,
+        WIDTH.name: Choice(tuple(width for width in _WIDTHS if width <= extents[col])),
+        CONSTANTS.name: CONSTANTS_DOMAIN,
+        GROUP.name: group_sizes(target),
+    }
 
 
-def _default(space: Space[_Facts]) -> Params:
-    """Rows along what the columns do not depend on."""
-    facts = space.facts
-    contraction, target, col = facts.contraction, facts.target, facts.col
+def _default(space: Space[PlainProduct]) -> Params:
+    """Return a tile with rows along what the columns do not depend on."""
+    product, target = space.structure, space.target
+    contraction, col = product.contraction, product.col
     extents = contraction.extents
-    shared = [i for i in facts.others if any(load.steps[i] == 0 for load in contraction.loads)]
-    row = max(shared or facts.others, key=lambda i: extents[i])
-    width, rows = min(target.register_cols, 4), target.register_rows
+    shared = [i for i in product.others if any(load.steps[i] == 0 for load in contraction.loads)]
+    row = max(shared or product.others, key=lambda i: extents[i])
+    width, rows = min(target.register_cols, 4), min(target.register_rows, _MOST_ROWS)
     while width > extents[col]:
         width //= 2
     while rows > extents[row]:
@@ -114,21 +114,19 @@ def _default(space: Space[_Facts]) -> Params:
     tiles *= -(-extents[row] // rows) * -(-extents[col] // width)
     return Params(
         {
-            "row": row,
-            "rows": rows,
-            "width": width,
-            "constants": "packed",
-            "group": group_size(tiles, target),
+            ROW.name: row,
+            ROWS.name: rows,
+            WIDTH.name: width,
+            CONSTANTS.name: "packed",
+            GROUP.name: group_size(tiles, target),
         }
     )
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    """One tile for each work-item; neighbours compute neighbouring columns."""
-    contraction = kernel.contraction
-    assert contraction is not None, "the rule fits"
-    tile = _Tile.of(contraction, params)
-    if params.word("constants") == "packed":
+def _apply(schedule: Schedule, product: PlainProduct, params: Params) -> None:
+    """Compute one tile in each work-item; neighbours compute neighbouring columns."""
+    contraction, tile = product.contraction, product.tile(params)
+    if params.word(CONSTANTS.name) == "packed":
         pack_constants(schedule, contraction, tile)
     loops = contraction.output.loops
     tiles, row = schedule.split(loops[tile.row], tile.rows, overlap=True)
@@ -138,17 +136,24 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     grid = [places.get(i, loops[i]) for i in [*rest, tile.col]]
     schedule.reorder(*grid, row, lanes)
     fused = schedule.fuse(*grid, name="tile")
-    local = bind_groups(schedule, [fused], params.number("group"))
+    local = bind_groups(schedule, [fused], params.number(GROUP.name))
     inner = schedule.compute_at(contraction.stage.block, local)
     tile_reduction(schedule, contraction, tile, inner)
     schedule.unroll(row)
     if tile.width > 1:
         schedule.vectorize(lanes)
     schedule.keep_private(contraction.stage.block)
-    join_grid(schedule, kernel.borders, contraction.output)
+    join_grid(schedule, contraction.borders, contraction.output)
 
 
 GPU_TILE = Rule(
-    "gpu-tile", 1, Kernels(device="gpu", texels=False, reductions=True), _fit, _default, _apply
+    "gpu-tile",
+    1,
+    Needs(device="gpu", texels=False, reductions=True),
+    (ROW, ROWS, WIDTH, CONSTANTS, GROUP),
+    PlainProduct.of,
+    _domains,
+    _default,
+    _apply,
 )
 """Tiles follow each other along memory, so the order of the grid needs no decision."""

@@ -1,4 +1,4 @@
-"""Loops become the index space of a launch: the parts that rules share."""
+"""The loops of a kernel become the index space of a launch: what rules share."""
 
 from __future__ import annotations
 
@@ -6,53 +6,49 @@ from collections.abc import Sequence
 
 from ....dialects import cl, tir
 from ..schedule import Schedule
-from .space import Choice, Parameter
+from .space import Choice, number, numbers
 from .stages import Stage, split_lanes
 
-LOCAL_SIZE = "local_size"
+LOCAL_SIZE = numbers("local_size", "work-items of a group along x, y and z")
+"""The work-group on a CPU, where loops are bound to global indices."""
+DEFAULT_LOCAL_SIZE = (1, 1, 1)
+"""Each work-item deserves a group. A driver that chooses may put all of them into one group, which
+then runs on one core."""
 _LARGEST_CPU_GROUP = 64
 
-
 MOST_PRIVATE = 5 << 19
-"""Bytes of the values that work-items of a CPU's group keep. Runtimes have them on the stack of a
-thread, which overflows at 8 MB in PoCL; a kernel has an array twice where it computes borders
-apart, and larger ones for tiles that overlap."""
+"""Bytes of values that the work-items of a CPU's group may keep. Runtimes put them on the stack of
+a thread, which overflows at 8 MB (PoCL). A kernel that computes borders apart has an array twice,
+and tiles that overlap have larger ones."""
+
+GROUP = number("group", "work-items of a group")
 
 
-def local_size_parameter(target: cl.Target, item_bytes: int = 1) -> Parameter:
-    """The work-group of a CPU, where loops are bound to global indices.
+def local_sizes(target: cl.Target, item_bytes: int = 1) -> Choice:
+    """Return the domain of `LOCAL_SIZE`.
 
-    `item_bytes` is the private memory that a work-item has at the least.
+    A work-item has at least `item_bytes` of private memory.
     """
     most = min(_LARGEST_CPU_GROUP, target.max_work_group_size, max(1, MOST_PRIVATE // item_bytes))
-    return Parameter(
-        LOCAL_SIZE,
-        "work-items of a group along x, y and z",
-        Choice(tuple((size, 1, 1) for size in _powers(most))),
-    )
+    return Choice(tuple((size, 1, 1) for size in _powers(most)))
 
 
-DEFAULT_LOCAL_SIZE = (1, 1, 1)
-"""Our work-items are worth a group each; a driver left to choose may put all into one, which then
-runs on one core."""
-
-
-def group_parameter(target: cl.Target, name: str = "group") -> Parameter:
-    """The work-items of a group along x, the only axis that has several."""
+def group_sizes(target: cl.Target) -> Choice:
+    """Return the sizes of groups along x, the only axis that has several work-items."""
     most = target.max_work_group_size
-    sizes = sorted({*_powers(most), min(target.large_work_group, most)})
-    return Parameter(name, "work-items of a group", Choice(tuple(sizes)))
+    return Choice(tuple(sorted({*_powers(most), most})))
 
 
 def group_size(inner: int, target: cl.Target) -> int:
-    """A group for a nest whose last loop runs `inner` times: large, but not mostly idle."""
-    size = min(target.large_work_group, target.max_work_group_size)
+    """Return a group for a nest whose last loop runs `inner` times: large, but not mostly idle."""
+    size = _powers(min(target.large_work_group, target.max_work_group_size))[-1]
     while size > target.small_work_group and size >= 2 * inner:
         size //= 2
     return size
 
 
 def _powers(most: int) -> list[int]:
+    """Return the powers of two up to `most`."""
     return [1 << bit for bit in range(most.bit_length())]
 
 
@@ -75,7 +71,7 @@ def bind_axes(schedule: Schedule, loops: list[tir.ForOp], kinds: Sequence[tir.Lo
 
 
 def bind_groups(schedule: Schedule, loops: list[tir.ForOp], size: int) -> tir.ForOp:
-    """One work-item per iteration, consecutive items in the last loop; returns their loop."""
+    """Run one work-item per iteration, neighbours in the last loop; return their loop."""
     *outer, inner = loops
     inner, local = schedule.split(inner, size, ("group", "item"))
     bind_axes(schedule, outer, (tir.LoopKind.GroupY, tir.LoopKind.GroupZ))
@@ -91,7 +87,7 @@ def join_grid(schedule: Schedule, borders: Sequence[Stage], main: Stage) -> None
 
 
 def join_grid_of_texels(schedule: Schedule, borders: Sequence[Stage], main: Stage) -> None:
-    """`join_grid` with texels written whole."""
+    """Do as `join_grid`, and write texels whole."""
     for border in borders:
         loops, lanes = split_lanes(schedule, border)
         if lanes is not None:
@@ -102,9 +98,8 @@ def join_grid_of_texels(schedule: Schedule, borders: Sequence[Stage], main: Stag
 
 
 def _join_grid(schedule: Schedule, loops: Sequence[tir.ForOp], main: Stage) -> None:
-    """The outermost loop runs over the longest index of the grid, in chunks: it does not grow.
-
-    The rest is sequential. All of this follows from the grid and needs no decision.
+    """Bind the outermost loop to the longest index of the grid, in chunks, so that the grid does
+    not grow; the other loops are sequential. This follows from the grid and needs no decision.
     """
     bound = [loop for loop in tir.enclosing_loops(main.block) if loop.kind.data.is_bound]
     loops = sorted(loops, key=lambda loop: loop.size > 1)

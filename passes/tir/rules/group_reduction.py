@@ -20,11 +20,19 @@ from ....dialects.tir import TEXEL
 from ..schedule import Schedule
 from ..schedule.analysis import driven, written
 from .grid import bind_axes, join_grid, join_grid_of_texels
-from .group_plan import Plan, Sharing, bare_plan, rows_to_share
-from .naive_kernel import NaiveKernel
-from .row_structure import rows_of
-from .rule import Kernels, Rule
-from .space import Choice, Domain, Misfit, Parameter, Params, Range, Space, Value
+from .group_plan import FAN_IN, RowSharing, SharedRows, SharingModel
+from .rule import Needs, Rule
+from .space import (
+    AnyDomain,
+    Choice,
+    Domains,
+    NotApplicable,
+    Params,
+    Range,
+    Space,
+    number,
+    word,
+)
 from .stages import Stage, split_channels
 from .texel_tile import has_few_texels
 
@@ -33,102 +41,101 @@ _NEIGHBOURS = ("rows", "parts")
 _AT_ONCE = 4
 """Steps of a product that a loop of unknown length takes at once."""
 _FEW = 2
-"""How often a loop runs at the most that may be unrolled whole."""
+"""A loop that runs at most this often may be unrolled whole."""
 _LANES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
-@dataclass(frozen=True)
-class _Facts:
-    kernel: NaiveKernel
-    sharing: Sharing
+LANES = number("lanes", "work-items for a row")
+NEIGHBOURS = word("neighbours", "what neighbouring work-items take")
+ALONG = number("along", "the variable in which the rows of a group differ")
+MEMBERS = number("members", "rows of a group")
+FAN_INS = number("fan_in", "results combined between two barriers")
+AT_ONCE = number(
+    "at_once",
+    "steps at once, at the most, of a loop whose bound is hidden from the compiler; 0 hides none",
+    when="kernels that multiply texels",
+    absent=0,
+)
+"""Some compilers unroll short loops of products and spill registers. A step of these multiplies a
+texel by four; those of other reductions have too little for that."""
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    found = rows_to_share(kernel.producers, kernel.main, target)
-    if isinstance(found, str):
-        return Misfit(found)
-    if found.most_lanes < _LANES[0]:
-        return Misfit("its rows are too short to be shared")
-    facts = _Facts(kernel, found)
-    return Space((*_parameters(found), *_loop_parameters(facts)), facts)
+def _domains(shared: SharedRows, target: cl.Target) -> Domains | NotApplicable:
+    most = shared.most_items(target)
+    if most < FAN_IN:
+        return NotApplicable("a group has no memory for partial results")
+    lanes = tuple(n for n in _LANES if n <= shared.most_lanes(target))
+    if not lanes:
+        return NotApplicable("its rows are too short to be shared")
+    variables = tuple(shared.bare.rows.divisors) or (_ALONG_NONE,)
+
+    def along(params: Params) -> Choice:
+        if params.word(NEIGHBOURS.name) == "rows" and shared.column is not None:
+            return Choice((shared.column,))
+        return Choice(variables)
+
+    def members(params: Params) -> Range:
+        variable = params.number(ALONG.name)
+        extent = 1 if variable == _ALONG_NONE else shared.extent(variable)
+        return Range(1, min(extent, most // params.number(LANES.name)))
+
+    found: dict[str, AnyDomain] = {
+        LANES.name: Choice(lanes),
+        NEIGHBOURS.name: Choice(_NEIGHBOURS if shared.column is not None else _NEIGHBOURS[1:]),
+        ALONG.name: along,
+        MEMBERS.name: members,
+        FAN_INS.name: Choice((2, 4, 8)),
+    }
+    if _multiplies_texels(shared):
+        found[AT_ONCE.name] = Choice((0, 1, 2, _AT_ONCE))
+    return found
 
 
-def _objection(space: Space[_Facts]) -> str | None:
-    kernel, sharing = space.facts.kernel, space.facts.sharing
-    target = sharing.target
-    if sharing.shares_loads:
+def _multiplies_texels(shared: SharedRows) -> bool:
+    return shared.bare.of_texels and any(
+        stage.reduce_lane is not None for stage in shared.kernel.producers
+    )
+
+
+def _objection(space: Space[SharedRows]) -> str | None:
+    shared, target = space.structure, space.target
+    if shared.shares_loads:
         # There may be too few tiles for the device.
-        packed = target.uses_textures and kernel.is_packed
-        if not packed or not has_few_texels(kernel, target):
+        packed = target.uses_textures and shared.kernel.is_packed
+        if not packed or not has_few_texels(shared.kernel, target):
             return "its results share what they read, which suits a tile of them"
-    if sharing.default() is None:
+    if space.model(SharingModel).best is None:
         return "its rows are short or many: a work-item for each does as well"
     return None
 
 
-def _parameters(facts: Sharing) -> Sequence[Parameter]:
-    variables = tuple(facts.bare.rows.divisors) or (_ALONG_NONE,)
-
-    def along(params: Params) -> Domain:
-        if params.word("neighbours") == "rows" and facts.column is not None:
-            return Choice((facts.column,))
-        return Choice(variables)
-
-    def members(params: Params) -> Domain:
-        variable = params.number("along")
-        extent = 1 if variable == _ALONG_NONE else facts.extent(variable)
-        return Range(1, min(extent, facts.most // params.number("lanes")))
-
-    neighbours = _NEIGHBOURS if facts.column is not None else _NEIGHBOURS[1:]
-    lanes = tuple(n for n in _LANES if n <= facts.most_lanes)
-    return (
-        Parameter("lanes", "work-items for a row", Choice(lanes)),
-        Parameter("neighbours", "what neighbouring work-items take", Choice(neighbours)),
-        Parameter("along", "the variable in which the rows of a group differ", along),
-        Parameter("members", "rows of a group", members),
-        Parameter("fan_in", "results combined between two barriers", Choice((2, 4, 8))),
+def _default(space: Space[SharedRows]) -> Params:
+    best = space.model(SharingModel).best
+    hides = {AT_ONCE.name: _AT_ONCE if space.target.rolled_loops else 0}
+    loops = hides if _multiplies_texels(space.structure) else {}
+    if best is None:
+        return space.nearest(Params({**loops}))
+    return Params(
+        {
+            LANES.name: best.lanes,
+            NEIGHBOURS.name: "rows" if best.columns else "parts",
+            ALONG.name: _ALONG_NONE if best.along is None else best.along,
+            MEMBERS.name: best.members,
+            FAN_INS.name: best.fan_in,
+            **loops,
+        }
     )
 
 
-def _loop_parameters(facts: _Facts) -> tuple[Parameter, ...]:
-    """What becomes of the loop of a product: some compilers unroll short ones and spill registers.
-
-    A step of it multiplies a texel by four; those of other reductions have too little for that.
-    """
-    sharing = facts.sharing
-    by_texels = any(stage.reduce_lane is not None for stage in facts.kernel.producers)
-    if not (sharing.target.rolled_loops and sharing.bare.of_texels and by_texels):
-        return ()
-    meaning = "steps at once of a loop whose bound is hidden from the compiler, at the most"
-    return (Parameter("at_once", meaning, Choice((1, 2, _AT_ONCE))),)
-
-
-def _default(space: Space[_Facts]) -> Params:
-    plan = space.facts.sharing.default()
-    if plan is None:
-        return next(space.points())
-    values: dict[str, Value] = {
-        "lanes": plan.lanes,
-        "neighbours": "rows" if plan.columns else "parts",
-        "along": _ALONG_NONE if plan.along is None else plan.along,
-        "members": plan.members,
-        "fan_in": plan.fan_in,
-        **{each.name: _AT_ONCE for each in _loop_parameters(space.facts)},
-    }
-    return Params(values)
-
-
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
+def _apply(schedule: Schedule, structure: SharedRows, params: Params) -> None:
     """Let groups of work-items compute the rows together."""
-    stages, output, borders = kernel.producers, kernel.main, kernel.borders
-    plan = _plan(kernel, params)
-    shared = [_share(schedule, stage, plan) for stage in stages]
-    nest = _arrange(schedule, output, plan)
-    at_once = params.number("at_once") if "at_once" in params.values else None
+    kernel, sharing = structure.kernel, _sharing(structure, params)
+    shared = [_share(schedule, stage, sharing) for stage in kernel.producers]
+    nest = _arrange(schedule, kernel.main, sharing)
     for parts in reversed(shared):
-        parts.place(schedule, nest.place, at_once)
+        parts.place(schedule, nest.place, params.number(AT_ONCE.name))
     axes = (tir.LoopKind.LocalX, tir.LoopKind.LocalY)
-    of_lanes, of_members = axes[::-1] if plan.columns else axes
+    of_lanes, of_members = axes[::-1] if sharing.columns else axes
     if nest.place is not None:
         grid = [loop for loop in (*tir.enclosing_loops(nest.place), nest.place) if loop.size > 1]
         kinds = (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
@@ -141,26 +148,23 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     if nest.texel is not None:
         schedule.vectorize(nest.texel)
     join = join_grid_of_texels if kernel.is_packed else join_grid
-    join(schedule, borders, output)
+    join(schedule, kernel.borders, kernel.main)
 
 
-def _plan(kernel: NaiveKernel, params: Params) -> Plan:
-    rows = rows_of(kernel.producers, kernel.main)
-    assert rows is not None, "the rule fits"
-    bare = bare_plan(kernel.producers, kernel.main, rows)
-    along = params.number("along")
+def _sharing(structure: SharedRows, params: Params) -> RowSharing:
+    along = params.number(ALONG.name)
     return replace(
-        bare,
-        lanes=params.number("lanes"),
+        structure.bare,
+        lanes=params.number(LANES.name),
         along=None if along == _ALONG_NONE else along,
-        members=params.number("members"),
-        columns=params.word("neighbours") == "rows",
-        fan_in=params.number("fan_in"),
+        members=params.number(MEMBERS.name),
+        columns=params.word(NEIGHBOURS.name) == "rows",
+        fan_in=params.number(FAN_INS.name),
     )
 
 
 @dataclass(frozen=True)
-class _Nest:
+class SharedLoops:
     """The output's loops that have a meaning."""
 
     place: tir.ForOp | None
@@ -173,7 +177,7 @@ class _Nest:
     """Over the lanes of a texel."""
 
 
-def _arrange(schedule: Schedule, output: Stage, plan: Plan) -> _Nest:
+def _arrange(schedule: Schedule, output: Stage, sharing: RowSharing) -> SharedLoops:
     """Order the output's loops: groups, rows of a group, what a work-item writes of a row."""
     moves = list(output.strides.values())
     grid: list[tir.ForOp] = []
@@ -182,11 +186,11 @@ def _arrange(schedule: Schedule, output: Stage, plan: Plan) -> _Nest:
     member: tir.ForOp | None = None
     texel: tir.ForOp | None = None
     for variable, loop in enumerate(output.loops):
-        divisor = plan.rows.divisors.get(variable)
+        divisor = sharing.rows.divisors.get(variable)
         rest = None
         if divisor is not None and divisor > 1:
             loop, rest = schedule.split(loop, divisor)
-        if variable == plan.texel:
+        if variable == sharing.texel:
             channels, texel = schedule.split(loop if rest is None else rest, TEXEL)
             loop, rest = (channels, None) if rest is None else (loop, channels)
         if rest is not None:
@@ -194,8 +198,8 @@ def _arrange(schedule: Schedule, output: Stage, plan: Plan) -> _Nest:
         if divisor is None:
             inner.append((loop, variable))
             continue
-        if variable == plan.along and plan.members > 1:
-            loop, member = schedule.split(loop, plan.members, ("group", "row"), overlap=True)
+        if variable == sharing.along and sharing.members > 1:
+            loop, member = schedule.split(loop, sharing.members, ("group", "row"), overlap=True)
         grid.append(loop)
     single = [loop for loop in (*grid, *(loop for loop, _ in inner)) if loop.size == 1]
     grid = [loop for loop in grid if loop.size > 1]
@@ -204,13 +208,15 @@ def _arrange(schedule: Schedule, output: Stage, plan: Plan) -> _Nest:
     nested = [*optional[0], *rests, *(loop for loop, _ in inner), *optional[1]]
     schedule.reorder(*single, *grid, *nested)
     place = next(reversed([*single, *grid]), None)
-    # The channels of a group are no walk through memory: its last one is followed by another group.
+    # The channels of a group are not contiguous: another group follows its last one.
     item = (
-        _walk(schedule, inner, moves, plan.lanes) if inner else max(rests, key=_size, default=None)
+        _walk(schedule, inner, moves, sharing.lanes)
+        if inner
+        else max(rests, key=_size, default=None)
     )
-    if item is not None and item.size > plan.lanes:
-        _, item = schedule.split(item, plan.lanes, ("step", "item"))
-    return _Nest(place, member, item, texel)
+    if item is not None and item.size > sharing.lanes:
+        _, item = schedule.split(item, sharing.lanes, ("step", "item"))
+    return SharedLoops(place, member, item, texel)
 
 
 def _size(loop: tir.ForOp) -> int:
@@ -218,7 +224,7 @@ def _size(loop: tir.ForOp) -> int:
 
 
 @dataclass(frozen=True)
-class _Parts:
+class ReductionParts:
     """The stages that a reduction has become."""
 
     folds: list[tuple[tir.BlockOp, tir.BlockOp]]
@@ -228,7 +234,7 @@ class _Parts:
     texel: int | None
     """The spatial variable that walks the lanes of a texel; all of the blocks have it."""
 
-    def place(self, schedule: Schedule, loop: tir.ForOp | None, at_once: int | None) -> None:
+    def place(self, schedule: Schedule, loop: tir.ForOp | None, at_once: int) -> None:
         """Compute them in the loop over groups, the first with steps `at_once`."""
         schedule.keep_private(self.last)
         self._vectorize(schedule, self.last, _compute_at(schedule, self.last, loop))
@@ -239,7 +245,7 @@ class _Parts:
             for texel in texels:
                 schedule.vectorize(texel)
             inner = schedule.compute_at(fold, lane)
-            self._vectorize(schedule, fold, inner, None if i else at_once)
+            self._vectorize(schedule, fold, inner, 0 if i else at_once)
             for buffer in written(write):
                 schedule.set_scope(buffer, tir.Scope.Local)
 
@@ -248,7 +254,7 @@ class _Parts:
         schedule: Schedule,
         block: tir.BlockOp,
         loops: list[tir.ForOp],
-        at_once: int | None = None,
+        at_once: int = 0,
     ) -> None:
         """Run the texels of a reduction inside of it, and four of its steps if they share one."""
         count = block.iter_kinds.count(tir.IterKind.Spatial)
@@ -256,7 +262,7 @@ class _Parts:
         steps = split_channels(schedule, Stage(block, loops), reduce)
         rolled: list[tir.ForOp] = []
         for i, loop in enumerate(reduce):
-            if at_once is not None and loop.size > _FEW * at_once:
+            if at_once and loop.size > _FEW * at_once:
                 reduce[i], inner = schedule.split(loop, gcd(loop.size, at_once))
                 rolled.append(reduce[i])
                 steps.insert(0, inner)
@@ -270,7 +276,7 @@ class _Parts:
             schedule.vectorize(loop)
 
     def _take_texel(self, schedule: Schedule, loops: list[tir.ForOp]) -> list[tir.ForOp]:
-        """The loop over the lanes of a texel, if there is one, taken out of spatial `loops`."""
+        """Return the loop over the lanes of a texel, if there is one, taken out of `loops`."""
         if self.texel is None:
             return []
         if loops[self.texel].size == TEXEL:
@@ -291,7 +297,7 @@ class _Parts:
 
 
 def _is_free(block: tir.BlockOp, loop: tir.ForOp) -> bool:
-    """Whether a loop around a block is neither bound yet, nor a vector, nor over its reduction."""
+    """Return whether a loop around a block is not bound, no vector, and not of its reduction."""
     kind = loop.kind.data
     reduces = driven(block, loop.var) == {tir.IterKind.Reduce}
     return not (kind.is_bound or kind is tir.LoopKind.Vectorized or reduces)
@@ -301,28 +307,28 @@ def _compute_at(schedule: Schedule, block: tir.BlockOp, loop: tir.ForOp | None) 
     return tir.enclosing_loops(block) if loop is None else schedule.compute_at(block, loop)
 
 
-def _share(schedule: Schedule, stage: Stage, plan: Plan) -> _Parts:
+def _share(schedule: Schedule, stage: Stage, sharing: RowSharing) -> ReductionParts:
     """Split a reduction into what the work-items of a row do and how that is combined.
 
     In local memory, neighbours are next to each other.
     """
     block = stage.block
     texel: int | None = None
-    if plan.of_texels:
-        texel = next((p for p, v in plan.rows.of[block].items() if v == plan.texel), None)
+    if sharing.of_texels:
+        texel = next((p for p, v in sharing.rows.of[block].items() if v == sharing.texel), None)
     if not block.is_reduction:
-        return _Parts([], block, texel)
+        return ReductionParts([], block, texel)
     _, lane = schedule.split(
-        _shared_loop(schedule, stage, plan.lanes), plan.lanes, ("step", "item")
+        _shared_loop(schedule, stage, sharing.lanes), sharing.lanes, ("step", "item")
     )
-    outermost = plan.columns or plan.of_texels
-    *folds, last = schedule.rfactor_tree(lane, plan.fan_in, 0 if outermost else None)
+    outermost = sharing.columns or sharing.of_texels
+    *folds, last = schedule.rfactor_tree(lane, sharing.fan_in, 0 if outermost else None)
     pairs = [(fold, schedule.cache_write(fold, tir.Scope.Private)) for fold in folds]
-    return _Parts(pairs, last, texel)
+    return ReductionParts(pairs, last, texel)
 
 
 def _shared_loop(schedule: Schedule, stage: Stage, lanes: int) -> tir.ForOp:
-    """The loop over reduce variables that the lanes share; the lanes of texels stay inside."""
+    """Return the loop over reduce variables that the lanes share; texels stay inside."""
     moves = list(stage.strides.values())
     reduce = [stage.loops[i] for i in stage.reduce]
     walked = stage.reduce_lane
@@ -343,10 +349,10 @@ def _walk(
     moves: Sequence[Sequence[int | None]],
     lanes: int,
 ) -> tir.ForOp:
-    """The innermost loop of a nest, given with the variables of the loops, for lanes to share.
+    """Return the innermost loop of a nest, given with the variables of the loops, to be shared.
 
-    Loops that memory walks as one are one loop. Others, whose indices cost a division, are only
-    where it is shorter than the lanes or a quarter of them would often have nothing to do.
+    Loops that are contiguous in memory become one. Others, whose indices cost a division, are fused
+    only if the loop is shorter than the lanes or would often leave a quarter of them idle.
     """
     loop, last = nest[-1]
     for outer, position in reversed(nest[:-1]):
@@ -361,8 +367,10 @@ def _walk(
 GROUP_REDUCTION = Rule(
     "group-reduction",
     1,
-    Kernels(device="gpu", reductions=True),
-    _fit,
+    Needs(device="gpu", reductions=True),
+    (LANES, NEIGHBOURS, ALONG, MEMBERS, FAN_INS, AT_ONCE),
+    SharedRows.of,
+    _domains,
     _default,
     _apply,
     objection=_objection,

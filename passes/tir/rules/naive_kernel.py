@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from ....dialects import tir
 from .contraction import Contraction, contraction_of
+from .space import NotApplicable
 from .stages import Stage, main_output, stages_of
 
 _T = TypeVar("_T")
@@ -26,7 +27,7 @@ class NaiveKernel:
         self._structures: dict[object, object] = {}
 
     def once(self, structure: Callable[[NaiveKernel], _T]) -> _T:
-        """Return `structure(self)`; a rule that fits and is applied then finds it a single time."""
+        """Return `structure(self)`; rules that share a structure look for it a single time."""
         if structure not in self._structures:
             self._structures[structure] = structure(self)
         return cast("_T", self._structures[structure])
@@ -43,10 +44,10 @@ class NaiveKernel:
 
     @cached_property
     def contraction(self) -> Contraction | None:
-        """The reduction that the kernel is, where its output reads that element by element."""
+        """The reduction that the kernel is, if its output reads that element by element."""
         if not self.producers:
             return None
-        return contraction_of(self.func, self.producers, self.main)
+        return contraction_of(self.func, self.producers, self.main, self.borders)
 
     @cached_property
     def is_packed(self) -> bool:
@@ -54,3 +55,10 @@ class NaiveKernel:
         if any(stage.lane is not None or stage.reduce_lane is not None for stage in self.stages):
             return True
         return not self.producers and any(stage.view is not None for stage in self.stages)
+
+
+def whole_contraction(kernel: NaiveKernel) -> Contraction | NotApplicable:
+    """Return the contraction that a kernel is."""
+    if kernel.contraction is None:
+        return NotApplicable("it is not one reduction that an output reads element by element")
+    return kernel.contraction

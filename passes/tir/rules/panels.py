@@ -16,17 +16,18 @@ from ....dialects import cl, tir
 from ..schedule import Schedule
 from ..schedule.analysis import memref_of, written
 from .contraction import Contraction, Load, Tile, element_bytes
-from .space import Choice
+from .cpu import near_bytes
+from .space import Choice, word
 
-PANEL = "panel"
+PANEL = word("panel", "whether a work-item copies the operand of the columns first")
 _PLAIN = Choice(("plain",))
 _BOTH = Choice(("plain", "packed"))
 
 
 def panel_load(problem: Contraction, tile: Tile) -> Load | None:
-    """The one load that a panel can serve: of a matrix that the rows of a tile share.
+    """Return the only load that a panel can serve: of a matrix that the rows of a tile share.
 
-    Each of its indices is a variable of its own. Constants have a layout of their own.
+    Each of its indices is another variable. Constants need no panel: their layout can change.
     """
     found = [load for load in problem.loads if _serves(problem, load, tile)]
     return found[0] if len(found) == 1 else None
@@ -47,21 +48,21 @@ def _serves(problem: Contraction, load: Load, tile: Tile) -> bool:
     )
 
 
-def panel_domain(
-    problem: Contraction, tile: Tile, parts: int, target: cl.Target, alone: bool
-) -> Choice:
-    """The panels that there can be, of one of the parts of the reduction.
-
-    `alone` if a group has one work-item, whose memory is large.
-    """
-    load = panel_load(problem, tile) if alone else None
-    if load is None or _bytes(problem, load, tile, parts) > target.l2_cache_bytes / 2:
+def panel_domain(problem: Contraction, tile: Tile, parts: int, room: float) -> Choice:
+    """Return whether a panel of one of the parts of the reduction fits into `room` bytes."""
+    load = panel_load(problem, tile)
+    if load is None or _bytes(problem, load, tile, parts) > room:
         return _PLAIN
     return _BOTH
 
 
+def is_near(problem: Contraction, tile: Tile, parts: int, target: cl.Target) -> bool:
+    """Return whether the second cache is believed to hold a panel, beside the other operands."""
+    return "packed" in panel_domain(problem, tile, parts, near_bytes(target) / 2)
+
+
 def _bytes(problem: Contraction, load: Load, tile: Tile, parts: int) -> int:
-    """The bytes of a panel, whose halves are floats."""
+    """Return the bytes of a panel, in which halves become floats."""
     elements = _elements(problem, load, tile)
     if problem.longest in load.dims:
         elements //= parts
@@ -69,14 +70,14 @@ def _bytes(problem: Contraction, load: Load, tile: Tile, parts: int) -> int:
 
 
 def _elements(problem: Contraction, load: Load, tile: Tile) -> int:
-    """Those of the panels of all parts."""
+    """Return the elements of the panels of all parts."""
     extents = problem.stage.block.iter_extents
     reduced = (extents[dim] for dim in problem.stage.reduce if dim in load.dims)
     return tile.cols * prod(reduced)
 
 
 def is_far(problem: Contraction, load: Load, target: cl.Target) -> bool:
-    """Whether a matrix leaves the second cache before the next tile reads it again."""
+    """Return whether a matrix leaves the second cache before the next tile reads it again."""
     extents = problem.stage.block.iter_extents
     batch = prod(
         extents[dim] for dim in load.dims if dim is not None and _is_batch(problem, load, dim)
@@ -86,12 +87,12 @@ def is_far(problem: Contraction, load: Load, target: cl.Target) -> bool:
 
 
 def _is_batch(problem: Contraction, load: Load, dim: int) -> bool:
-    """Whether every operand has a matrix of its own for each value of a variable."""
+    """Return whether every operand has a matrix of its own for each value of a variable."""
     return dim in problem.stage.spatial and all(other.steps[dim] != 0 for other in problem.loads)
 
 
 def copy_cycles(problem: Contraction, load: Load, tile: Tile, target: cl.Target) -> float:
-    """What the panels of all parts cost."""
+    """Return the cycles that the panels of all parts take."""
     elements = _elements(problem, load, tile)
     each = 2 / (target.loads_per_cycle * tile.width)
     if load.steps[tile.col] != 1:

@@ -12,42 +12,40 @@ from typing import cast
 
 from xdsl.dialects.builtin import FixedBitwidthType
 
-from ....dialects import cl, tir
+from ....dialects import tir
 from ..schedule import Schedule
 from ..schedule.analysis import memref_of, written
 from ..schedule.combine import can_combine
 from .contraction import Contraction, Tile, tile_loops
-from .space import Choice
+from .space import Choice, number
 
-PARTS = "parts"
+PARTS = number("parts", "parts of each sum, which a work-item adds up in its memory")
 _WHOLE = Choice((1,))
 
 
-def parts_domain(
-    problem: Contraction, tile: Tile, chunk: int, target: cl.Target, alone: bool
-) -> Choice:
-    """The parts that a work-item can divide its reduction into; 1 keeps sums in registers.
+def parts_domain(problem: Contraction, tile: Tile, chunk: int, room: float) -> Choice:
+    """Return the parts that a work-item can divide its reduction into; 1 keeps sums in registers.
 
-    `alone` if a group has one work-item, whose memory is large. Each result is added up once, so
-    that there are no parts where the last of the work-item's tiles would overlap another one.
+    Its sums may take `room` bytes. Each result is added up once, so that there are no parts if the
+    last of the work-item's tiles would overlap another one.
     """
-    rows = chunk * tile.rows
-    fits = rows * tile.cols * _sum_bytes(problem) <= target.l2_cache_bytes / 2
-    distinct = rows <= problem.extents[tile.row]
-    if not (alone and fits and distinct and can_combine(problem.stage.block)):
+    fits = sums_bytes(problem, tile, chunk) <= room
+    distinct = chunk * tile.rows <= problem.extents[tile.row]
+    if not (fits and distinct and can_combine(problem.stage.block)):
         return _WHOLE
     steps = problem.longest_steps
     return Choice(tuple(n for n in range(1, steps + 1) if steps % n == 0))
 
 
-def _sum_bytes(problem: Contraction) -> int:
-    """The bytes of a sum; those of halves are floats."""
+def sums_bytes(problem: Contraction, tile: Tile, chunk: int) -> int:
+    """Return the bytes of the sums of `chunk` tiles; halves are summed as floats."""
     (sums,) = written(problem.stage.block)
-    return max(cast(FixedBitwidthType, memref_of(sums).element_type).size, 4)
+    each = max(cast(FixedBitwidthType, memref_of(sums).element_type).size, 4)
+    return chunk * tile.rows * tile.cols * each
 
 
 def add_parts(schedule: Schedule, problem: Contraction, parts: int) -> tir.BlockOp:
-    """Let a stage of its own add up parts of the sums; returns its block."""
+    """Let another stage add up parts of the sums; return its block."""
     loop = problem.stage.loops[problem.longest]
     outer, _ = schedule.split(loop, loop.size // parts)
     _, total = schedule.rfactor_tree(outer, parts)
@@ -57,7 +55,7 @@ def add_parts(schedule: Schedule, problem: Contraction, parts: int) -> tir.Block
 def tile_total(
     schedule: Schedule, problem: Contraction, tile: Tile, total: tir.BlockOp, item: tir.ForOp
 ) -> tuple[tir.ForOp, tir.ForOp]:
-    """Add up the sums of all tiles in `item`; returns the loops over parts and over tiles."""
+    """Add up the sums of all tiles in `item`; return the loops over parts and over tiles."""
     *spatial, parts = schedule.compute_at(total, item)
     tiles, row = schedule.split(spatial[tile.row], tile.rows)
     spatial[tile.row] = row

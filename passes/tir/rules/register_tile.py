@@ -15,7 +15,6 @@ cost in cycles (`register_tile_costs.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
 from ....dialects import cl, tir
@@ -23,18 +22,27 @@ from ..schedule import Schedule
 from ..schedule.analysis import memref_of
 from .contraction import (
     CONSTANTS,
-    NO_CONTRACTION,
+    CONSTANTS_DOMAIN,
+    Contraction,
     element_bytes,
     pack_constants,
     tile_reduction,
 )
-from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
-from .naive_kernel import NaiveKernel
+from .cpu import MOST_SUMS
+from .grid import (
+    DEFAULT_LOCAL_SIZE,
+    LOCAL_SIZE,
+    MOST_PRIVATE,
+    bind_grid,
+    join_grid,
+    local_sizes,
+)
+from .naive_kernel import NaiveKernel, whole_contraction
 from .panels import PANEL, copy_panel, panel_domain, panel_load
-from .partial_sums import PARTS, add_parts, parts_domain, tile_total
+from .partial_sums import PARTS, add_parts, parts_domain, sums_bytes, tile_total
 from .register_tile_costs import (
-    Problem,
     RegisterTile,
+    RegisterTileModel,
     chunks,
     costed,
     cycles_by_rows,
@@ -43,117 +51,135 @@ from .register_tile_costs import (
     total_cycles,
 )
 from .row_structure import row_length
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Order, Parameter, Params, Range, Space
+from .rule import Needs, Rule
+from .space import (
+    Choice,
+    Domains,
+    NotApplicable,
+    Params,
+    Permutation,
+    Range,
+    Space,
+    number,
+    numbers,
+)
 
 _WIDTHS = (2, 3, 4, 8, 16)
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[Problem] | Misfit:
-    contraction = kernel.contraction
-    if contraction is None:
-        return Misfit(NO_CONTRACTION)
+PARAMETERS = (
+    LOCAL_SIZE,
+    number("col", "the variable of the columns"),
+    number("width", "lanes of a vector along the columns"),
+    number("vectors", "vectors of a tile along the columns"),
+    number("row", "the variable of the rows"),
+    number("rows", "rows of a tile"),
+    number("chunk", "tiles of a column that a work-item computes"),
+    PARTS,
+    PANEL,
+    numbers("order", "the variables as work-items run through them"),
+    CONSTANTS,
+)
+
+
+def _structure(kernel: NaiveKernel) -> Contraction | NotApplicable:
+    contraction = kernel.once(whole_contraction)
+    if isinstance(contraction, NotApplicable):
+        return contraction
     extents = contraction.extents
     if len(extents) < 2 or max(extents) < 2:
-        return Misfit("its result has no vector of columns, or no rows")
-    problem = Problem(contraction, target)
-    return Space(_parameters(problem), problem)
+        return NotApplicable("its result has no vector of columns, or no rows")
+    return contraction
 
 
-def _objection(space: Space[Problem]) -> str | None:
-    problem = space.facts
-    if problem.best is None:
-        return "its result has no vector of columns as the device has them"
-    walks_rows = row_length(problem.contraction.stage) >= 2 * problem.target.vector_width
-    if walks_rows and problem.best.gathers:
-        return "its reduction walks rows of memory, and a tile would gather vectors from them"
-    if (
-        walks_rows
-        and problem.best.panel
-        and total_cycles(problem, problem.best) > cycles_by_rows(problem)
-    ):
-        return "its reduction walks rows of memory, and too few use a panel of them"
-    return None
-
-
-def _parameters(problem: Problem) -> Sequence[Parameter]:
-    extents, variables = problem.extents, range(len(problem.extents))
+def _domains(contraction: Contraction, target: cl.Target) -> Domains:
+    extents, variables = contraction.extents, range(len(contraction.extents))
 
     def width(params: Params) -> Choice:
         return Choice(tuple(w for w in _WIDTHS if w <= extents[params.number("col")]))
 
     def vectors(params: Params) -> Range:
         fitting = extents[params.number("col")] // params.number("width")
-        return Range(1, min(problem.accumulators, fitting))
+        return Range(1, min(MOST_SUMS, fitting))
 
     def row(params: Params) -> Choice:
         return Choice(tuple(i for i in variables if i != params.number("col")))
 
     def rows(params: Params) -> Range:
-        fitting = problem.accumulators // params.number("vectors")
+        fitting = MOST_SUMS // params.number("vectors")
         return Range(1, min(fitting, extents[params.number("row")]))
 
     def chunk(params: Params) -> Choice:
-        return Choice(tuple(chunks(problem, RegisterTile.shape(params))))
+        return Choice(tuple(chunks(contraction, RegisterTile.shape(params))))
+
+    def room(params: Params) -> int:
+        return MOST_PRIVATE // prod(params.numbers(LOCAL_SIZE.name))
 
     def parts(params: Params) -> Choice:
-        tile, chunk = RegisterTile.shape(params), params.number("chunk")
-        return parts_domain(problem.contraction, tile, chunk, problem.target, alone(params))
+        tile = RegisterTile.shape(params)
+        return parts_domain(contraction, tile, params.number("chunk"), room(params))
 
     def panel(params: Params) -> Choice:
-        tile, count = RegisterTile.shape(params), params.number(PARTS)
-        return panel_domain(problem.contraction, tile, count, problem.target, alone(params))
+        tile, count = RegisterTile.shape(params), params.number(PARTS.name)
+        sums = sums_bytes(contraction, tile, params.number("chunk")) if count > 1 else 0
+        return panel_domain(contraction, tile, count, room(params) - sums)
 
-    def alone(params: Params) -> bool:
-        return prod(params.numbers(LOCAL_SIZE)) == 1
-
-    columns = tuple(i for i in variables if extents[i] >= _WIDTHS[0])
-    return (
-        local_size_parameter(problem.target),
-        Parameter("col", "the variable of the columns", Choice(columns)),
-        Parameter("width", "lanes of a vector along the columns", width),
-        Parameter("vectors", "vectors of a tile along the columns", vectors),
-        Parameter("row", "the variable of the rows", row),
-        Parameter("rows", "rows of a tile", rows),
-        Parameter("chunk", "tiles of a column that a work-item computes", chunk),
-        Parameter(PARTS, "parts of each sum, which a work-item adds up in its memory", parts),
-        Parameter(PANEL, "whether a work-item copies the operand of the columns first", panel),
-        Parameter("order", "the variables as work-items run through them", Order(len(extents))),
-        CONSTANTS,
-    )
+    return {
+        LOCAL_SIZE.name: local_sizes(target),
+        "col": Choice(tuple(i for i in variables if extents[i] >= _WIDTHS[0])),
+        "width": width,
+        "vectors": vectors,
+        "row": row,
+        "rows": rows,
+        "chunk": chunk,
+        PARTS.name: parts,
+        PANEL.name: panel,
+        "order": Permutation(len(extents)),
+        CONSTANTS.name: CONSTANTS_DOMAIN,
+    }
 
 
-def _default(space: Space[Problem]) -> Params:
-    problem = space.facts
-    tile = problem.best
+def _objection(space: Space[Contraction]) -> str | None:
+    model, target = space.model(RegisterTileModel), space.target
+    if model.best is None:
+        return "its result has no vector of columns as the device has them"
+    walks_rows = row_length(space.structure.stage) >= 2 * target.vector_width
+    if walks_rows and model.best.gathers:
+        return "its reduction walks rows of memory, and a tile would gather vectors from them"
+    if walks_rows and model.best.panel and total_cycles(model, model.best) > cycles_by_rows(model):
+        return "its reduction walks rows of memory, and too few use a panel of them"
+    return None
+
+
+def _default(space: Space[Contraction]) -> Params:
+    model = space.model(RegisterTileModel)
+    tile = model.best
     if tile is None:
         return next(space.points())
     return Params(
         {
-            LOCAL_SIZE: DEFAULT_LOCAL_SIZE,
+            LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,
             "col": tile.col,
             "width": tile.width,
             "vectors": tile.vectors,
             "row": tile.row,
             "rows": tile.rows,
-            "chunk": tiles_of_item(problem, tile),
-            PARTS: tile.parts,
-            PANEL: "packed" if tile.panel else "plain",
-            "order": tuple(_grid_order(problem, tile)),
-            "constants": "packed",
+            "chunk": tiles_of_item(model, tile),
+            PARTS.name: tile.parts,
+            PANEL.name: "packed" if tile.panel else "plain",
+            "order": tuple(_grid_order(model, tile)),
+            CONSTANTS.name: "packed",
         }
     )
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
+def _apply(schedule: Schedule, contraction: Contraction, params: Params) -> None:
     """Transform the kernel to compute one tile per step of a work-item."""
-    contraction = kernel.contraction
-    assert contraction is not None, "the rule fits"
     tile = RegisterTile.of(params)
-    schedule.local_size(*params.numbers(LOCAL_SIZE))
-    if params.word("constants") == "packed":
+    schedule.local_size(*params.numbers(LOCAL_SIZE.name))
+    if params.word(CONSTANTS.name) == "packed":
         pack_constants(schedule, contraction, tile)
-    parts = params.number(PARTS)
+    parts = params.number(PARTS.name)
     total = add_parts(schedule, contraction, parts) if parts > 1 else None
     loops = contraction.output.loops
     chunk = params.number("chunk")
@@ -183,41 +209,42 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     schedule.unroll(vectors)
     schedule.vectorize(lanes)
     schedule.keep_private(contraction.stage.block)
-    join_grid(schedule, kernel.borders, contraction.output)
+    join_grid(schedule, contraction.borders, contraction.output)
 
 
-def _grid_order(problem: Problem, tile: RegisterTile) -> list[int]:
-    """The spatial variables in the order in which work-items run through them, slowest first.
+def _grid_order(model: RegisterTileModel, tile: RegisterTile) -> list[int]:
+    """Return the spatial variables in the order of the work-items, slowest first.
 
     The operand that does not fit into the cache should change least often: large weights are read
     once, small ones again and again.
     """
-    loads = problem.contraction.loads
+    loads = model.contraction.loads
     weights = {load.constant: load for load in loads if load.constant is not None}
     size = sum(
         element_bytes(load) * prod(memref_of(load.op.memref).get_shape())
         for load in weights.values()
     )
     of_weights = {
-        i for load in weights.values() for i in range(len(problem.extents)) if load.steps[i] != 0
+        i for load in weights.values() for i in range(len(model.extents)) if load.steps[i] != 0
     }
-    large = size > problem.target.l2_cache_bytes / 2
-    rank = {i: (i in of_weights) != large for i in range(len(problem.extents))}
+    large = size > model.target.l2_cache_bytes / 2
+    rank = {i: (i in of_weights) != large for i in range(len(model.extents))}
     return sorted(rank, key=lambda i: (rank[i], i == tile.col, i == tile.row))
 
 
-def _cost(space: Space[Problem], params: Params) -> float:
-    """Cycles of all tiles."""
-    problem, tile = space.facts, RegisterTile.of(params)
-    stored = stores_rows(problem, tile.col, tile.width)
-    return total_cycles(problem, costed(problem, tile, stored))
+def _cost(space: Space[Contraction], params: Params) -> float:
+    """Return the cycles of all tiles."""
+    model, tile = space.model(RegisterTileModel), RegisterTile.of(params)
+    return total_cycles(model, costed(model, tile, stores_rows(model, tile.col, tile.width)))
 
 
 REGISTER_TILE = Rule(
     "register-tile",
     3,
-    Kernels(device="cpu", texels=False, reductions=True),
-    _fit,
+    Needs(device="cpu", texels=False, reductions=True),
+    PARAMETERS,
+    _structure,
+    _domains,
     _default,
     _apply,
     _cost,

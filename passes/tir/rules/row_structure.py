@@ -1,4 +1,4 @@
-"""Rows: what a kernel's reductions compute one value of, and where its output reads these."""
+"""Rows, for each of which the reductions of a kernel compute one value that its output reads."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Rows:
     divisors: dict[int, int]
     """The variables of the output that choose a row, each with the c of `variable floordiv c`."""
     of: dict[tir.BlockOp, dict[int, int]]
-    """For each block, which variable of the output its own variables stand for."""
+    """The variables of the output that the variables of each block stand for."""
 
     def extent(self, variable: int) -> int:
-        """How many rows differ in this variable alone."""
+        """Return how many rows differ in this variable alone."""
         return self.output.block.iter_extents[variable] // self.divisors[variable]
 
     @property
@@ -44,7 +44,7 @@ class Rows:
 
 
 def rows_of(stages: Sequence[Stage], output: Stage) -> Rows | None:
-    """The rows of a kernel whose `stages` all compute one value for each; else None.
+    """Return the rows of a kernel if its `stages` all compute one value for each, else None.
 
     A softmax, a norm, a mean: what is computed for a row is read for this row only, at an index
     that is a variable of the reader or a quotient of one (the group of a channel).
@@ -77,7 +77,7 @@ def rows_of(stages: Sequence[Stage], output: Stage) -> Rows | None:
 
 
 def _spatial_indices(block: tir.BlockOp, buffer: SSAValue) -> list[int | None] | None:
-    """Which variable each index of the store to `buffer` is; None for an index that stays 0."""
+    """Return the variable of each index of the store to `buffer`; None for one that stays 0."""
     for store in block.stores():
         if store.memref is buffer:
             (indices,) = (found for op, found in accesses(block, buffer) if op is store)
@@ -100,7 +100,7 @@ def _match(
     rows: dict[int, Row],
     found: dict[int, Row],
 ) -> bool:
-    """Whether `reader` reads what `block` writes for its own row.
+    """Return whether `reader` reads what `block` writes for the same row.
 
     Adds to `found` which rows the variables of `block` stand for.
     """
@@ -130,7 +130,7 @@ def _row(index: AffineExpr | None, rows: dict[int, Row]) -> Row | None:
 
 
 def row_length(stage: Stage) -> int:
-    """How many elements in a row of memory the reduction walks; 0 where it walks none."""
+    """Return how many contiguous elements the reduction walks; 0 if it walks no row of memory."""
     if not stage.reduce:
         return 0
     moves = list(stage.strides.values())

@@ -1,12 +1,10 @@
-"""Kernels between plain tensors on devices with textures: four neighbours for each work-item.
+"""Kernels between plain tensors on devices with textures: each work-item computes four neighbours.
 
-One element for each takes longer than its work: addresses of 64 bits, and the divisions that take
-the number of a work-item apart.
+With a single element, 64-bit addresses and the divisions that recover indices from the number of
+the work-item take longer than the work.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from xdsl.dialects import scf
 
@@ -15,35 +13,23 @@ from ....dialects.tir import TEXEL
 from ....dialects.walking import operations_in
 from ..schedule import Schedule
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Misfit, Parameter, Params, Space
+from .rule import Needs, Rule
+from .space import Domains, NotApplicable, Params, Space, numbers
 from .stages import Stage
 from .work_items import Shapes, bind_items
 
-
-@dataclass(frozen=True)
-class _Facts:
-    nest: list[int]
-    """The loops over texels, outermost first."""
-    target: cl.Target
-
-    @property
-    def shapes(self) -> Shapes:
-        return Shapes(self.nest, self.target)
+GROUP = numbers("group", "work-items of a group")
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    if not (target.uses_textures and target.texels_of_rows):
-        return Misfit("the device does not read rows by texels")
+def _rows(kernel: NaiveKernel) -> Stage | NotApplicable:
+    """Return the stage that reads and writes rows."""
     if len(kernel.outputs) != 1 or not _is_in_rows(kernel.outputs[0]):
-        return Misfit("it does not read and write the elements of rows side by side")
-    *outer, inner = (loop.size for loop in kernel.outputs[0].loops)
-    facts = _Facts([*outer, inner // TEXEL], target)
-    return Space([Parameter("group", "work-items of a group", facts.shapes)], facts)
+        return NotApplicable("it does not read and write the elements of rows side by side")
+    return kernel.outputs[0]
 
 
 def _is_in_rows(stage: Stage) -> bool:
-    """Whether each access moves by an element with the last variable, or not at all."""
+    """Return whether each access moves by one element, or none, along the last variable."""
     if not stage.loops or stage.loops[-1].size % TEXEL:
         return False
     if any(isinstance(op, scf.IfOp) for op in operations_in(stage.block.body)):
@@ -51,18 +37,36 @@ def _is_in_rows(stage: Stage) -> bool:
     return all(None not in moves and moves[-1] in (0, 1) for moves in stage.strides.values())
 
 
-def _default(space: Space[_Facts]) -> Params:
-    return Params({"group": space.facts.shapes.best()})
+def _shapes(stage: Stage, target: cl.Target) -> Shapes:
+    *outer, inner = (loop.size for loop in stage.loops)
+    return Shapes([*outer, inner // TEXEL], target)
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    loops = list(kernel.outputs[0].loops)
+def _domains(stage: Stage, target: cl.Target) -> Domains | NotApplicable:
+    if not (target.uses_textures and target.texels_of_rows):
+        return NotApplicable("it needs a device that reads rows by texels")
+    return {GROUP.name: _shapes(stage, target)}
+
+
+def _default(space: Space[Stage]) -> Params:
+    return Params({GROUP.name: space.model(_shapes).best()})
+
+
+def _apply(schedule: Schedule, stage: Stage, params: Params) -> None:
+    loops = list(stage.loops)
     loops[-1], lanes = schedule.split(loops[-1], TEXEL)
-    bind_items(schedule, loops, params.numbers("group"))
+    bind_items(schedule, loops, params.numbers(GROUP.name))
     schedule.vectorize(lanes)
 
 
 ROW_TEXELS = Rule(
-    "row-texels", 1, Kernels(device="gpu", texels=False, reductions=False), _fit, _default, _apply
+    "row-texels",
+    1,
+    Needs(device="gpu", texels=False, reductions=False),
+    (GROUP,),
+    _rows,
+    _domains,
+    _default,
+    _apply,
 )
 """The other rules for plain memory on a GPU suit devices that gather the loads of neighbours."""

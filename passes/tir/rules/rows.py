@@ -1,4 +1,4 @@
-"""Reductions along memory on a CPU: softmax, layer norm, means. A work-item takes whole rows."""
+"""Reductions along memory on a CPU (softmax, layer norm, means): a work-item takes whole rows."""
 
 from __future__ import annotations
 
@@ -9,52 +9,59 @@ from ..schedule import Schedule
 from ..schedule.analysis import driven
 from ..schedule.combine import can_combine
 from .attach import attach
-from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_size_parameter
+from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
 from .naive_kernel import NaiveKernel
 from .row_structure import row_length
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Parameter, Params, Space
+from .rule import Needs, Rule
+from .space import Choice, Domains, NotApplicable, Params, Space, number
 from .stages import stages_of, strides
 
 _WIDTHS = (2, 4, 8, 16)
 
 
+WIDTH = number("width", "partial results of a row, the lanes of a vector")
+
+
 @dataclass(frozen=True)
-class _Facts:
+class WalkedRows:
+    """The reductions of a kernel that walk rows of memory."""
+
+    kernel: NaiveKernel
     shortest: int
-    """Elements of the shortest row of memory that a reduction walks."""
-    target: cl.Target
+    """Elements of the shortest row."""
+
+    @staticmethod
+    def of(kernel: NaiveKernel) -> WalkedRows | NotApplicable:
+        """Return them if each row has two vectors."""
+        shortest = min(row_length(stage) for stage in kernel.producers)
+        if 2 * _WIDTHS[0] > shortest:
+            return NotApplicable(_too_short(shortest))
+        return WalkedRows(kernel, shortest)
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    shortest = min(row_length(stage) for stage in kernel.producers)
-    widths = tuple(width for width in _WIDTHS if 2 * width <= shortest)
-    if not widths:
-        return Misfit(_too_short(shortest))
-    parameter = Parameter(
-        "width", "partial results of a row, the lanes of a vector", Choice(widths)
-    )
-    return Space((local_size_parameter(target), parameter), _Facts(shortest, target))
+def _domains(rows: WalkedRows, target: cl.Target) -> Domains:
+    widths = tuple(width for width in _WIDTHS if 2 * width <= rows.shortest)
+    return {LOCAL_SIZE.name: local_sizes(target), WIDTH.name: Choice(widths)}
 
 
 def _too_short(shortest: int) -> str:
     return f"its reductions do not all walk two vectors along memory, but {shortest} elements"
 
 
-def _objection(space: Space[_Facts]) -> str | None:
-    facts = space.facts
-    return _too_short(facts.shortest) if facts.shortest < 2 * facts.target.vector_width else None
+def _objection(space: Space[WalkedRows]) -> str | None:
+    shortest = space.structure.shortest
+    return _too_short(shortest) if shortest < 2 * space.target.vector_width else None
 
 
-def _default(space: Space[_Facts]) -> Params:
-    width = space.facts.target.vector_width
-    return space.nearest(Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, "width": width}))
+def _default(space: Space[WalkedRows]) -> Params:
+    width = space.target.vector_width
+    return space.nearest(Params({LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE, WIDTH.name: width}))
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
+def _apply(schedule: Schedule, rows: WalkedRows, params: Params) -> None:
     """Reduce each row with vectors, then write it with vectors; rows run in parallel."""
-    schedule.local_size(*params.numbers(LOCAL_SIZE))
-    width = params.number("width")
+    schedule.local_size(*params.numbers(LOCAL_SIZE.name))
+    width, kernel = params.number(WIDTH.name), rows.kernel
     output, borders = kernel.main, kernel.borders
     partial = [_factor(schedule, stage.block, width) for stage in kernel.producers]
     stages = [stage for stage in stages_of(schedule.func) if not stage.is_output]
@@ -78,7 +85,7 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
 
 
 def _factor(schedule: Schedule, block: tir.BlockOp, width: int) -> tir.BlockOp | None:
-    """Keep `width` partial results of a reduction along memory; returns the block of those."""
+    """Keep `width` partial results of a reduction along memory; return the block of those."""
     loop = _fused_reduction(schedule, block)
     if loop is None or loop.size < 2 * width or len(block.stores()) > 1:
         return None
@@ -88,7 +95,7 @@ def _factor(schedule: Schedule, block: tir.BlockOp, width: int) -> tir.BlockOp |
 
 
 def _fused_reduction(schedule: Schedule, block: tir.BlockOp) -> tir.ForOp | None:
-    """The loop over the reduce variables that memory walks as one; None if it does not walk it."""
+    """Return the loop over the reduce variables that are contiguous in memory, or None."""
     moves = list(strides(block).values())
     loops = tir.enclosing_loops(block)
     positions = [i for i, kind in enumerate(block.iter_kinds) if kind is tir.IterKind.Reduce]
@@ -107,8 +114,10 @@ def _fused_reduction(schedule: Schedule, block: tir.BlockOp) -> tir.ForOp | None
 ROWS = Rule(
     "rows",
     1,
-    Kernels(device="cpu", texels=False, reductions=True),
-    _fit,
+    Needs(device="cpu", texels=False, reductions=True),
+    (LOCAL_SIZE, WIDTH),
+    WalkedRows.of,
+    _domains,
     _default,
     _apply,
     objection=_objection,

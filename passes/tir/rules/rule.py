@@ -1,66 +1,129 @@
-"""The protocol of schedule rules."""
+"""The protocol of schedule rules: what a rule states, and in which order it is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic
 
 from ....dialects import cl
 from ..schedule import Schedule
 from .naive_kernel import NaiveKernel
-from .space import Facts, Misfit, Params, Space
+from .space import (
+    Decision,
+    Domains,
+    NotApplicable,
+    Parameter,
+    Params,
+    Space,
+    Structure,
+    Value,
+)
 
 
 @dataclass(frozen=True)
-class Kernels:
-    """The kernels that a rule is for; None where both kinds are."""
+class Needs:
+    """What a rule needs of the device and of the kernel; None where it takes both kinds."""
 
     device: str | None = None
     """`cpu` or `gpu`."""
     texels: bool | None = None
-    """Those that access texels, or those in plain memory."""
+    """Kernels that access texels, or kernels in plain memory."""
     reductions: bool | None = None
-    """Those with stages besides their outputs, which are reductions or feed some."""
+    """Kernels with producer stages (reductions, or inputs of reductions), or without."""
+    byte_products: bool = False
+    """An instruction that adds four products of bytes to a sum."""
 
-    def misfit(self, kernel: NaiveKernel, target: cl.Target) -> Misfit | None:
-        """Why a kernel is none of these."""
+    def __str__(self) -> str:
+        kinds = {True: "with", False: "without"}
+        needs = [] if self.device is None else [f"a {self.device.upper()}"]
+        needs += ["products of bytes"] if self.byte_products else []
+        needs += [] if self.texels is None else [f"kernels {kinds[self.texels]} texels"]
+        needs += [] if self.reductions is None else [f"kernels {kinds[self.reductions]} reductions"]
+        return ", ".join(needs)
+
+    def unmet(self, kernel: NaiveKernel, target: cl.Target) -> NotApplicable | None:
+        """Return the first need that the device or the kernel does not meet."""
         if self.device not in (None, target.device_type):
-            return Misfit(f"the device is no {self.device.upper()}")
+            return NotApplicable(f"it needs a {self.device.upper()}")
         if self.reductions not in (None, bool(kernel.producers)):
-            return Misfit("it has no reduction" if self.reductions else "it has a reduction")
+            return NotApplicable("it has no reduction" if self.reductions else "it has a reduction")
         if self.texels is not None and self.texels != (target.uses_textures and kernel.is_packed):
-            return Misfit("it accesses no texels" if self.texels else "it accesses texels")
+            return NotApplicable("it accesses no texels" if self.texels else "it accesses texels")
+        if self.byte_products and not target.multiplies_bytes:
+            return NotApplicable("it needs an instruction for products of bytes")
         return None
 
 
 @dataclass(frozen=True)
-class Rule(Generic[Facts]):
-    """A way to schedule kernels of some shape.
-
-    `fit` looks at one of its kernels, changes nothing, and returns the decisions that there are, or
-    why the rule cannot schedule it. `objection` says why a later rule suits a kernel better that
-    this one can schedule; without one the kernel is the rule's. `default` decides by a model of the
-    target. `apply` carries any point of the space out, with primitives only; it gets the schedule's
-    kernel as seen before the first step. `cost` is that of a point by the rule's model, in units
-    that compare points of one kernel.
+class Rule(Generic[Structure]):
+    """A way to schedule kernels of some structure.
 
     The version counts the meanings of the parameters: a plan of another version is refused.
     """
 
     name: str
     version: int
-    kernels: Kernels
-    fit: Callable[[NaiveKernel, cl.Target], Space[Facts] | Misfit]
-    default: Callable[[Space[Facts]], Params]
-    apply: Callable[[Schedule, NaiveKernel, Params], None]
-    cost: Callable[[Space[Facts], Params], float] | None = None
-    objection: Callable[[Space[Facts]], str | None] | None = None
+    needs: Needs
+    parameters: tuple[Parameter, ...]
+    """All decisions that the rule has for any kernel: the schema of its plans."""
+    structure: Callable[[NaiveKernel], Structure | NotApplicable]
+    """What the rule sees in a kernel, which it does not change; the same for every target."""
+    domains: Callable[[Structure, cl.Target], Domains | NotApplicable]
+    """The legal values of the parameters that the kernel has on a target, fast or slow."""
+    default: Callable[[Space[Structure]], Params]
+    """The point that the rule's model of the target prefers; there is always one."""
+    apply: Callable[[Schedule, Structure, Params], None]
+    """Makes any point with the primitives of the schedule. It gets the structure of the schedule's
+    own copy of the kernel, seen before the first step."""
+    cost: Callable[[Space[Structure], Params], float] | None = None
+    """The cost of a point by the model, in units that compare points for one kernel."""
+    objection: Callable[[Space[Structure]], str | None] | None = None
+    """Why a later rule suits a kernel better that this one can schedule; None if it does not."""
 
-    def space(self, kernel: NaiveKernel, target: cl.Target) -> Space[Facts] | Misfit:
-        """The decisions that there are for a kernel, or why the rule does not fit."""
-        return self.kernels.misfit(kernel, target) or self.fit(kernel, target)
+    def space(self, kernel: NaiveKernel, target: cl.Target) -> Space[Structure] | NotApplicable:
+        """Return the rule's search space for `kernel`, or why the rule does not apply."""
+        unmet = self.needs.unmet(kernel, target)
+        if unmet is not None:
+            return unmet
+        structure = kernel.once(self.structure)
+        if isinstance(structure, NotApplicable):
+            return structure
+        domains = self.domains(structure, target)
+        if isinstance(domains, NotApplicable):
+            return domains
+        decisions = [Decision(name, self.declared(name), domains[name]) for name in domains]
+        return Space(decisions, structure, target)
 
-    def objection_to(self, space: Space[Facts]) -> str | None:
-        """Why a later rule suits the kernel of a space better; None where the rule takes it."""
+    def make(self, schedule: Schedule, space: Space[Structure], params: Params) -> None:
+        """Make a point of the space of a schedule's own kernel.
+
+        Parameters that the kernel does not have get the values that stand for their absence.
+        """
+        absent = {each.name: each.absent for each in self.parameters if each.absent is not None}
+        values = {**absent, **params.values}
+        self.apply(schedule, space.structure, Params(values))
+
+    def declared(self, name: str) -> Parameter:
+        """Return the declaration of a parameter; KeyError if there is none."""
+        for parameter in self.parameters:
+            if parameter.declares(name):
+                return parameter
+        raise KeyError(f"rule '{self.name}' declares no parameter '{name}'")
+
+    def schema_fault(self, values: Mapping[str, Value]) -> str | None:
+        """Return why `values` are none of this rule's parameters for any kernel, or None."""
+        for name, value in values.items():
+            parameter = next((each for each in self.parameters if each.declares(name)), None)
+            if parameter is None:
+                return f"it has no parameter '{name}'"
+            if not parameter.kind.holds(value):
+                return f"its {name} is a {parameter.kind.value}, not {value!r}"
+        for parameter in self.parameters:
+            if not parameter.when and parameter.name not in values:
+                return f"its plan lacks '{parameter.name}'"
+        return None
+
+    def objection_to(self, space: Space[Structure]) -> str | None:
+        """Return why a later rule suits the kernel of a space better, or None."""
         return None if self.objection is None else self.objection(space)

@@ -1,7 +1,7 @@
-"""Tiles of texels whose sums work-items of a group share: the loops over groups, tiles and parts.
+"""Tiles of texels whose sums the work-items of a group share: loops over groups, tiles and parts.
 
-What rules share whose work-items add up parts of the sums of a tile, in registers. The parts meet
-in local memory; then each work-item adds up those of a few texels and writes these.
+Shared by rules whose work-items add up parts of the sums of a tile in registers. The parts meet in
+local memory. Then each work-item adds up the parts of a few texels and writes these texels.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .space import Params
 from .stages import Stage
 
 
-class Shape(Protocol):
-    """What the sums of a kernel are."""
+class TexelSums(Protocol):
+    """The sums of a kernel, whose channels are the lanes of texels."""
 
     @property
     def extents(self) -> tuple[int, ...]: ...
@@ -31,7 +31,7 @@ class Shape(Protocol):
 
 
 @dataclass(frozen=True)
-class Nest:
+class SharedTiles:
     """The output's loops that have a meaning."""
 
     grid: list[tir.ForOp]
@@ -44,7 +44,7 @@ class Nest:
     lanes: tir.ForOp
 
 
-def arrange(schedule: Schedule, output: Stage, shape: Shape, params: Params) -> Nest:
+def arrange(schedule: Schedule, output: Stage, shape: TexelSums, params: Params) -> SharedTiles:
     """Order the output's loops: groups, tiles, what a work-item writes of one, lanes."""
     columns, blocks = params.number("columns"), params.number("blocks")
     along = params.number("along")
@@ -68,13 +68,13 @@ def arrange(schedule: Schedule, output: Stage, shape: Shape, params: Params) -> 
     # The last texels are written twice rather than guarded.
     items = min(params.number("parts"), flat.size)
     _, item = schedule.split(flat, items, ("step", "part"), overlap=True)
-    return Nest(grid, grid[-1], member, item, lanes)
+    return SharedTiles(grid, grid[-1], member, item, lanes)
 
 
 def order_tiles(
-    schedule: Schedule, shape: Shape, loops: list[tir.ForOp], params: Params
+    schedule: Schedule, shape: TexelSums, loops: list[tir.ForOp], params: Params
 ) -> tuple[tir.ForOp, tir.ForOp]:
-    """Order the loops over the sums of a group; returns those over its tiles and over parts."""
+    """Order the loops over the sums of a group; return those over its tiles and over parts."""
     *spatial, part = loops
     along, lane = params.number("along"), shape.lane
     spatial[lane], texel = schedule.split(spatial[lane], TEXEL)
@@ -89,7 +89,7 @@ def order_tiles(
     return tiles, part
 
 
-def add_up(schedule: Schedule, shape: Shape, loops: list[tir.ForOp]) -> None:
+def add_up(schedule: Schedule, shape: TexelSums, loops: list[tir.ForOp]) -> None:
     """Add up the parts of a texel."""
     *spatial, parts = loops
     texel = spatial.pop(shape.lane)
@@ -98,7 +98,7 @@ def add_up(schedule: Schedule, shape: Shape, loops: list[tir.ForOp]) -> None:
     schedule.vectorize(texel)
 
 
-def put_local(schedule: Schedule, write: tir.BlockOp, shape: Shape) -> None:
+def put_local(schedule: Schedule, write: tir.BlockOp, shape: TexelSums) -> None:
     """Keep the parts of a group's sums in local memory.
 
     The four elements of a texel lie side by side.

@@ -19,33 +19,52 @@ from ....dialects.tir import TEXEL
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, written
 from ..schedule.combine import can_combine
-from .group_plan import rows_to_share
+from .group_plan import SharedRows, SharingModel
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Parameter, Params, Space
+from .rule import Needs, Rule
+from .space import Choice, Domains, NotApplicable, Params, Space, number
 from .stages import Stage
 from .texel_tile import has_few_texels
 
 _MOST_PARTS = 1024
-"""Parts of a sum at the most."""
+"""Parts of a sum at the most: each is a slice of a buffer."""
 
 
 _SHORTEST = 48
 """Steps of a part that are worth a result in memory."""
 _SHARE = 0.1
-"""The share of its rate at which a GPU computes few results; with parts it is twice as much."""
+"""Share of its rate that a GPU reaches with few results; parts double it."""
+
+
+ALONG = number("along", "the variable of the reduction that is split")
+PARTS = number("parts", "partial results for each result")
 
 
 @dataclass(frozen=True)
-class _Facts:
+class SplittableSums:
+    """The reductions of a kernel, which all run over the same variables."""
+
     kernel: NaiveKernel
-    target: cl.Target
     stage: Stage
     """The first of the reductions."""
 
+    @staticmethod
+    def of(kernel: NaiveKernel) -> SplittableSums | NotApplicable:
+        """Return the reductions of a kernel."""
+        if kernel.func.part_of is not None:
+            return NotApplicable("it is a part of a kernel that was split")
+        reductions = _reductions(kernel)
+        if not reductions or not all(can_combine(stage.block) for stage in reductions):
+            return NotApplicable("partial results of its reductions cannot be combined")
+        if len({_extents(stage) for stage in reductions}) > 1:
+            return NotApplicable("its reductions run over different variables")
+        if max(_extents(reductions[0])) == 1:
+            return NotApplicable("its reductions are one step")
+        return SplittableSums(kernel, reductions[0])
+
     @cached_property
     def extents(self) -> tuple[int, ...]:
-        """Of the variables that the reductions run over."""
+        """The extents of the variables that the reductions run over."""
         return _extents(self.stage)
 
     @property
@@ -55,10 +74,12 @@ class _Facts:
 
     @cached_property
     def results(self) -> int:
+        """The results of a reduction."""
         return prod(self.stage.block.iter_extents[i] for i in self.stage.spatial)
 
     @cached_property
     def steps(self) -> int:
+        """The steps of a reduction."""
         return prod(self.extents)
 
     @cached_property
@@ -71,59 +92,52 @@ class _Facts:
             if access.memref not in stored
         )
 
+
+@dataclass(frozen=True)
+class SplitModel:
+    """Estimates whether parts of sums in two launches save time."""
+
+    sums: SplittableSums
+    target: cl.Target
+
     @property
-    def wanted(self) -> float:
+    def _wanted(self) -> float:
         """Parts that keep the device busy: tiles of results, or groups that each share a part."""
         units = self.target.compute_units
-        each = max(self.target.split_results, 1) if self.shares_loads else 1
-        return units * each / self.results
+        each = max(self.target.split_results, 1) if self.sums.shares_loads else 1
+        return units * each / self.sums.results
 
     @cached_property
     def parts(self) -> int:
         """The number of equal parts, of whole texels, that comes closest to what is wanted."""
-        extent, position = self.extents[self.along], self.stage.reduce[self.along]
-        unit = TEXEL if position == self.stage.reduce_lane else 1
-        most = min(self.steps // _SHORTEST, _MOST_PARTS, extent)
+        sums = self.sums
+        extent, position = sums.extents[sums.along], sums.stage.reduce[sums.along]
+        unit = TEXEL if position == sums.stage.reduce_lane else 1
+        most = min(sums.steps // _SHORTEST, _MOST_PARTS, extent)
         numbers = [n for n in range(1, most + 1) if extent % n == 0 and extent // n % unit == 0]
-        return min(numbers, default=1, key=lambda n: abs(log(n / self.wanted)))
+        return min(numbers, default=1, key=lambda n: abs(log(n / self._wanted)))
 
     @property
     def saves_time(self) -> bool:
         """Whether two launches take less time than one, by a rough model."""
-        target = self.target
+        sums, target = self.sums, self.target
         launch = 1000 * target.launch_microseconds
-        if not self.shares_loads:
+        if not sums.shares_loads:
             # One group for each result reads as fast as its compute unit.
-            whole = 4 * self.steps * target.compute_units / target.bandwidth
+            whole = 4 * sums.steps * target.compute_units / target.bandwidth
             return whole / 2 > 2 * launch
         rate = _SHARE * target.compute_units * target.mads_per_nanosecond
-        idle = target.compute_units * target.preferred_work_group / self.results
-        return self.results * self.steps / rate * (max(idle, 1.0) - 0.5) > launch
+        idle = target.compute_units * target.preferred_work_group / sums.results
+        return sums.results * sums.steps / rate * (max(idle, 1.0) - 0.5) > launch
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts] | Misfit:
-    if kernel.func.part_of is not None:
-        return Misfit("it is a part of a kernel that was split")
-    reductions = _reductions(kernel)
-    if not reductions or not all(can_combine(stage.block) for stage in reductions):
-        return Misfit("partial results of its reductions cannot be combined")
-    shapes = {_extents(stage) for stage in reductions}
-    if len(shapes) > 1:
-        return Misfit("its reductions run over different variables")
-    facts = _Facts(kernel, target, reductions[0])
-    extents = facts.extents
-    longer = tuple(i for i, extent in enumerate(extents) if extent > 1)
-    if not longer:
-        return Misfit("its reductions are one step")
+def _domains(sums: SplittableSums, target: cl.Target) -> Domains:
+    longer = tuple(i for i, extent in enumerate(sums.extents) if extent > 1)
 
     def parts(params: Params) -> Choice:
-        return Choice(tuple(_numbers_of_parts(extents[params.number("along")])))
+        return Choice(tuple(_numbers_of_parts(sums.extents[params.number(ALONG.name)])))
 
-    parameters = (
-        Parameter("along", "the variable of the reduction that is split", Choice(longer)),
-        Parameter("parts", "partial results for each result", parts),
-    )
-    return Space(parameters, facts)
+    return {ALONG.name: Choice(longer), PARTS.name: parts}
 
 
 def _reductions(kernel: NaiveKernel) -> list[Stage]:
@@ -135,7 +149,7 @@ def _extents(stage: Stage) -> tuple[int, ...]:
 
 
 def _numbers_of_parts(extent: int) -> Iterator[int]:
-    """How many equally long parts, but for the last, an extent can have."""
+    """Yield the numbers of parts, equally long except for the last, that an extent can have."""
     for parts in range(2, min(extent, _MOST_PARTS) + 1):
         if -(-extent // _length(extent, parts)) == parts:
             yield parts
@@ -145,45 +159,47 @@ def _length(extent: int, parts: int) -> int:
     return -(-extent // parts)
 
 
-def _objection(space: Space[_Facts]) -> str | None:
-    facts, kernel = space.facts, space.facts.kernel
-    if not facts.target.split_results:
+def _objection(space: Space[SplittableSums]) -> str | None:
+    kernel, model = space.structure.kernel, space.model(SplitModel)
+    if not space.target.split_results:
         return "the device was not measured to gain by two kernels"
     if kernel.contraction is None or kernel.borders:
         return "it is not one reduction that an output reads element by element"
-    if facts.parts < 2:
+    if model.parts < 2:
         return "its results alone keep the device busy"
-    if not facts.saves_time:
+    if not model.saves_time:
         return "it is too little work for a second launch"
-    if _is_shared_as_well(facts):
+    if _is_shared_as_well(space.structure, space.target):
         return "work-items of a group share its sums as well"
     return None
 
 
-def _is_shared_as_well(facts: _Facts) -> bool:
-    """Whether groups share sums whose work-items read neighbouring texels, without a window."""
-    kernel, target = facts.kernel, facts.target
-    if not (target.uses_textures and kernel.is_packed) or facts.steps > facts.extents[facts.along]:
+def _is_shared_as_well(sums: SplittableSums, target: cl.Target) -> bool:
+    """Return whether groups share sums whose work-items read neighbouring texels, no window."""
+    kernel = sums.kernel
+    has_window = sums.steps > sums.extents[sums.along]
+    if not (target.uses_textures and kernel.is_packed) or has_window:
         return False
-    sharing = rows_to_share(kernel.producers, kernel.main, target)
+    shared = kernel.once(SharedRows.of)
     return (
-        not isinstance(sharing, str)
-        and sharing.column is not None
-        and sharing.default() is not None
+        isinstance(shared, SharedRows)
+        and shared.column is not None
+        and SharingModel(shared, target).best is not None
         and has_few_texels(kernel, target)
     )
 
 
-def _default(space: Space[_Facts]) -> Params:
-    facts = space.facts
-    parts = facts.parts if facts.parts > 1 else next(_numbers_of_parts(facts.extents[facts.along]))
-    return Params({"along": facts.along, "parts": parts})
+def _default(space: Space[SplittableSums]) -> Params:
+    sums, parts = space.structure, space.model(SplitModel).parts
+    if parts < 2:
+        parts = next(_numbers_of_parts(sums.extents[sums.along]))
+    return Params({ALONG.name: sums.along, PARTS.name: parts})
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
+def _apply(schedule: Schedule, sums: SplittableSums, params: Params) -> None:
     """Let the parts of each reduction be a stage whose results lie in global memory."""
-    along, parts = params.number("along"), params.number("parts")
-    for stage in _reductions(kernel):
+    along, parts = params.number(ALONG.name), params.number(PARTS.name)
+    for stage in _reductions(sums.kernel):
         layout = _texels(stage)
         loop = stage.loops[stage.reduce[along]]
         outer, _ = schedule.split(loop, _length(loop.size, parts))
@@ -197,7 +213,7 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
 
 
 def _texels(stage: Stage) -> list[AffineExpr] | None:
-    """The layout of partial results in texels, where the stage reads such; else None."""
+    """Return the layout of partial results in texels if the stage accesses texels, else None."""
     lane, extents = stage.lane, stage.block.iter_extents
     if lane is None or extents[lane] % TEXEL:
         return None
@@ -215,8 +231,10 @@ def _texels(stage: Stage) -> list[AffineExpr] | None:
 SPLIT_REDUCTION = Rule(
     "split-reduction",
     1,
-    Kernels(reductions=True),
-    _fit,
+    Needs(reductions=True),
+    (ALONG, PARTS),
+    SplittableSums.of,
+    _domains,
     _default,
     _apply,
     objection=_objection,

@@ -1,4 +1,4 @@
-"""What a rule asks about a naive kernel: its stages, and how they walk through memory."""
+"""The stages of a naive kernel, and how they walk through memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ....dialects.walking import operations_in
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, temporary, users, written
 from ..schedule.errors import refuse
-from .texel_views import View, view_of
+from .texel_views import ReshapedTexels, view_of
 
 Access = memref.LoadOp | memref.StoreOp
 
@@ -96,12 +96,12 @@ class Stage:
         return lane is not None and self.block.iter_extents[lane] > 1
 
     @cached_property
-    def view(self) -> View | None:
+    def view(self) -> ReshapedTexels | None:
         """How the stage reads texels through a reshape where it has no `lane`."""
         return view_of(self.block) if self.lane is None else None
 
     def consumers(self) -> set[tir.BlockOp]:
-        """The blocks that read what this stage writes."""
+        """Return the blocks that read what this stage writes."""
         return {
             user
             for buffer in written(self.block)
@@ -111,7 +111,7 @@ class Stage:
 
 
 def stages_of(func: tir.FuncOp) -> list[Stage]:
-    """The stages of a naive kernel, in program order."""
+    """Return the stages of a naive kernel, in program order."""
     return list(_stages_below(func.body.block, []))
 
 
@@ -124,7 +124,7 @@ def _stages_below(body: Block, loops: list[tir.ForOp]) -> Iterator[Stage]:
 
 
 def is_naive(func: tir.FuncOp) -> bool:
-    """Whether the kernel is made of blocks, each in plain loops, one for each of its variables.
+    """Return whether the kernel consists of blocks in plain loops, one for each variable.
 
     No schedule has chosen the memory of its temporaries.
     """
@@ -144,7 +144,7 @@ def _temporaries(func: tir.FuncOp) -> Iterator[memref.AllocaOp]:
 
 
 def main_output(func: tir.FuncOp, outputs: list[Stage], producers: list[Stage]) -> Stage:
-    """The one output that reads the reductions; ScheduleError where there are several."""
+    """Return the only output that reads the reductions; ScheduleError if several do."""
     readers = {block for stage in producers for block in stage.consumers()}
     mains = [output for output in outputs if output.block in readers]
     if len(mains) != 1:
@@ -157,7 +157,7 @@ def main_output(func: tir.FuncOp, outputs: list[Stage], producers: list[Stage]) 
 
 
 def reads_in_place(stage: Stage, output: Stage) -> bool:
-    """Whether the output reads what a stage computes at its own position, and only there."""
+    """Return whether the output reads the results of a stage only at its own position."""
     for buffer in written(stage.block):
         shape = memref_of(buffer).get_shape()
         for op, indices in output.accesses.items():
@@ -170,7 +170,7 @@ def reads_in_place(stage: Stage, output: Stage) -> bool:
 
 
 def strides(block: tir.BlockOp) -> dict[Access, list[int | None]]:
-    """How far each access of the block moves in memory per step of each iteration variable.
+    """Return how far each access moves in memory per step of each iteration variable.
 
     Counted in elements; None where the step is not constant (a division, a loaded index).
     """
@@ -191,7 +191,7 @@ def _strides(
 
 
 def _forms_of_variables(extents: Sequence[int]) -> list[Linear]:
-    """Each variable as a form; one that takes a single value is zero."""
+    """Return each variable as a form; one that takes a single value is zero."""
     return [
         Linear({} if size == 1 else {AffineExpr.dimension(i): 1}, 0)
         for i, size in enumerate(extents)
@@ -201,7 +201,7 @@ def _forms_of_variables(extents: Sequence[int]) -> list[Linear]:
 def _plain_strides(
     shape: Sequence[int], indices: Sequence[AffineExpr | None], extents: Sequence[int]
 ) -> list[int | None] | None:
-    """`_strides_of` where each index is a variable or a constant, as most are; else None."""
+    """Return `_strides_of` if each index is a variable or a constant, as most are; else None."""
     steps = [0] * len(extents)
     step = 1
     for index, size in zip(reversed(indices), reversed(shape), strict=True):
@@ -216,7 +216,7 @@ def _plain_strides(
 
 
 def lane_step(stage: Stage, access: Access, variable: int, width: int) -> int | None:
-    """How far an access moves from lane to lane of vectors of `width` along a variable.
+    """Return how far an access moves from lane to lane of vectors of `width` along a variable.
 
     The vectors start at multiples of the width. None where the lanes are not equally spaced.
     """
@@ -230,7 +230,7 @@ def lane_step(stage: Stage, access: Access, variable: int, width: int) -> int | 
 
 
 def first_address(stage: Stage, access: Access) -> int | None:
-    """The element that an access touches where all variables are zero; None if unknown."""
+    """Return the element that an access touches if all variables are zero; None if unknown."""
     extents, shape = stage.block.iter_extents, memref_of(access.memref).get_shape()
     dims = _forms_of_variables(extents)
     address = _address(shape, stage.accesses[access], dims, extents)
@@ -238,13 +238,13 @@ def first_address(stage: Stage, access: Access) -> int | None:
 
 
 def blocked_variable(stage: Stage, access: Access) -> tuple[int, int] | None:
-    """The variable along which an access finds neighbours in blocks, and the size of these."""
+    """Return the variable along which an access finds neighbours in blocks, and their size."""
     extents, shape = stage.block.iter_extents, memref_of(access.memref).get_shape()
     if not shape or shape[-1] not in _WIDTHS:
         return None
     lanes = shape[-1]
     match stage.accesses[access][-1]:
-        # One block holds all. Of a plain tensor, neighbours are neighbours in the innermost loop.
+        # One block holds all channels. A plain tensor has neighbours in the innermost loop.
         case AffineDimExpr(position=position) if position < len(extents) - 1:
             return (position, lanes) if extents[position] == lanes else None
         case AffineBinaryOpExpr(
@@ -256,7 +256,7 @@ def blocked_variable(stage: Stage, access: Access) -> tuple[int, int] | None:
 
 
 def _accesses(block: tir.BlockOp) -> Iterator[tuple[Access, list[AffineExpr | None]]]:
-    """The accesses of a block, each with its indices."""
+    """Yield the accesses of a block, each with its indices."""
     buffers: dict[SSAValue, None] = {}
     for op in operations_in(block.body):
         if type(op) is memref.LoadOp or type(op) is memref.StoreOp:
@@ -271,7 +271,7 @@ def _address(
     dims: Sequence[Linear],
     extents: Sequence[int],
 ) -> Linear | None:
-    """The element that an access touches, counted from the start of its buffer; None if unknown.
+    """Return the element that an access touches, from the start of its buffer; None if unknown.
 
     `dims` are the forms of the variables.
     """
@@ -314,7 +314,7 @@ def _lane_among(stage: Stage, candidates: Sequence[int]) -> int | None:
 
 
 def _lane_of(index: AffineExpr | None, extents: Sequence[int]) -> int | None:
-    """The variable v where an index is `v mod 4`."""
+    """Return the variable v if an index is `v mod 4`, else None."""
     if index is None:
         return None
     match simplify(index, extents):
@@ -329,7 +329,7 @@ def _lane_of(index: AffineExpr | None, extents: Sequence[int]) -> int | None:
 
 
 def split_lanes(schedule: Schedule, stage: Stage) -> tuple[list[tir.ForOp], tir.ForOp | None]:
-    """The loops of a stage without the lanes of its texels, and those."""
+    """Split the lanes of texels off the loops of a stage; return the loops and the lanes."""
     loops = list(stage.loops)
     lane = stage.lane
     if lane is None:
@@ -341,7 +341,7 @@ def split_lanes(schedule: Schedule, stage: Stage) -> tuple[list[tir.ForOp], tir.
 def split_channels(schedule: Schedule, stage: Stage, reduce: list[tir.ForOp]) -> list[tir.ForOp]:
     """Take the lanes of the texels a reduction walks out of its loops; `reduce` is changed.
 
-    The lowering takes the last step apart where its texel is no whole one.
+    The lowering takes the last step apart if its texel is partial.
     """
     lane = stage.reduce_lane
     if lane is None:

@@ -12,86 +12,76 @@ from math import prod
 
 from ....dialects import cl, tir
 from ..schedule import Schedule
-from .channel_tiles import Tile, reduce_in_tiles
+from .channel_tiles import reduce_in_tiles
 from .contraction import element_bytes
-from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, local_size_parameter
-from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Parameter, Params, Range, Space
-from .streams import AHEAD, AHEAD_PARAMETER, Streams, fetch_ahead
-from .strips_costs import ROW, Strips, StripsProblem, StripsShape
+from .cpu import MOST_SUMS
+from .grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, local_sizes
+from .rule import Needs, Rule
+from .space import Choice, Domains, NotApplicable, Params, Range, Space, number
+from .streams import AHEAD, AHEAD_DOMAIN, fetch_ahead
+from .strips_costs import ROW, FusedPixels, StripSizes, StripsModel
+
+PARAMETERS = (
+    LOCAL_SIZE,
+    number("rows", "rows of a strip"),
+    number("blocks", "blocks of channels of a tile of products"),
+    number("tile_rows", "rows of such a tile"),
+    number("columns", "columns of such a tile"),
+    number("lead_columns", "columns of a tile of the strip"),
+    number("window", "innermost loops of the strip's window that are unrolled"),
+    AHEAD,
+)
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[StripsProblem] | Misfit:
-    shape = kernel.once(StripsShape.of)
-    if isinstance(shape, Misfit):
-        return shape
-    contraction = shape.product.contraction
-    if target.multiplies_bytes and any(element_bytes(load) == 1 for load in contraction.loads):
-        return Misfit("the device multiplies four bytes at a time where a kernel has no strip")
-    block = contraction.stage.block
-    problem = StripsProblem(shape, target, Streams.of(kernel.func, block, target))
-    if not problem.most_rows():
-        return Misfit("the second cache does not hold a row of what it multiplies")
-    most = problem.product.most
-
-    def rows(params: Params) -> Range:
-        return Range(1, problem.most_rows(prod(params.numbers(LOCAL_SIZE))))
+def _domains(shape: FusedPixels, target: cl.Target) -> Domains | NotApplicable:
+    loads = shape.product.contraction.loads
+    if target.multiplies_bytes and any(element_bytes(load) == 1 for load in loads):
+        return NotApplicable("the device multiplies four bytes at a time if a kernel has no strip")
+    if not shape.most_rows(1):
+        return NotApplicable("a work-item has no memory for a row of what it multiplies")
 
     def tile_rows(params: Params) -> Range:
-        return Range(1, min(params.number("rows"), most // params.number("blocks")))
+        return Range(1, min(params.number("rows"), MOST_SUMS // params.number("blocks")))
 
     def columns(params: Params) -> Range:
-        used = params.number("blocks") * params.number("tile_rows")
-        return Range(1, min(shape.width, most // used))
+        return shape.product.most_columns(params.number("blocks") * params.number("tile_rows"))
 
-    def window(params: Params) -> Choice:
-        return Choice(_windows(shape, params.number("lead_columns")))
-
-    widest = 1 if problem.lead is None else min(shape.width, problem.lead.most)
-    parameters = (
-        local_size_parameter(target, problem.bytes(1)),
-        Parameter("rows", "rows of a strip", rows),
-        Parameter(
-            "blocks",
-            "blocks of channels of a tile of products",
-            Range(1, problem.product.most_blocks),
-        ),
-        Parameter("tile_rows", "rows of such a tile", tile_rows),
-        Parameter("columns", "columns of such a tile", columns),
-        Parameter("lead_columns", "columns of a tile of the strip", Range(1, widest)),
-        Parameter("window", "innermost loops of the strip's window that are unrolled", window),
-        AHEAD_PARAMETER,
-    )
-    return Space(parameters, problem)
+    widest = 1 if shape.lead is None else min(shape.width, MOST_SUMS)
+    return {
+        LOCAL_SIZE.name: local_sizes(target, shape.bytes(1)),
+        "rows": lambda params: Range(1, shape.most_rows(prod(params.numbers(LOCAL_SIZE.name)))),
+        "blocks": shape.product.most_blocks(),
+        "tile_rows": tile_rows,
+        "columns": columns,
+        "lead_columns": Range(1, widest),
+        "window": lambda params: Choice(shape.windows(params.number("lead_columns"))),
+        AHEAD.name: AHEAD_DOMAIN,
+    }
 
 
-def _windows(shape: StripsShape, columns: int) -> tuple[int, ...]:
-    """How many loops of the window around a tile of the strip may be unrolled."""
-    lead = shape.lead
-    if lead is None:
-        return (0,)
-    return tuple(n for n in range(len(lead.window) + 1) if lead.has_room(Tile(1, columns), n))
+def _objection(space: Space[FusedPixels]) -> str | None:
+    if not space.model(StripsModel).near_rows:
+        return "the second cache does not hold a row of what it multiplies"
+    return None
 
 
-def _default(space: Space[StripsProblem]) -> Params:
-    problem = space.facts
-    columns = problem.lead_columns
+def _default(space: Space[FusedPixels]) -> Params:
+    model = space.model(StripsModel)
+    columns = model.lead_columns
     return Params(
         {
-            LOCAL_SIZE: DEFAULT_LOCAL_SIZE,
-            **vars(problem.best),
+            LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,
+            **vars(model.best),
             "lead_columns": columns,
-            AHEAD: problem.streams.ahead(problem.best.blocks),
-            "window": max(_windows(problem.shape, columns)),
+            AHEAD.name: model.ahead,
+            "window": max(space.structure.windows(columns)),
         }
     )
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    shape, choice = kernel.once(StripsShape.of), Strips.of(params)
-    assert isinstance(shape, StripsShape), "the rule fits"
-    schedule.local_size(*params.numbers(LOCAL_SIZE))
+def _apply(schedule: Schedule, shape: FusedPixels, params: Params) -> None:
+    choice = StripSizes.of(params)
+    schedule.local_size(*params.numbers(LOCAL_SIZE.name))
     product = shape.product
     n, o, h, w = product.contraction.output.loops
     o, lanes = schedule.split(o, product.lanes)
@@ -115,8 +105,8 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     fetch_ahead(schedule, sums, params)
 
 
-def _compute_strip(schedule: Schedule, shape: StripsShape, item: tir.ForOp, params: Params) -> None:
-    """All channels of a strip, tile by tile; vectors where it is no sum."""
+def _compute_strip(schedule: Schedule, shape: FusedPixels, item: tir.ForOp, params: Params) -> None:
+    """Compute all channels of a strip, tile by tile; use vectors if it has no sums."""
     n, channel, row, column = schedule.compute_at(shape.strip.block, item)
     channel, lanes = schedule.split(channel, shape.product.lanes)
     tile, column = schedule.split(column, params.number("lead_columns"), overlap=True)
@@ -133,10 +123,13 @@ def _compute_strip(schedule: Schedule, shape: StripsShape, item: tir.ForOp, para
 STRIPS = Rule(
     "strips",
     1,
-    Kernels(device="cpu", texels=False, reductions=True),
-    _fit,
+    Needs(device="cpu", texels=False, reductions=True),
+    PARAMETERS,
+    FusedPixels.of,
+    _domains,
     _default,
     _apply,
-    lambda space, params: space.facts.cost(Strips.of(params)),
+    lambda space, params: space.model(StripsModel).cost(StripSizes.of(params)),
+    _objection,
 )
-"""The last strip of an image overlaps the one before it where strips do not divide the rows."""
+"""The last strip of an image overlaps the one before it if strips do not divide the rows."""

@@ -1,4 +1,4 @@
-"""How a work-item reads the rows of an operand that is not packed, four elements at a time."""
+"""Rows of an operand that is not packed, which a work-item reads four elements at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .stages import Access, Stage, first_address
 
 @dataclass(frozen=True)
 class TexelRow:
-    """The elements that columns and taps read, where these alone choose lanes of texels."""
+    """The elements that columns and taps read, if these alone choose lanes of texels."""
 
     column: int
     """Elements between those of two columns of the result."""
@@ -28,7 +28,7 @@ class TexelRow:
 
     @staticmethod
     def of(stage: Stage, lane: int, column: int | None) -> TexelRow | None:
-        """None where there is no such operand, or others choose lanes, too."""
+        """Return them; None if there is no such operand, or if other variables choose lanes."""
         extents, stored = stage.block.iter_extents, written(stage.block)
         running = [i for i in stage.reduce if extents[i] > 1]
         if column is None or not running:
@@ -53,11 +53,11 @@ class TexelRow:
         return self.tap == 1 and is_whole and self.column >= self.taps
 
     def is_aligned(self, columns: int) -> bool:
-        """Whether all tiles start at the same lane; the last may overlap the one before."""
+        """Return whether all tiles start at the same lane; the last may overlap the one before."""
         return all(count * self.column % TEXEL == 0 for count in (columns, self.width))
 
     def texels(self, columns: int, taps: int) -> int:
-        """Texels with the elements that a step of a tile reads."""
+        """Return how many texels hold the elements that a step of a tile reads."""
         reads = (i * self.column + j * self.tap for i in range(columns) for j in range(taps))
         return len({(self.start + read) // TEXEL for read in reads})
 

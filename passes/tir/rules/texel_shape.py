@@ -1,9 +1,9 @@
-"""What a work-item computes of a reduction over packed tensors, and what that costs."""
+"""Reductions over packed tensors: their structure, their tiles, and a model of what tiles cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -14,6 +14,7 @@ from ....dialects.tir import TEXEL
 from ..half_sums import MOST_HALVES
 from ..schedule.analysis import memref_of, written
 from .naive_kernel import NaiveKernel
+from .space import NotApplicable
 from .stages import Stage, reads_in_place
 from .texel_row import TexelRow
 
@@ -22,14 +23,14 @@ _ACCUMULATORS = 16
 _MOST_COLUMNS = 8
 """Columns of the result for a work-item at the most."""
 _MOST_COLUMNS_OF_POOL = 4
-"""The same for pools: they have so little to do for each texel they read that work-items in flight
-matter more."""
+"""Columns for a pool: it computes so little for each texel it reads that waves in flight matter
+more."""
 _COLUMNS_OF_ROW = 4
 """Texels for each row that a tile of a depthwise convolution may have."""
 MOST_TAPS = 16
 """Columns of a window that are worth unrolling."""
 _SPILLS = 8.0
-"""What a kernel costs whose registers do not suffice, in units of one with four waves."""
+"""Relative cost of a kernel that spills (1.0 = four waves in flight)."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +48,17 @@ class TexelTile:
 
 
 @dataclass(frozen=True)
-class TexelShape:
-    """What a tile depends on, asked of a reduction once for all candidates."""
+class TexelReduction:
+    """A reduction to texels, and how a tile of them reads its operands."""
 
+    kernel: NaiveKernel
     stage: Stage
     extents: tuple[int, ...]
     """Of the result."""
     lane: int
     """The variable of the result that walks the lanes of texels."""
     shares_texels: bool
-    channels: int
-    """Steps of the reduction that one texel of activations feeds."""
-    taps: int
-    """Columns of the window that one step of the reduction unrolls; 1 without such a window."""
+    """Whether other lanes of the result read some of the same: no depthwise convolution."""
     stride: int
     """Columns of the operand between two of the result."""
     row: int | None
@@ -68,40 +67,59 @@ class TexelShape:
     """Rows of the window that a work-item takes at once."""
     row_stride: int
     """Rows of the operand between two of the result."""
-    plain: TexelRow | None = None
-    """The rows of a plain operand, where the device reads them by texels."""
+    plain: TexelRow | None
+    """The rows of a plain operand, if they are read by texels."""
 
     @staticmethod
-    def of(kernel: NaiveKernel, target: cl.Target | None = None) -> TexelShape | None:
-        """None for a kernel of another shape. Costs and domains of plans depend on the target."""
+    def of(kernel: NaiveKernel) -> TexelReduction | NotApplicable:
+        """Return the reduction that a kernel is; it reads rows by texels if it has any."""
+        reason = NotApplicable(
+            "it is not one reduction to texels that an output reads element by element"
+        )
         if len(kernel.producers) != 1:
-            return None
+            return reason
         (stage,), output = kernel.producers, kernel.main
         lane = output.lane
         if lane is None:
             lane = stage.lane
         if lane is None or lane >= len(output.loops) or not stage.reduce:
-            return None
+            return reason
         if stage.spatial != list(range(len(output.loops))) or not reads_in_place(stage, output):
-            return None
+            return reason
         extents = output.block.iter_extents
         row, column = _row(stage, extents, lane), _column(extents, lane)
-        reads_rows = target is not None and target.uses_textures and target.texels_of_rows
-        plain = TexelRow.of(stage, lane, column) if reads_rows else None
-        in_patches = _reads_patches(stage, plain)
-        return TexelShape(
+        return TexelReduction(
+            kernel,
             stage,
             extents,
             lane,
             _shares_texels(stage, lane),
-            TEXEL if stage.reduce_lane is not None or in_patches else 1,
-            1 if in_patches else _taps(stage),
             _stride(stage, column, -1),
             row,
             1 if row is None else _row_taps(stage),
             _stride(stage, row, -2),
-            plain,
+            TexelRow.of(stage, lane, column),
         )
+
+    @cached_property
+    def by_elements(self) -> TexelReduction:
+        """The same reduction if it reads rows of a plain operand element by element."""
+        return self if self.plain is None else replace(self, plain=None)
+
+    def on(self, target: cl.Target) -> TexelReduction:
+        """Return the reduction as the device reads it: rows by texels, or by elements."""
+        reads_rows = target.uses_textures and target.texels_of_rows
+        return self if reads_rows else self.by_elements
+
+    @cached_property
+    def channels(self) -> int:
+        """Steps of the reduction that one texel of activations feeds."""
+        return TEXEL if self.stage.reduce_lane is not None or self.in_patches else 1
+
+    @cached_property
+    def taps(self) -> int:
+        """Columns of the window that one step of the reduction unrolls; 1 without such a window."""
+        return 1 if self.in_patches else _taps(self.stage)
 
     @property
     def column(self) -> int | None:
@@ -115,19 +133,20 @@ class TexelShape:
 
     @property
     def most_columns(self) -> int:
+        """Columns of a tile at the most."""
         pools = not self.shares_texels and not is_depthwise(self.stage, self.lane)
         most = _MOST_COLUMNS_OF_POOL if pools else _MOST_COLUMNS
         return 1 if self.column is None else min(self.extents[self.column], most)
 
     def rows(self, columns: int) -> tuple[int, ...]:
-        """How many rows a tile of some columns can have."""
+        """Return how many rows a tile of some columns can have."""
         if self.row is None:
             return (1,)
         most = min(self.extents[self.row], _ACCUMULATORS // columns)
         return tuple(range(1, most + 1))
 
     def blocks(self, columns: int) -> tuple[int, ...]:
-        """Which numbers of texels a tile of some columns can have."""
+        """Return the numbers of texels that a tile of some columns can have."""
         return tuple(
             blocks
             for blocks in ((1, 2, 4) if self.shares_texels else (1,))
@@ -135,19 +154,19 @@ class TexelShape:
         )
 
     def columns_read(self, tile: TexelTile) -> int:
-        """Columns of the operand that one row of a window reads for a tile, or their texels."""
+        """Return the columns of the operand, or their texels, that one row of a window reads."""
         plain = None if self.in_patches else self.plain
         if plain is not None and self.taps == plain.taps and plain.is_aligned(tile.columns):
             return plain.texels(tile.columns, plain.taps)
         return (tile.columns - 1) * min(self.stride, self.taps) + self.taps
 
     def registers(self, tile: TexelTile) -> int:
-        """Texels at a time: sums, and what one row of a window reads."""
+        """Return the texels in registers at a time: sums, and what one row of a window reads."""
         weights = self.channels * self.taps * tile.blocks
         return tile.texels + tile.rows * self.columns_read(tile) + weights
 
     def half_registers(self, tile: TexelTile) -> int:
-        """The same for sums in half: short ones and their total, and the weights of one tap."""
+        """Return the same for sums in half: short sums, their total, and the weights of one tap."""
         sums = tile.texels * (1 if self.terms <= MOST_HALVES else 2)
         return sums + tile.rows * self.columns_read(tile) + self.channels * tile.blocks
 
@@ -157,25 +176,26 @@ class TexelShape:
         return prod(self.stage.block.iter_extents[i] for i in self.stage.reduce)
 
     def is_half(self, target: cl.Target) -> bool:
-        """Whether the sums are in half, at twice the rate of float."""
+        """Return whether the sums are in half, at twice the rate of float."""
         elements = {memref_of(buffer).element_type for buffer in written(self.stage.block)}
         return target.half_totals and elements == {f16}
 
-    def step(self, tile: TexelTile) -> _Step:
-        """One step of the reduction for a tile."""
+    def step(self, tile: TexelTile) -> TileStep:
+        """Return what a tile reads and adds up in a step of the reduction."""
         columns = self.columns_read(tile)
         rows = (tile.rows - 1) * min(self.row_stride, self.row_taps) + self.row_taps
         weights = self.channels * self.taps * self.row_taps * tile.blocks
         products = weights * tile.columns * tile.rows
-        return _Step(columns * rows, weights, products, self.plain is not None)
+        return TileStep(columns * rows, weights, products, self.plain is not None)
 
-    @property
+    @cached_property
     def in_patches(self) -> bool:
-        """Whether a step of the reduction takes a texel of a row of the operand."""
-        return _reads_patches(self.stage, self.plain)
+        """Whether the lanes of texels are steps along a row, and not those of another operand."""
+        plain = self.plain
+        return plain is not None and plain.are_patches and not self.stage.takes_texels
 
     def grid(self, tile: TexelTile) -> list[int]:
-        """The loops over tiles, outermost first."""
+        """Return the sizes of the loops over tiles, outermost first."""
         sizes = list(self.extents)
         sizes[self.lane] = self.texels // tile.blocks
         if self.column is not None:
@@ -204,12 +224,12 @@ class TexelShape:
         return lane is not None and self.stage.block.iter_extents[lane] % TEXEL == 0
 
     def products(self, tile: TexelTile) -> int:
-        """Multiply-adds of a tile."""
+        """Return the multiply-adds of a tile."""
         steps = prod(self.running) * (TEXEL if self.stage.takes_texels else 1)
         return steps * tile.texels * TEXEL
 
     def copies(self, tile: TexelTile) -> int:
-        """Multiply-adds in the text of one step without its window."""
+        """Return the multiply-adds in the text of one step without its window."""
         channels = TEXEL if self.stage.takes_texels or self.in_patches else 1
         return tile.texels * channels * TEXEL
 
@@ -219,7 +239,7 @@ def _column(extents: Sequence[int], lane: int) -> int | None:
 
 
 @dataclass(frozen=True)
-class _Step:
+class TileStep:
     """What a work-item reads in one step of a reduction, in texels, and adds up."""
 
     activations: int
@@ -229,14 +249,14 @@ class _Step:
     """Whether activations lie in a plain buffer, which costs more than an image."""
 
     def slots(self, target: cl.Target, rate: float) -> float:
-        """Issue slots for each multiply-add, which takes `rate` of one itself."""
+        """Return the issue slots per multiply-add, which itself takes `rate` slots."""
         activations = self.activations / (target.image_cost if self.in_rows else 1.0)
         reads = activations + self.weights
         return rate + target.texel_cost * reads / (TEXEL * self.products)
 
 
-def candidates(shape: TexelShape, target: cl.Target) -> Iterator[TexelTile]:
-    """The tiles among which a target chooses; there is always one."""
+def candidates(shape: TexelReduction, target: cl.Target) -> Iterator[TexelTile]:
+    """Yield the tiles among which a target chooses; there is always one."""
     most = _ACCUMULATORS if shape.shares_texels else target.channel_texels
     for columns in range(1, min(shape.most_columns, most) + 1):
         for blocks in shape.blocks(columns):
@@ -247,26 +267,26 @@ def candidates(shape: TexelShape, target: cl.Target) -> Iterator[TexelTile]:
 
 
 def _shares_texels(stage: Stage, lane: int) -> bool:
-    """Whether other lanes of the result read some of the same: a contraction, no depthwise one."""
+    """Return whether several lanes of the result read the same elements of an operand."""
     stored = written(stage.block)
     return any(moves[lane] == 0 for op, moves in stage.strides.items() if op.memref not in stored)
 
 
 def is_depthwise(stage: Stage, lane: int) -> bool:
-    """Whether a reduction multiplies the elements of each channel by those of another operand."""
+    """Return whether a reduction multiplies each channel by that of another operand."""
     stored = written(stage.block)
     operands = {op.memref for op in stage.block.loads() if op.memref not in stored}
     return len(operands) > 1 and not _shares_texels(stage, lane)
 
 
 def _taps(stage: Stage) -> int:
-    """The size of the innermost loop of a window, where that is worth unrolling."""
+    """Return the size of the innermost loop of a window if it is worth unrolling, else 1."""
     running = _running(stage)
     return running[-1] if len(running) > 1 and running[-1] <= MOST_TAPS else 1
 
 
 def _row(stage: Stage, extents: Sequence[int], lane: int) -> int | None:
-    """The rows of the result of a depthwise convolution."""
+    """Return the variable of the rows of a depthwise convolution's result."""
     column, window = _column(extents, lane), _running(stage)
     if column is None or len(window) != 2 or not is_depthwise(stage, lane):
         return None
@@ -274,24 +294,19 @@ def _row(stage: Stage, extents: Sequence[int], lane: int) -> int | None:
 
 
 def _row_taps(stage: Stage) -> int:
-    """The rows of a window that is small enough to be unrolled."""
+    """Return the rows of a window that is small enough to be unrolled, else 1."""
     window = _running(stage)
     return window[0] if prod(window) <= MOST_TAPS else 1
 
 
-def _reads_patches(stage: Stage, plain: TexelRow | None) -> bool:
-    """Whether the lanes of texels are steps along a row, and not those of another operand."""
-    return plain is not None and plain.are_patches and not stage.takes_texels
-
-
 def _running(stage: Stage) -> list[int]:
-    """The loops of a reduction that run more than once."""
+    """Return the sizes of the loops of a reduction that run more than once."""
     sizes = (stage.block.iter_extents[i] for i in stage.reduce)
     return [size for size in sizes if size > 1]
 
 
 def _stride(stage: Stage, variable: int | None, loop: int) -> int:
-    """How many points of the operand there are between two of the result.
+    """Return how many points of the operand there are between two of the result.
 
     `loop` is that of the window along the variable, among those that run.
     """
@@ -305,8 +320,8 @@ def _stride(stage: Stage, variable: int | None, loop: int) -> int:
     return 1
 
 
-def cost_of(shape: TexelShape, tile: TexelTile, target: cl.Target, parts: int = 1) -> float:
-    """Issue slots per useful multiply-add, times what few waves and few work-items leave idle.
+def cost_of(shape: TexelReduction, tile: TexelTile, target: cl.Target, parts: int = 1) -> float:
+    """Return issue slots per useful multiply-add, times what few waves and few items leave idle.
 
     A tile has `parts` work-items.
     """
@@ -322,10 +337,10 @@ def cost_of(shape: TexelShape, tile: TexelTile, target: cl.Target, parts: int = 
     return slots * idle * _crowd(shape, tile, target)
 
 
-def _crowd(shape: TexelShape, tile: TexelTile, target: cl.Target) -> float:
-    """What it costs that a work-item with so many registers leaves room for few others.
+def _crowd(shape: TexelReduction, tile: TexelTile, target: cl.Target) -> float:
+    """Return the relative cost of a tile whose registers leave room for few waves.
 
-    Where a step reads one tap only, two waves keep the device as busy as four.
+    If a step reads one tap only, two waves keep the device as busy as four.
     """
     available = target.registers
     registers = shape.registers(tile)

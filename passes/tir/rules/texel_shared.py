@@ -12,15 +12,19 @@ from ..schedule.analysis import driven
 from .attach import needed_depth, read_loops
 from .grid import join_grid_of_texels
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Parameter, Params, Space
+from .rule import Needs, Rule
+from .space import Domains, Params, Space, numbers
 from .stages import Stage, split_channels, split_lanes
 from .work_items import Shapes, bind_items
 
+GROUP = numbers("group", "work-items of a group", when="kernels whose stages share loops")
+
 
 @dataclass(frozen=True)
-class _Nest:
+class SharedNest:
     """The output's loops over texels in their new order, and where the stages are computed."""
+
+    kernel: NaiveKernel
 
     order: list[int]
     """The variables of the output, outermost first.
@@ -34,7 +38,8 @@ class _Nest:
     """Of the loops that all stages share."""
 
     @staticmethod
-    def of(kernel: NaiveKernel) -> _Nest:
+    def of(kernel: NaiveKernel) -> SharedNest:
+        """Return the nest of a kernel, however many loops its stages share."""
         stages, output = kernel.producers, kernel.main
         loops, lane = output.loops, output.lane
         needed = {loop for stage in stages for loop in read_loops(stage, output)}
@@ -47,36 +52,27 @@ class _Nest:
                 for stage, depth in zip(stages, depths, strict=True)
             ]
         sizes = [loops[i].size if i != lane else -(-loops[i].size // TEXEL) for i in order]
-        return _Nest(order, depths, sizes[: min(depths)])
+        return SharedNest(kernel, order, depths, sizes[: min(depths)])
 
 
-@dataclass(frozen=True)
-class _Facts:
-    shapes: Shapes | None
+def _domains(nest: SharedNest, target: cl.Target) -> Domains:
+    return {GROUP.name: Shapes(nest.sizes, target)} if nest.sizes else {}
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts]:
-    sizes = _Nest.of(kernel).sizes
-    if not sizes:
-        return Space((), _Facts(None))
-    shapes = Shapes(sizes, target)
-    return Space((Parameter("group", "work-items of a group", shapes),), _Facts(shapes))
+def _default(space: Space[SharedNest]) -> Params:
+    sizes = space.structure.sizes
+    return Params({GROUP.name: Shapes(sizes, space.target).best()} if sizes else {})
 
 
-def _default(space: Space[_Facts]) -> Params:
-    shapes = space.facts.shapes
-    return Params({} if shapes is None else {"group": shapes.best()})
-
-
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
+def _apply(schedule: Schedule, nest: SharedNest, params: Params) -> None:
     """Bind the loops that all stages share; the rest is sequential, the lanes of texels inside."""
-    nest, stages, output = _Nest.of(kernel), kernel.producers, kernel.main
+    stages, output = nest.kernel.producers, nest.kernel.main
     over_texels, lanes = split_lanes(schedule, output)
     loops = [over_texels[i] for i in nest.order]
     schedule.reorder(*loops, *([] if lanes is None else [lanes]))
     shared = len(nest.sizes)
     if shared:
-        loops[:shared] = [bind_items(schedule, loops[:shared], params.numbers("group"))]
+        loops[:shared] = [bind_items(schedule, loops[:shared], params.numbers(GROUP.name))]
     joined = max(shared - 1, 0)
     for stage, depth in zip(reversed(stages), reversed(nest.depths), strict=True):
         if depth:
@@ -85,7 +81,7 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
         schedule.keep_private(stage.block)
     if lanes is not None:
         schedule.vectorize(lanes)
-    join_grid_of_texels(schedule, kernel.borders, output)
+    join_grid_of_texels(schedule, nest.kernel.borders, output)
 
 
 def _vectorize_texels(schedule: Schedule, stage: Stage, loops: Sequence[tir.ForOp]) -> None:
@@ -108,6 +104,13 @@ def _vectorize_texels(schedule: Schedule, stage: Stage, loops: Sequence[tir.ForO
 
 
 TEXEL_SHARED = Rule(
-    "texel-shared", 1, Kernels(texels=True, reductions=True), _fit, _default, _apply
+    "texel-shared",
+    1,
+    Needs(texels=True, reductions=True),
+    (GROUP,),
+    SharedNest.of,
+    _domains,
+    _default,
+    _apply,
 )
 """The order of the loops, and where stages are computed, follow from what is read of them."""

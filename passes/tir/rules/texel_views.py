@@ -36,13 +36,14 @@ class Digit:
 
 
 @dataclass(frozen=True)
-class View:
+class ReshapedTexels:
     """The digits whose mixed-radix number is a channel, most significant first."""
 
     digits: tuple[Digit, ...]
 
     @property
     def channels(self) -> int:
+        """How many channels there are."""
         return prod(digit.size for digit in self.digits)
 
     @property
@@ -51,12 +52,12 @@ class View:
         return self.channels % TEXEL != 0
 
     def _is_innermost(self, extents: Sequence[int]) -> bool:
-        """Whether neighbouring channels are neighbours in the last variable."""
+        """Return whether neighbouring channels are neighbours in the last variable."""
         last = max((i for i, extent in enumerate(extents) if extent > 1), default=0)
         return self.digits[-1].variable == last and self.digits[-1].step == 1
 
     def sizes(self, extents: Sequence[int]) -> list[int]:
-        """The loops that `split` makes of loops of these extents."""
+        """Return the sizes of the loops that `split` makes of loops of these extents."""
         by_variable = {digit.variable: digit for digit in self.digits}
         sizes: list[int] = []
         for variable, extent in enumerate(extents):
@@ -68,7 +69,7 @@ class View:
     def split(
         self, schedule: Schedule, loops: Sequence[tir.ForOp]
     ) -> tuple[list[tir.ForOp], tir.ForOp]:
-        """Order the loops of a stage so that one runs over texels; returns these and the lanes."""
+        """Order the loops of a stage so that one runs over texels; return these and the lanes."""
         extents = [loop.size for loop in loops]
         around, digits = list[tir.ForOp](), dict[Digit, tir.ForOp]()
         by_variable = {digit.variable: digit for digit in self.digits}
@@ -92,13 +93,13 @@ class View:
 
 
 def _around(digit: Digit, extent: int) -> list[int]:
-    """The sizes of the loops that splitting off a digit leaves, without those of one iteration."""
+    """Return the sizes of the loops that splitting off a digit leaves, if they run repeatedly."""
     high = extent // (digit.step * digit.size)
     return [*([high] if high > 1 else []), *([digit.step] if digit.step > 1 else [])]
 
 
-def view_of(block: tir.BlockOp) -> View | None:
-    """How a block that writes plain memory reads texels through a reshape; None if it does not."""
+def view_of(block: tir.BlockOp) -> ReshapedTexels | None:
+    """Return how a block that writes plain memory reads texels through a reshape, or None."""
     for buffer in dict.fromkeys(op.memref for op in block.loads()):
         if temporary(buffer) is not None or memref_of(buffer).get_shape()[-1:] != (TEXEL,):
             continue
@@ -112,7 +113,7 @@ def view_of(block: tir.BlockOp) -> View | None:
 
 
 def _channel(lane: AffineExpr, extents: Sequence[int]) -> Linear | None:
-    """The channel where a lane is its remainder by 4."""
+    """Return the channel if a lane is its remainder by 4, else None."""
     form = linear(lane, extents)
     (atom,) = form.terms if len(form.terms) == 1 else (None,)
     if form.constant or not isinstance(atom, AffineBinaryOpExpr) or form.terms[atom] != 1:
@@ -121,8 +122,8 @@ def _channel(lane: AffineExpr, extents: Sequence[int]) -> Linear | None:
     return linear(atom.lhs, extents) if is_lane else None
 
 
-def _view(channel: Linear, extents: Sequence[int]) -> View | None:
-    """The digits of a channel, if these are all there is to it."""
+def _view(channel: Linear, extents: Sequence[int]) -> ReshapedTexels | None:
+    """Return the digits of a channel, or None if it has other terms."""
     weighted = [(weight, _digit(atom, extents)) for atom, weight in channel.terms.items()]
     digits: list[Digit] = []
     wanted = 1
@@ -134,11 +135,11 @@ def _view(channel: Linear, extents: Sequence[int]) -> View | None:
     variables = {digit.variable for digit in digits}
     if channel.constant or not digits or len(variables) < len(digits):
         return None
-    return View(tuple(digits))
+    return ReshapedTexels(tuple(digits))
 
 
 def _digit(atom: AffineExpr, extents: Sequence[int]) -> Digit | None:
-    """The digit that an atom is, whose variable divides into whole ones."""
+    """Return the digit that an atom is if the variable divides into whole ones, else None."""
     step, size = 1, None
     if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.Mod:
         atom, size = atom.lhs, constant_of(atom.rhs)

@@ -1,44 +1,64 @@
-"""Kernels over packed tensors without a reduction: a texel for each work-item."""
+"""Kernels over packed tensors without a reduction: each work-item computes a texel."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 from ....dialects import cl
 from ....dialects.tir import TEXEL
 from ..schedule import Schedule
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Parameter, Params, Space, Value
+from .rule import Needs, Rule
+from .space import AnyDomain, Choice, Domains, Params, Space, Value, number, numbers
 from .stages import Stage, split_lanes
 from .work_items import Shape, Shapes, bind_items, together
 
 _WAVES = 4
-"""Waves that should be in flight on a core of a GPU."""
+"""Waves that should be in flight on a core of a GPU, to hide the latency of reads."""
+
+
+GROUP = numbers(
+    "group", "work-items of a group", when="one for each stage that has loops", repeated=True
+)
+APART = number(
+    "apart",
+    "whether each stage is a loop whose bound is hidden from the device's compiler",
+    when="kernels of several stages",
+)
 
 
 @dataclass(frozen=True)
-class _Facts:
-    nests: list[list[int]]
-    """The loops over texels of each stage, outermost first."""
-    in_rows: bool
-    """Whether work-items are to be neighbours along the rows of plain buffers."""
-    mixes: bool
-    """Whether the device's compiler would mix stages that together read more texels than there are
-    registers for."""
-    target: cl.Target
+class TexelStages:
+    """The stages of a kernel that compute texels."""
 
-    def shapes(self, position: int, params: Params) -> Shapes:
-        """The groups of a stage, which are also those of the stages before it."""
+    stages: list[Stage]
+    nests: list[list[int]]
+    """The sizes of the loops over texels of each stage, outermost first."""
+
+    @staticmethod
+    def of(kernel: NaiveKernel) -> TexelStages:
+        """Return the stages that have loops."""
+        stages = [stage for stage in kernel.outputs if stage.loops]
+        return TexelStages(stages, [_texels(stage) for stage in stages])
+
+    @property
+    def row_accesses(self) -> int:
+        """The most accesses of a stage along which work-items can be neighbours in a plain row."""
+        return max((_accesses_in_rows(stage) for stage in self.stages), default=0)
+
+    @property
+    def reads(self) -> int:
+        """The texels that all stages read at once."""
+        return sum(len(list(stage.block.loads())) for stage in self.stages)
+
+    def shapes(self, position: int, target: cl.Target, params: Params) -> Shapes:
+        """Return the groups of a stage; the stages before it have the same groups."""
         others: Shape = ()
         for before in range(position):
-            others = together(params.numbers(_name(before)), others)
-        return Shapes(self.nests[position], self.target, others)
-
-
-def _name(position: int) -> str:
-    return "group" if position == 0 else f"group_{position}"
+            others = together(params.numbers(GROUP.at(before)), others)
+        return Shapes(self.nests[position], target, others)
 
 
 def _texels(stage: Stage) -> list[int]:
@@ -52,9 +72,9 @@ def _texels(stage: Stage) -> list[int]:
 
 
 def _accesses_in_rows(stage: Stage) -> int:
-    """The accesses of an item to plain buffers along which work-items can be neighbours.
+    """Return how many accesses to plain buffers let work-items be neighbours along memory.
 
-    The four elements of a texel lie far apart there.
+    The four elements of a texel lie far apart in these.
     """
     lane = stage.lane
     if lane is None:
@@ -62,53 +82,44 @@ def _accesses_in_rows(stage: Stage) -> int:
     return sum(steps[-1] == 1 and (steps[lane] or 1) > 1 for steps in stage.strides.values())
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Facts]:
-    stages = [stage for stage in kernel.outputs if stage.loops]
-    most = max((_accesses_in_rows(stage) for stage in stages), default=0)
-    in_rows = 0 < target.row_accesses <= most
-    reads = sum(len(list(stage.block.loads())) for stage in stages)
-    mixes = target.rolled_loops and reads > target.registers // _WAVES
-    facts = _Facts([_texels(stage) for stage in stages], in_rows, mixes, target)
-    parameters: list[Parameter] = []
-    for position in range(len(facts.nests)):
-
-        def domain(params: Params, position: int = position) -> Shapes:
-            return facts.shapes(position, params)
-
-        parameters.append(Parameter(_name(position), "work-items of a group", domain))
-    if len(stages) > 1:
-        text = "whether each stage is a loop whose bound is hidden from the device's compiler"
-        parameters.append(Parameter("apart", text, Choice((0, 1))))
-    return Space(parameters, facts)
+def _domains(structure: TexelStages, target: cl.Target) -> Domains:
+    found: dict[str, AnyDomain] = {
+        GROUP.at(i): partial(structure.shapes, i, target) for i in range(len(structure.stages))
+    }
+    if len(structure.stages) > 1:
+        found[APART.name] = Choice((0, 1))
+    return found
 
 
-def _default(space: Space[_Facts]) -> Params:
+def _default(space: Space[TexelStages]) -> Params:
     chosen: dict[str, Value] = {}
-    facts = space.facts
-    wanted = min(facts.target.preferred_work_group, facts.target.max_work_group_size)
-    for position, nest in enumerate(facts.nests):
+    structure, target = space.structure, space.target
+    in_rows = 0 < target.row_accesses <= structure.row_accesses
+    wanted = min(target.preferred_work_group, target.max_work_group_size)
+    for position, nest in enumerate(structure.nests):
         # One axis alone has whole rows, however short they are.
         row = (min(wanted, prod(nest)),)
-        shapes = facts.shapes(position, Params(chosen))
-        chosen[_name(position)] = row if facts.in_rows and row in shapes else shapes.best()
-    if len(facts.nests) > 1:
-        chosen["apart"] = int(facts.mixes)
+        shapes = structure.shapes(position, target, Params(chosen))
+        chosen[GROUP.at(position)] = row if in_rows and row in shapes else shapes.best()
+    if len(structure.nests) > 1:
+        # Else the compiler mixes stages that together read more texels than there are registers.
+        mixes = target.rolled_loops and structure.reads > target.registers // _WAVES
+        chosen[APART.name] = int(mixes)
     return Params(chosen)
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    stages = [stage for stage in kernel.outputs if stage.loops]
-    for position, stage in enumerate(stages):
+def _apply(schedule: Schedule, structure: TexelStages, params: Params) -> None:
+    for position, stage in enumerate(structure.stages):
         if stage.view is not None:
             loops, lanes = stage.view.split(schedule, stage.loops)
         else:
             loops, lanes = split_lanes(schedule, stage)
         if lanes is not None:
             schedule.reorder(*loops, lanes)
-        if len(stages) > 1 and params.number("apart"):
+        if len(structure.stages) > 1 and params.number(APART.name):
             loops[-1], once = schedule.split(loops[-1], 1)
             schedule.roll(once)
-        bind_items(schedule, loops, params.numbers(_name(position)))
+        bind_items(schedule, loops, params.numbers(GROUP.at(position)))
         if lanes is None:
             continue
         if stage.view is not None and stage.view.is_ragged:
@@ -118,5 +129,14 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
             schedule.vectorize(lanes)
 
 
-TEXELS = Rule("texels", 2, Kernels(texels=True, reductions=False), _fit, _default, _apply)
+TEXELS = Rule(
+    "texels",
+    2,
+    Needs(texels=True, reductions=False),
+    (GROUP, APART),
+    TexelStages.of,
+    _domains,
+    _default,
+    _apply,
+)
 """Stages of one kernel share its groups, so the shape for a later one minds those of the others."""

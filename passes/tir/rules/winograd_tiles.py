@@ -20,34 +20,49 @@ from ....dialects import cl, tir
 from ....dialects.nn.winograd import KERNEL
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, written
-from .cpu import accumulators, bytes_per_cycle, divisors
+from .cpu import MOST_SUMS, accumulators, bytes_per_cycle, divisors
 from .grid import (
     DEFAULT_LOCAL_SIZE,
     LOCAL_SIZE,
     MOST_PRIVATE,
     bind_grid,
     join_grid,
-    local_size_parameter,
+    local_sizes,
 )
 from .naive_kernel import NaiveKernel
-from .rule import Kernels, Rule
-from .space import Choice, Misfit, Parameter, Params, Range, Space
+from .rule import Needs, Rule
+from .space import Choice, Domains, NotApplicable, Params, Range, Space, number
 from .stages import Stage
-from .streams import AHEAD, AHEAD_PARAMETER, Streams, fetch_ahead
+from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
 
 _MOST_ACCUMULATORS = 16
-"""More than that, and compilers spill some of them."""
+"""Compilers spill some of more accumulators."""
 _WIDTHS = (2, 4, 8, 16)
 """The vectors of OpenCL that blocks of channels can be."""
 _ADDITIONS = 8
 """Cycles of additions and moves for each vector of a tile that a transform reads or writes."""
 _STRIPS = 2
-"""How often a strip may be larger than the second cache: one matrix of it is used at a time."""
+"""A strip may be twice as large as L2, because one matrix of it is used at a time."""
+
+
+PARAMETERS = (
+    LOCAL_SIZE,
+    number("lanes", "channels of a vector"),
+    number("rows", "rows of tiles of a strip"),
+    number("cols", "tiles of such a row"),
+    number("blocks", "vectors of channels of a register tile"),
+    number("parts", "work-items that share the channels of a strip"),
+    number("tile_rows", "rows of tiles of a register tile"),
+    number("tile_cols", "tiles of such a row"),
+    AHEAD,
+)
 
 
 @dataclass(frozen=True)
-class _Shape:
-    """The stages of a kernel and their extents."""
+class WinogradStages:
+    """The stages of a convolution by Winograd's transforms, and their extents."""
+
+    kernel: NaiveKernel
 
     tiles: Stage
     products: Stage
@@ -57,8 +72,9 @@ class _Shape:
     """The m of F(m x m, 3 x 3)."""
 
     @staticmethod
-    def of(kernel: NaiveKernel) -> _Shape | Misfit:
-        reason = Misfit("it is no product between two transforms of tiles")
+    def of(kernel: NaiveKernel) -> WinogradStages | NotApplicable:
+        """Return the stages that the lowering of such a convolution states."""
+        reason = NotApplicable("it is no product between two transforms of tiles")
         kinds = [bool(stage.reduce) for stage in kernel.producers]
         if kinds != [False, True, False] or len(kernel.main.loops) != 4:
             return reason
@@ -71,11 +87,13 @@ class _Shape:
             return reason
         if [len(stage.loops) for stage in kernel.producers] != [4, 6, 4]:
             return reason
-        shape = _Shape(tiles, products, results, kernel.main, tile)
-        return shape if shape._reads_tiles(found) else reason
+        shape = WinogradStages(kernel, tiles, products, results, kernel.main, tile)
+        if not shape._reads_tiles(found):
+            return reason
+        return shape if shape.widths else NotApplicable("no vector divides its channels")
 
     def _reads_tiles(self, results: object) -> bool:
-        """Whether the output reads the results at its own position."""
+        """Return whether the output reads the results at its own position."""
         n, o, h, w = (AffineExpr.dimension(i) for i in range(4))
         expected = (n, h // self.tile, w // self.tile, o)
         for buffer in written(self.results.block):
@@ -112,9 +130,40 @@ class _Shape:
         """The vectors that divide the channels of both sides."""
         return tuple(w for w in _WIDTHS if self.inputs % w == 0 == self.outputs % w)
 
+    def tile_bytes(self, tiles: int) -> int:
+        """Return the memory of some transformed tiles of the operand."""
+        return 4 * tiles * self.elements * self.inputs
+
+    @property
+    def item_bytes(self) -> int:
+        """The memory of a tile and of its products with a block of channels."""
+        return self.tile_bytes(1) + 4 * self.elements * max(self.widths)
+
+    def most_tiles(self, group: int) -> int:
+        """Return how many tiles a strip can have if the stack holds those of a group."""
+        return max(1, MOST_PRIVATE // group // self.item_bytes)
+
+    def rows(self, most_tiles: int) -> tuple[int, ...]:
+        """Return the rows of tiles that a strip may have: divisors, so none is partial."""
+        return tuple(n for n in divisors(self.grid[1]) if n <= most_tiles)
+
+    def cols(self, rows: int, most_tiles: int) -> tuple[int, ...]:
+        """Return the tiles of a row that a strip of some rows may have."""
+        return tuple(n for n in divisors(self.grid[2]) if n * rows <= most_tiles)
+
+    def blocks(self, lanes: int, tiles: int, most: int) -> tuple[int, ...]:
+        """Return the blocks of channels of a tile if the strips of a group have some tiles."""
+        room = (MOST_PRIVATE - self.tile_bytes(tiles)) // (4 * tiles * self.elements * lanes)
+        found = divisors(self.outputs // lanes)
+        return tuple(n for n in found if n <= min(most, max(1, room)))
+
+    def parts(self, lanes: int, blocks: int) -> tuple[int, ...]:
+        """Return the numbers of work-items that can share the channels of a strip."""
+        return divisors(self.outputs // lanes // blocks)
+
 
 @dataclass(frozen=True)
-class _Choice:
+class WinogradSizes:
     """The sizes of a work-item."""
 
     lanes: int
@@ -126,64 +175,45 @@ class _Choice:
     tile_cols: int
 
     @staticmethod
-    def of(params: Params) -> _Choice:
+    def of(params: Params) -> WinogradSizes:
+        """Return the sizes of a point."""
         names = ("lanes", "rows", "cols", "blocks", "parts", "tile_rows", "tile_cols")
-        return _Choice(*(params.number(name) for name in names))
+        return WinogradSizes(*(params.number(name) for name in names))
 
 
 @dataclass(frozen=True)
-class _Problem:
-    """The choice of the strips."""
+class WinogradModel:
+    """Estimates what strips of tiles cost on a CPU."""
 
-    shape: _Shape
+    shape: WinogradStages
     target: cl.Target
-    weights: Streams
 
     @property
     def most(self) -> int:
-        """Accumulators of a tile."""
+        """Accumulators that a tile is believed to have registers for."""
         return accumulators(self.target, 1, _MOST_ACCUMULATORS)
 
-    def most_tiles(self, group: int = 1) -> int:
-        """Tiles of a strip at the most, for groups of so many work-items."""
-        near = _STRIPS * self.target.l2_cache_bytes // self._bytes(1)
-        return max(1, min(near, MOST_PRIVATE // group // self.item_bytes))
-
     @property
-    def item_bytes(self) -> int:
-        """The memory of a tile and of its products with a block of channels."""
-        return self._bytes(1) + 4 * self.shape.elements * max(self.shape.widths)
+    def most_tiles(self) -> int:
+        """Tiles of a strip of which the second cache holds what is used at a time."""
+        near = _STRIPS * self.target.l2_cache_bytes // self.shape.tile_bytes(1)
+        return max(1, min(near, self.shape.most_tiles(1)))
 
-    def _bytes(self, tiles: int) -> int:
-        """The memory of so many transformed tiles of the operand."""
-        return 4 * tiles * self.shape.elements * self.shape.inputs
-
-    def rows(self, group: int = 1) -> tuple[int, ...]:
-        """The rows of tiles that a strip may have."""
-        return tuple(n for n in divisors(self.shape.grid[1]) if n <= self.most_tiles(group))
-
-    def cols(self, rows: int, group: int = 1) -> tuple[int, ...]:
-        """The tiles of a row that a strip of so many rows may have."""
-        found = divisors(self.shape.grid[2])
-        return tuple(n for n in found if n * rows <= self.most_tiles(group))
-
-    def blocks(self, lanes: int, tiles: int) -> tuple[int, ...]:
-        """Blocks of channels of a tile, where the strips of a group have so many tiles."""
-        room = (MOST_PRIVATE - self._bytes(tiles)) // (4 * tiles * self.shape.elements * lanes)
-        found = divisors(self.shape.outputs // lanes)
-        return tuple(n for n in found if n <= min(self.most, max(1, room)))
-
-    def parts(self, lanes: int, blocks: int) -> tuple[int, ...]:
-        """Work-items that share the channels of a strip."""
-        return divisors(self.shape.outputs // lanes // blocks)
+    def ahead(self, blocks: int) -> int:
+        """Return the distance at which weights are fetched."""
+        return ahead(self._stream_bytes, blocks, self.target)
 
     @cached_property
-    def best(self) -> _Choice:
+    def _stream_bytes(self) -> int:
+        return stream_bytes(self.shape.kernel.func, self.shape.products.block)
+
+    @cached_property
+    def best(self) -> WinogradSizes:
         """The cheapest choice."""
         return min(self._candidates(), key=self.cost)
 
-    def cost(self, choice: _Choice) -> float:
-        """Cycles until the last core is done: the mean of idle and busy cores."""
+    def cost(self, choice: WinogradSizes) -> float:
+        """Return the cycles until the last core is done: the mean of idle and busy cores."""
         shape, target = self.shape, self.target
         n, rows, cols = shape.grid
         units = target.compute_units
@@ -198,8 +228,8 @@ class _Problem:
         turns = (idle + busy) / 2
         return turns * (transforms + products + target.item_cycles)
 
-    def _products(self, choice: _Choice) -> float:
-        """Cycles of the products of a strip with one matrix of weights."""
+    def _products(self, choice: WinogradSizes) -> float:
+        """Return the cycles of the products of a strip with one matrix of weights."""
         shape, target = self.shape, self.target
         points = choice.tile_rows * choice.tile_cols
         sums = points * choice.blocks
@@ -207,15 +237,15 @@ class _Problem:
         vectors = 4 * choice.blocks * choice.lanes
         # All tiles but the first read the weights again; the second cache is busy with new ones.
         is_near = tiles == 1 or vectors * shape.inputs <= target.l1_cache_bytes / 2
-        fetched = choice.blocks if self.weights.ahead(choice.blocks) else 0
+        fetched = choice.blocks if self.ahead(choice.blocks) else 0
         step = max(
             sums / target.mads_per_cycle,
             (points + choice.blocks + fetched) / target.loads_per_cycle,
             0 if is_near else 2 * vectors / target.l2_bytes_per_cycle,
             target.mad_cycles,
         )
-        strip = self._bytes(choice.rows * choice.cols)
-        weights = self._bytes(shape.outputs)
+        strip = self.shape.tile_bytes(choice.rows * choice.cols)
+        weights = self.shape.tile_bytes(shape.outputs)
         group = weights * choice.blocks * choice.lanes / shape.outputs
         # The weights come again for each strip, and the strip for each group of channels; both are
         # fetched while others are multiplied.
@@ -223,73 +253,65 @@ class _Problem:
         read += strip / bytes_per_cycle(target, strip + group)
         return max(tiles * (shape.inputs * step + target.tile_cycles), read / shape.elements)
 
-    def _candidates(self) -> Iterator[_Choice]:
-        lanes = max(w for w in self.shape.widths if w <= max(self.target.vector_width, 2))
-        sizes = ((rows, cols) for rows in self.rows() for cols in self.cols(rows))
+    def _candidates(self) -> Iterator[WinogradSizes]:
+        shape, most = self.shape, self.most_tiles
+        lanes = max(w for w in shape.widths if w <= max(self.target.vector_width, 2))
+        sizes = ((rows, cols) for rows in shape.rows(most) for cols in shape.cols(rows, most))
         for rows, cols in sizes:
-            for blocks in self.blocks(lanes, rows * cols):
+            for blocks in shape.blocks(lanes, rows * cols, self.most):
                 heights = range(1, min(rows, self.most // blocks) + 1)
-                for parts, tile_rows in product(self.parts(lanes, blocks), heights):
-                    most = min(cols, self.most // (blocks * tile_rows))
-                    for tile_cols in range(1, most + 1):
-                        yield _Choice(lanes, rows, cols, blocks, parts, tile_rows, tile_cols)
+                for parts, tile_rows in product(shape.parts(lanes, blocks), heights):
+                    widest = min(cols, self.most // (blocks * tile_rows))
+                    for tile_cols in range(1, widest + 1):
+                        yield WinogradSizes(lanes, rows, cols, blocks, parts, tile_rows, tile_cols)
 
 
-def _fit(kernel: NaiveKernel, target: cl.Target) -> Space[_Problem] | Misfit:
-    shape = _Shape.of(kernel)
-    if isinstance(shape, Misfit):
-        return shape
-    if not shape.widths:
-        return Misfit("no vector divides its channels")
-    problem = _Problem(shape, target, Streams.of(kernel.func, shape.products.block, target))
-
+def _domains(shape: WinogradStages, target: cl.Target) -> Domains:
     def group(params: Params) -> int:
-        return prod(params.numbers(LOCAL_SIZE))
+        return prod(params.numbers(LOCAL_SIZE.name))
 
     def rows(params: Params) -> Choice:
-        return Choice(problem.rows(group(params)))
+        return Choice(shape.rows(shape.most_tiles(group(params))))
 
     def cols(params: Params) -> Choice:
-        return Choice(problem.cols(params.number("rows"), group(params)))
+        return Choice(shape.cols(params.number("rows"), shape.most_tiles(group(params))))
 
     def blocks(params: Params) -> Choice:
         tiles = params.number("rows") * params.number("cols") * group(params)
-        return Choice(problem.blocks(params.number("lanes"), tiles))
+        return Choice(shape.blocks(params.number("lanes"), tiles, MOST_SUMS))
 
     def parts(params: Params) -> Choice:
-        return Choice(problem.parts(params.number("lanes"), params.number("blocks")))
+        return Choice(shape.parts(params.number("lanes"), params.number("blocks")))
 
     def tile_rows(params: Params) -> Range:
-        return Range(1, min(params.number("rows"), problem.most // params.number("blocks")))
+        return Range(1, min(params.number("rows"), MOST_SUMS // params.number("blocks")))
 
     def tile_cols(params: Params) -> Range:
         used = params.number("blocks") * params.number("tile_rows")
-        return Range(1, min(params.number("cols"), problem.most // used))
+        return Range(1, min(params.number("cols"), MOST_SUMS // used))
 
-    parameters = (
-        local_size_parameter(target, problem.item_bytes),
-        Parameter("lanes", "channels of a vector", Choice(shape.widths)),
-        Parameter("rows", "rows of tiles of a strip", rows),
-        Parameter("cols", "tiles of such a row", cols),
-        Parameter("blocks", "vectors of channels of a register tile", blocks),
-        Parameter("parts", "work-items that share the channels of a strip", parts),
-        Parameter("tile_rows", "rows of tiles of a register tile", tile_rows),
-        Parameter("tile_cols", "tiles of such a row", tile_cols),
-        AHEAD_PARAMETER,
-    )
-    return Space(parameters, problem)
-
-
-def _default(space: Space[_Problem]) -> Params:
-    problem = space.facts
-    ahead = problem.weights.ahead(problem.best.blocks)
-    return Params({LOCAL_SIZE: DEFAULT_LOCAL_SIZE, **vars(problem.best), AHEAD: ahead})
+    return {
+        LOCAL_SIZE.name: local_sizes(target, shape.item_bytes),
+        "lanes": Choice(shape.widths),
+        "rows": rows,
+        "cols": cols,
+        "blocks": blocks,
+        "parts": parts,
+        "tile_rows": tile_rows,
+        "tile_cols": tile_cols,
+        AHEAD.name: AHEAD_DOMAIN,
+    }
 
 
-def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
-    shape, choice = _Shape.of(kernel), _Choice.of(params)
-    assert isinstance(shape, _Shape), "the rule fits"
-    schedule.local_size(*params.numbers(LOCAL_SIZE))
+def _default(space: Space[WinogradStages]) -> Params:
+    model = space.model(WinogradModel)
+    distance = model.ahead(model.best.blocks)
+    return Params({LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE, **vars(model.best), AHEAD.name: distance})
+
+
+def _apply(schedule: Schedule, shape: WinogradStages, params: Params) -> None:
+    choice = WinogradSizes.of(params)
+    schedule.local_size(*params.numbers(LOCAL_SIZE.name))
     copy = schedule.cache_write(shape.products.block, tir.Scope.Private)
     n, o, h, w = shape.output.loops
     o, lanes = schedule.split(o, choice.lanes)
@@ -313,11 +335,11 @@ def _apply(schedule: Schedule, kernel: NaiveKernel, params: Params) -> None:
     for each in (shape.tiles.block, copy, shape.results.block):
         schedule.keep_private(each)
     fetch_ahead(schedule, shape.products.block, params)
-    join_grid(schedule, kernel.borders, shape.output)
+    join_grid(schedule, shape.kernel.borders, shape.output)
 
 
-def _transform(schedule: Schedule, stage: Stage, loop: tir.ForOp, choice: _Choice) -> None:
-    """Whole tiles of a vector of channels at a time."""
+def _transform(schedule: Schedule, stage: Stage, loop: tir.ForOp, choice: WinogradSizes) -> None:
+    """Compute whole tiles of a vector of channels at a time."""
     *places, channels = schedule.compute_at(stage.block, loop)
     channels, lanes = schedule.split(channels, choice.lanes)
     schedule.reorder(*places, channels, lanes)
@@ -325,9 +347,13 @@ def _transform(schedule: Schedule, stage: Stage, loop: tir.ForOp, choice: _Choic
 
 
 def _multiply(
-    schedule: Schedule, shape: _Shape, copy: tir.BlockOp, loop: tir.ForOp, choice: _Choice
+    schedule: Schedule,
+    shape: WinogradStages,
+    copy: tir.BlockOp,
+    loop: tir.ForOp,
+    choice: WinogradSizes,
 ) -> None:
-    """Register tiles: some tiles of the strip by some vectors of channels."""
+    """Multiply register tiles: some tiles of the strip by some vectors of channels."""
     at, n, row, col, channels = schedule.compute_at(copy, loop)
     blocks, lanes = schedule.split(channels, choice.lanes)
     rows, row = schedule.split(row, choice.tile_rows, overlap=True)
@@ -349,10 +375,12 @@ def _multiply(
 WINOGRAD_TILES = Rule(
     "winograd-tiles",
     2,
-    Kernels(device="cpu", texels=False, reductions=True),
-    _fit,
+    Needs(device="cpu", texels=False, reductions=True),
+    PARAMETERS,
+    WinogradStages.of,
+    _domains,
     _default,
     _apply,
-    lambda space, params: space.facts.cost(_Choice.of(params)),
+    lambda space, params: space.model(WinogradModel).cost(WinogradSizes.of(params)),
 )
-"""A strip has whole rows of tiles, or equal parts of one row, so that none is a rest."""
+"""A strip has whole rows of tiles, or equal parts of one row, so that none is partial."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product, zip_longest
 from math import prod
+from random import Random
 from typing import cast
 
 from ....dialects import cl, tir
@@ -17,6 +18,9 @@ from ..schedule import Schedule
 
 _SPARE = 4
 """A group is up to a quarter larger than the device likes best."""
+
+_DRAWS = 100
+"""Shapes that are drawn and refused before all are listed."""
 
 _GROUPS = (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
 _ITEMS = (tir.LoopKind.LocalX, tir.LoopKind.LocalY, tir.LoopKind.LocalZ)
@@ -27,7 +31,7 @@ Shape = tuple[int, ...]
 
 
 def bind_items(schedule: Schedule, loops: Sequence[tir.ForOp], shape: Shape) -> tir.ForOp:
-    """One work-item for each iteration of directly nested loops, outermost first.
+    """Run one work-item for each iteration of directly nested loops, outermost first.
 
     The last loop is x, the one before it y, the others together the last axis of `shape`. The last
     group of an axis starts early enough to end with the axis, so that none needs a guard. Returns
@@ -61,10 +65,10 @@ class Shapes:
     target: cl.Target
     others: Shape = ()
     slots: float = 0.0
-    """Of a work-item, 0 where nobody counted them: a division is a small part of many."""
+    """Issue slots of a work-item, of which a division is a share; 0 if they were not counted."""
 
     def __contains__(self, value: object) -> bool:
-        """Whether the last group of each axis fits into it and the device takes them all."""
+        """Return whether the groups fit into the axes and the device takes them all."""
         if not isinstance(value, tuple):
             return False
         shape = cast(Shape, value)
@@ -82,6 +86,21 @@ class Shapes:
             chunks = (_chunks(n, self.target.max_work_group_size) for n in self._extents(count))
             yield from (shape for shape in product(*chunks) if shape in self)
 
+    def sample(self, rng: Random) -> Shape | None:
+        """Return one of the shapes that iteration gives, each as likely as the others."""
+        most = self.target.max_work_group_size
+        axes = [
+            [_chunks(n, most) for n in self._extents(count)] for count in range(1, self._axes + 1)
+        ]
+        sizes = [prod(map(len, chunks)) for chunks in axes]
+        for _ in range(_DRAWS):
+            (chunks,) = rng.choices(axes, sizes)
+            shape = tuple(map(rng.choice, chunks))
+            if shape in self:
+                return shape
+        found = list(self)
+        return rng.choice(found) if found else None
+
     def __str__(self) -> str:
         extents = " x ".join(str(n) for n in self._extents(self._axes))
         return (
@@ -98,15 +117,15 @@ class Shapes:
         return [size for size in reversed(self.sizes) if size > 1] or [1]
 
     def _extents(self, count: int) -> list[int]:
-        """The extents of `count` axes, x first."""
+        """Return the extents of `count` axes, x first."""
         return [*self._running[: count - 1], prod(self._running[count - 1 :])]
 
     def best(self) -> Shape:
-        """Fewer axes where that leaves much less idle; the shape minds those of other nests."""
+        """Return the shape that leaves the least idle, counting divisions and other nests."""
         return _grid(self._running, self.target, self.others, self.slots)
 
     def use(self) -> float:
-        """The share of lanes that compute something in groups of the best shape."""
+        """Return the share of lanes that compute something in groups of the best shape."""
         shape = self.best()
         extents = self._extents(len(shape))
         lanes = _lanes(prod(shape), extents, self.target)
@@ -115,12 +134,12 @@ class Shapes:
 
 
 def together(shape: Sequence[int], others: Sequence[int]) -> Shape:
-    """The groups that serve two nests of one kernel."""
+    """Return the groups that serve two nests of one kernel."""
     return tuple(max(sizes) for sizes in zip_longest(shape, others, fillvalue=1))
 
 
 def _grid(sizes: Sequence[int], target: cl.Target, others: Sequence[int], slots: float) -> Shape:
-    """The shape of a group for loops of some sizes, x first; its length is that of the grid."""
+    """Return a group for loops of some sizes, x first, with as many axes as the grid has."""
     found: list[tuple[float, int, tuple[int, ...]]] = []
     for count in range(1, min(3, len(sizes)) + 1):
         extents = [*sizes[: count - 1], prod(sizes[count - 1 :])]
@@ -133,7 +152,7 @@ def _grid(sizes: Sequence[int], target: cl.Target, others: Sequence[int], slots:
 
 
 def _cost_of_divisions(count: int, target: cl.Target, slots: float) -> float:
-    """What it costs to divide the indices of so many loops out of a fused one."""
+    """Return the relative cost of dividing the indices of `count` loops out of a fused one."""
     if count == 0:
         return 0.0
     cost = target.division_cost + target.further_division_cost * (count - 1)
@@ -143,10 +162,10 @@ def _cost_of_divisions(count: int, target: cl.Target, slots: float) -> float:
 def group_shape(
     extents: Sequence[int], target: cl.Target, others: Sequence[int] = ()
 ) -> tuple[int, ...]:
-    """The work-items of a group along each axis: few are idle, few compute what others do, too.
+    """Return the work-items of a group along each axis, so that few are idle or repeat others.
 
-    `others` is what the groups are for other nests of the kernel. Of equally good shapes the one
-    whose items are neighbours in x, then in y.
+    `others` are the groups of other nests of the kernel. Ties go to the shape whose items are
+    neighbours in x, then in y.
     """
     wanted = min(target.preferred_work_group, target.max_work_group_size)
     whole = tuple(extents)
@@ -179,17 +198,17 @@ def _fits(shape: Sequence[int], target: cl.Target, others: Sequence[int]) -> boo
 
 
 def _together(shape: Sequence[int], others: Sequence[int]) -> int:
-    """The work-items of a group that serves nests of two shapes."""
+    """Return the work-items of a group that serves nests of two shapes."""
     return prod(together(shape, others))
 
 
 def _share_together(shape: Sequence[int], others: Sequence[int]) -> float:
-    """Which share of such a group the larger of the two nests keeps busy."""
+    """Return the share of such a group that the larger of the two nests keeps busy."""
     return max(prod(shape), prod(others)) / _together(shape, others)
 
 
 def _chunks(extent: int, most: int) -> list[int]:
-    """Sizes into which an axis can be cut: its divisors, powers of two, itself."""
+    """Return the sizes into which an axis can be cut: its divisors and powers of two."""
     return [
         size
         for size in range(1, min(extent, most) + 1)
@@ -198,20 +217,20 @@ def _chunks(extent: int, most: int) -> list[int]:
 
 
 def _share_of_use(extents: Sequence[int], shape: Sequence[int], target: cl.Target) -> float:
-    """Which share of the lanes computes something that no other does."""
+    """Return the share of the lanes that computes something that no other lane computes."""
     wanted = _wanted(extents, target)
     return round(_share_of_lanes(extents, shape, target) * min(1.0, prod(shape) / wanted), 3)
 
 
 def _share_of_lanes(extents: Sequence[int], shape: Sequence[int], target: cl.Target) -> float:
-    """The same, however few waves a group has."""
+    """Return the same, however few waves a group has."""
     items = prod(shape)
     covered = prod(-(-n // size) * size for n, size in zip(extents, shape, strict=True))
     return prod(extents) / covered * items / _lanes(items, extents, target)
 
 
 def _lanes(items: int, extents: Sequence[int], target: cl.Target) -> int:
-    """The lanes of the waves that so many work-items of a group take."""
+    """Return the lanes of the waves that the work-items of a group take."""
     wave = max(_wanted(extents, target) // 2, 1)
     return -(-items // wave) * wave
 

@@ -12,7 +12,7 @@ from clopt.dialects import cl, tir
 from clopt.dialects.cl.ops import byte_count
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
-from clopt.passes.tir.rules.space import Misfit
+from clopt.passes.tir.rules.space import NotApplicable
 from clopt.passes.tir.rules.split_reduction import SPLIT_REDUCTION
 from clopt.passes.tir.split_kernels import TIRSplitKernelsPass
 from support.onnx import builders
@@ -92,7 +92,7 @@ def test_parts_are_not_split_again() -> None:
         step.apply(None, module)
     for func in kernels(module).values():
         found = SPLIT_REDUCTION.space(NaiveKernel(func), kernel.target)
-        assert isinstance(found, Misfit)
+        assert isinstance(found, NotApplicable)
 
 
 @pytest.mark.parametrize(

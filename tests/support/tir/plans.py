@@ -56,13 +56,13 @@ def random_point(space: Space[Any], pick: Pick) -> Params:
 
 def _completed(space: Space[Any], chosen: dict[str, Value], pick: Pick) -> dict[str, Value] | None:
     """A point with these first values; None where some later parameter has no value then."""
-    if len(chosen) == len(space.parameters):
+    if len(chosen) == len(space.decisions):
         return chosen
-    parameter = space.parameters[len(chosen)]
-    values = list(islice(parameter.domain_at(Params(chosen)), _VALUES))
+    decision = space.decisions[len(chosen)]
+    values = list(islice(decision.domain_at(Params(chosen)), _VALUES))
     while values:
         value = pick(values)
-        found = _completed(space, {**chosen, parameter.name: value}, pick)
+        found = _completed(space, {**chosen, decision.name: value}, pick)
         if found is not None:
             return found
         values.remove(value)

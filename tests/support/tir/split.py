@@ -28,8 +28,8 @@ def split_kernels(module: ModuleOp, parts: int) -> int:
         if isinstance(func, tir.FuncOp):
             space = SPLIT_REDUCTION.space(NaiveKernel(func), target)
             if isinstance(space, Space):
-                along = space.facts.along
-                _, domain = space.parameters
+                along = space.structure.along
+                _, domain = space.decisions
                 numbers = [int(str(n)) for n in domain.domain_at(Params({"along": along}))]
                 chosen = min(numbers, key=lambda n: abs(n - parts))
                 func.plan = plan_of(SPLIT_REDUCTION, Params({"along": along, "parts": chosen}))

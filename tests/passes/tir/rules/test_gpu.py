@@ -61,10 +61,10 @@ def test_any_plan_of_a_product(sizes: tuple[int, int, int], data: st.DataObject)
     space = GPU_MATMUL.space(NaiveKernel(func), target)
     assert isinstance(space, Space)
     values: dict[str, Value] = {}
-    for parameter in space.parameters:
+    for decision in space.decisions:
         # Of small products few groups are even enough to prefetch, so these come first.
-        domain = list(parameter.domain_at(Params(values)))[::-1]
-        values[parameter.name] = data.draw(st.sampled_from(domain), label=parameter.name)
+        domain = list(decision.domain_at(Params(values)))[::-1]
+        values[decision.name] = data.draw(st.sampled_from(domain), label=decision.name)
     event(f"prefetch {values['prefetch']}")
     func.plan = plan_of(GPU_MATMUL, Params(values))
     expected = interpreter.results(product(*sizes))

@@ -112,7 +112,7 @@ def scheduled(text: str, target: cl.Target = TARGET) -> tir.FuncOp:
     kernel = NaiveKernel(schedule.func)
     space = GROUP_REDUCTION.space(kernel, target)
     assert isinstance(space, Space)
-    GROUP_REDUCTION.apply(schedule, kernel, GROUP_REDUCTION.default(space))
+    GROUP_REDUCTION.make(schedule, space, GROUP_REDUCTION.default(space))
     schedule.commit()
     for step in (None, lower_blocks, lower_textures):
         if step is not None:

@@ -9,6 +9,7 @@ import pytest
 
 from clopt.backends.targets import load_target
 from clopt.dialects import tir
+from clopt.passes.tir.rules.grid import MOST_PRIVATE
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import plan_of, planned
 from clopt.passes.tir.rules.register_tile import REGISTER_TILE
@@ -65,7 +66,7 @@ def test_parts_run_outside_of_tiles():
 
 
 def test_a_part_of_a_panel_fits_where_the_whole_one_does_not():
-    depth = POCL.l2_cache_bytes // 4 // 8
+    depth = MOST_PRIVATE // 4 // 8 * 4 // 3 // 2 * 2
     found = space(depth)
     whole, halves = ({point.values["panel"] for point in _points(found, parts)} for parts in (1, 2))
     assert whole == {"plain"}

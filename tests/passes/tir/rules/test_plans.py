@@ -15,9 +15,11 @@ from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.rules import RULES
-from clopt.passes.tir.rules.plans import first_fit, plan_of
+from clopt.passes.tir.rules.naive_kernel import NaiveKernel
+from clopt.passes.tir.rules.plans import default_plan, first_fit, plan_of, space_of
 from clopt.passes.tir.rules.space import Params
 from clopt.passes.tir.schedule import ScheduleError
+from support.tir import kernels
 
 MATMUL = """
 func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf32> {
@@ -93,15 +95,16 @@ def test_steps_of_a_plan_make_the_same_kernel() -> None:
     ("old", "new", "refusal"),
     [
         ("vectors = 3", "vectors = 13", "its vectors is 1 to 12, not 13"),
-        ("rows = 2", "rows = 5", "its rows is 1 to 4, not 5"),
+        ("rows = 2", "rows = 11", "its rows is 1 to 10, not 11"),
         ("chunk = 4", "chunk = 3", "its chunk is 1, 2, 4, 8 or 16, not 3"),
         ("order = [1, 0]", "order = [1, 1]", r"its order is an order of \[0, 1\], not \[1, 1\]"),
         ('"packed"', '"copied"', "its panel is plain or packed, not copied"),
         ('"plain"', '"flat"', "its constants is packed or plain, not flat"),
-        ("chunk = 4, ", "", "its parameters are local_size, col, .*, not local_size, col"),
+        ("chunk = 4, ", "", "its plan lacks 'chunk'"),
+        ("chunk = 4", "chunk = 4, stride = 1", "it has no parameter 'stride'"),
+        ("rows = 2", 'rows = "many"', "its rows is a number, not 'many'"),
         ('"register-tile", 3', '"register-tile", 2', "its plan is of version 2 of rule"),
         ('"register-tile"', '"tile"', "its plan is of rule 'tile', but the rules are texels"),
-        ('"register-tile", 3', '"gpu-tile", 1', "rule 'gpu-tile', which does not fit"),
     ],
 )
 def test_refusals(old: str, new: str, refusal: str) -> None:
@@ -115,13 +118,31 @@ def test_refusals(old: str, new: str, refusal: str) -> None:
     assert str(kernel) == before
 
 
+def test_a_rule_for_other_devices_is_refused() -> None:
+    module, ctx, kernel = lowered()
+    kernel.plan = plan(SMALL_PRODUCT)
+    with pytest.raises(ScheduleError, match="'gpu-matmul', which does not apply: it needs a GPU"):
+        TIRApplyPlanPass().apply(ctx, module)
+
+
+@pytest.mark.parametrize("facts", [{"l2_cache_bytes": 65536}, {"vector_registers": 8}])
+def test_a_default_plan_is_legal_on_sibling_devices(facts: dict[str, int]) -> None:
+    """What a model believes of caches and registers makes no plan illegal."""
+    func, target = kernels.parse(kernels.matmul(512, 512, 2048)), load_target("pocl")
+    chosen = default_plan(func, target)
+    assert chosen.data.rule == "register-tile"
+    assert chosen.data.parameters["panel"] == "packed"
+    assert default_plan(func, target.with_facts(facts)) != chosen
+    space_of(NaiveKernel(func), chosen.data, target.with_facts(facts))
+
+
 def test_a_rule_that_objects_still_takes_a_plan() -> None:
     module, ctx, kernel = lowered("nvidia")
     TIRChoosePlanPass(explain=True).apply(ctx, module)
     assert kernel.plan is not None
     assert kernel.plan.data.rule != "gpu-matmul"
     (explanation,) = explanations_of(ctx)
-    assert "  gpu-matmul fits, but objects: it is no large product" in str(explanation)
+    assert "  gpu-matmul applies, but objects: it is no large product" in explanation
     kernel.plan = plan(SMALL_PRODUCT)
     TIRApplyPlanPass().apply(ctx, module)
     assert sizes(kernel, tir.LoopKind.LocalY) == {8}

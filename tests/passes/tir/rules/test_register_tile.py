@@ -12,11 +12,11 @@ from xdsl.ir import Block, Operation
 
 from clopt.backends.targets import load_target
 from clopt.dialects import cl, nn, tir
-from clopt.passes.nn.lowering import LOWERINGS, KernelBuilder
+from clopt.passes.nn.lowering import LOWERINGS, Kernel
 from clopt.passes.tir.rules.contraction import is_packed
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan
-from clopt.passes.tir.rules.register_tile_costs import Problem, RegisterTile, candidates
+from clopt.passes.tir.rules.register_tile_costs import RegisterTile, RegisterTileModel, candidates
 from support import effort
 from support.tir.plans import schedule_kernel
 
@@ -30,19 +30,19 @@ def kernel(
     block = Block(arg_types=[TensorType(f32, shape) for shape in shapes])
     op = build(*block.args)
     block.add_op(op)
-    builder = KernelBuilder("kernel", block.args, op.results)
+    builder = Kernel("kernel", block.args, op.results)
     LOWERINGS[type(op)](builder, op)
     func = builder.finish()
     func.properties["constants"] = DenseArrayBase.from_list(i64, constants)
     return func
 
 
-def problem(func: tir.FuncOp, target: cl.Target = POCL) -> Problem | None:
+def problem(func: tir.FuncOp, target: cl.Target = POCL) -> RegisterTileModel | None:
     contraction = NaiveKernel(func).contraction
-    return None if contraction is None else Problem(contraction, target)
+    return None if contraction is None else RegisterTileModel(contraction, target)
 
 
-def tile_of(func: tir.FuncOp, target: cl.Target = POCL) -> tuple[Problem, RegisterTile]:
+def tile_of(func: tir.FuncOp, target: cl.Target = POCL) -> tuple[RegisterTileModel, RegisterTile]:
     found = problem(func, target)
     assert found is not None
     assert found.best is not None
