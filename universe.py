@@ -107,6 +107,16 @@ def _load(place: str) -> Any:
     return getattr(import_module(f".{module}", __package__), name)
 
 
+def _tir() -> Dialect:
+    """Return the dialect of kernels, and let its verifier know our rules' plans."""
+    _load("dialects.tir:check_plans_by")(_plan_fault)
+    return _load(DIALECTS["tir"])
+
+
+def _plan_fault(plan: Any) -> str | None:
+    return _load("passes.tir.rules.plans:schema_fault")(plan)
+
+
 def _of_accelerators(rows: Mapping[str, Row]) -> dict[str, Callable[[], Dialect]]:
     return {name: partial(row.load, "dialect") for name, row in rows.items()}
 
@@ -138,7 +148,9 @@ def _factories(table: dict[str, str]) -> dict[str, Callable[[], Any]]:
 
 
 CLOPT_UNIVERSE = Universe(
-    all_dialects=dict(sorted((_factories(DIALECTS) | _of_accelerators(ACCELERATORS)).items())),
+    all_dialects=dict(
+        sorted((_factories(DIALECTS) | {"tir": _tir} | _of_accelerators(ACCELERATORS)).items())
+    ),
     all_passes=_factories(PASSES | NAMED_PIPELINES),
     all_targets=_factories(TARGETS),
 )

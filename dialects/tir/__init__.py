@@ -31,7 +31,7 @@ from .layouts import (
 )
 from .nesting import verify_indices, verify_nesting
 from .ops import BarrierOp, CallOp, ForOp, enclosing_loops
-from .plan import Plan, PlanAttr
+from .plan import Plan, PlanAttr, check_plans_by
 from .texel import TexelReadOp, TexelWriteOp
 from .texture import TEXEL, Image, ImageKind, coordinates, image_of, is_texel_type, is_texture
 
@@ -63,6 +63,7 @@ __all__ = [
     "ScopeAttr",
     "TexelReadOp",
     "TexelWriteOp",
+    "check_plans_by",
     "coarsest_first",
     "coordinates",
     "enclosing_block",

@@ -33,6 +33,7 @@ from .isolation import Isolated
 from .kernel import (
     verify_launch,
     verify_parameters,
+    verify_plan,
     verify_schedule,
     verify_statements,
 )
@@ -54,9 +55,10 @@ class FuncOp(IRDLOperation):
     A schedule may ask for another layout of a constant: `layouts` maps the position of its
     parameter to the affine map from the present indices to those in the layout, and
     `cl-pack-constants` applies it (`dialects/tir/layouts.py`). `plan` says by which rule and with
-    which parameters the kernel is scheduled (`tir-choose-plan`, `tir-apply-plan`); `schedule` holds
-    steps for `tir-apply-schedule` that are done in place of a rule's. `part_of` names the kernel
-    that `tir-split-kernels` made this one and others of. `global_size` and
+    which parameters the kernel is scheduled (`tir-choose-plan`, `tir-apply-plan`). When a plan has
+    been carried out it stays, and `carried_out` is its digest: no other plan may stand there.
+    `schedule` holds steps for `tir-apply-schedule` that are done in place of a rule's. `part_of`
+    names the kernel that `tir-split-kernels` made this one and others of. `global_size` and
     `local_size` are the NDRange, known once every bound loop is final (`tir-lower-blocks`); a
     `local_size` alone requests a work-group of that size.
     """
@@ -68,6 +70,7 @@ class FuncOp(IRDLOperation):
     layouts = opt_prop_def(DictionaryAttr)
     schedule = opt_prop_def(ArrayAttr[StringAttr])
     plan = opt_prop_def(PlanAttr)
+    carried_out = opt_prop_def(StringAttr)
     part_of = opt_prop_def(StringAttr)
     comment = opt_prop_def(StringAttr)
     in_place = opt_prop_def(ArrayAttr)
@@ -128,6 +131,7 @@ class FuncOp(IRDLOperation):
     def verify_(self) -> None:
         verify_parameters(self)
         verify_schedule(step.data for step in self.schedule or ())
+        verify_plan(self)
         verify_launch(self)
         verify_statements(self)
 

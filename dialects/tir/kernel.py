@@ -15,6 +15,7 @@ from .in_place import verify_in_place
 from .layouts import verify_layouts
 from .nesting import verify_indices
 from .ops import BarrierOp, ForOp
+from .plan import plan_fault
 from .texel import TexelWriteOp
 
 if TYPE_CHECKING:
@@ -44,6 +45,23 @@ def verify_parameters(func: FuncOp) -> None:
     types = [arg.type for arg in args]
     verify_in_place(func.in_place, types, set(outputs))
     verify_layouts(func.layouts, types, constants)
+
+
+def verify_plan(func: FuncOp) -> None:
+    """Require a plan of a known rule, which was carried out if the kernel is scheduled."""
+    plan, digest = func.plan, func.carried_out
+    if plan is not None and (fault := plan_fault(plan.data)) is not None:
+        raise VerifyException(f"@{func.sym_name.data}: {fault}")
+    if digest is not None and (plan is None or plan.data.digest != digest.data):
+        raise VerifyException(
+            f"@{func.sym_name.data}: its plan is not the one that was carried out; change the plan "
+            "of the naive kernel"
+        )
+    if plan is not None and digest is None and func.global_size is not None:
+        raise VerifyException(
+            f"@{func.sym_name.data}: the kernel is scheduled, but its plan was not carried out; "
+            "remove the plan, or start from the naive kernel"
+        )
 
 
 def _is_written(op: Operation, operand: int) -> bool:

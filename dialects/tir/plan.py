@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TypeAlias
 
 from xdsl.ir import Data
@@ -25,9 +26,39 @@ class Plan:
     rule: str
     version: int
     parameters: Mapping[str, PlanValue]
+    parts: tuple[Plan, ...] = ()
+    """The plans of the kernels that this one splits the kernel into, in order; none leaves them to
+    be chosen."""
 
     def __hash__(self) -> int:
-        return hash((self.rule, self.version, tuple(self.parameters.items())))
+        return hash((self.rule, self.version, tuple(self.parameters.items()), self.parts))
+
+    def __str__(self) -> str:
+        pairs = ", ".join(f"{name} = {_text(v)}" for name, v in self.parameters.items())
+        parts = f", [{', '.join(map(str, self.parts))}]" if self.parts else ""
+        return f'<"{self.rule}", {self.version}, {{{pairs}}}{parts}>'
+
+    @property
+    def digest(self) -> str:
+        """A number for the plan's text."""
+        return sha256(str(self).encode()).hexdigest()[:16]
+
+
+PlanCheck: TypeAlias = Callable[[Plan], str | None]
+_checks: list[PlanCheck] = []
+
+
+def check_plans_by(check: PlanCheck) -> None:
+    """Let the verifier of kernels refuse plans for which `check` gives a reason.
+
+    Whoever knows the rules calls it: this dialect knows only the syntax of plans.
+    """
+    _checks[:] = [check]
+
+
+def plan_fault(plan: Plan) -> str | None:
+    """Return why a plan is none for any kernel, or None."""
+    return next((fault for check in _checks if (fault := check(plan)) is not None), None)
 
 
 @irdl_attr_definition
@@ -35,13 +66,15 @@ class PlanAttr(Data[Plan]):
     """What a kernel's schedule is made of: `#tir.plan<"rows", 1, {width = 8}>`.
 
     The rule says which parameters there are and what they can be: numbers, words in quotes, or
-    numbers in brackets.
+    numbers in brackets. A rule that splits the kernel may be followed by the plans of the parts:
+    `#tir.plan<"split-reduction", 1, {along = 0, parts = 3}, [<"gpu-tile", …>, <"texels", …>]>`.
     """
 
     name = "tir.plan"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Plan:
+        """Parse a plan and the plans of its parts."""
         with parser.in_angle_brackets():
             rule = parser.parse_str_literal()
             parser.parse_punctuation(",")
@@ -50,22 +83,32 @@ class PlanAttr(Data[Plan]):
             pairs = parser.parse_comma_separated_list(
                 parser.Delimiter.BRACES, lambda: _parse_pair(parser)
             )
+            parts: list[Plan] = []
+            if parser.parse_optional_punctuation(",") is not None:
+                parts = parser.parse_comma_separated_list(
+                    parser.Delimiter.SQUARE, lambda: cls.parse_parameter(parser)
+                )
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
             parser.raise_error(f"the plan has a parameter twice: {', '.join(names)}")
-        return Plan(rule, version, dict(pairs))
+        return Plan(rule, version, dict(pairs), tuple(parts))
 
     def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string_literal(self.data.rule)
-            pairs = ", ".join(f"{name} = {_text(v)}" for name, v in self.data.parameters.items())
-            printer.print_string(f", {self.data.version}, {{{pairs}}}")
+        """Print a plan and the plans of its parts."""
+        printer.print_string(str(self.data))
 
     def verify(self) -> None:
-        if not self.data.rule or visible(self.data.rule) != self.data.rule:
-            raise VerifyException(f"a plan names its rule, not '{visible(self.data.rule)}'")
-        if self.data.version < 1:
-            raise VerifyException(f"the versions of a rule start at 1, not {self.data.version}")
+        """Require a rule and a version."""
+        _verify(self.data)
+
+
+def _verify(plan: Plan) -> None:
+    if not plan.rule or visible(plan.rule) != plan.rule:
+        raise VerifyException(f"a plan names its rule, not '{visible(plan.rule)}'")
+    if plan.version < 1:
+        raise VerifyException(f"the versions of a rule start at 1, not {plan.version}")
+    for part in plan.parts:
+        _verify(part)
 
 
 def _parse_pair(parser: AttrParser) -> tuple[str, PlanValue]:

@@ -22,14 +22,16 @@ from .schedule.steps import apply_step
 
 @dataclass(frozen=True)
 class TIRApplySchedulePass(ModulePass):
-    """Run the steps of each kernel that has a `schedule`, and drop it."""
+    """Run the steps of each kernel that has a `schedule`, and drop it and the plan it replaces."""
 
     name: ClassVar[str] = "tir-apply-schedule"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.body.block.ops:
-            if isinstance(func, FuncOp):
+            if isinstance(func, FuncOp) and func.schedule is not None:
                 apply_schedule(func)
+                if func.carried_out is None:
+                    func.plan = None
 
 
 def apply_schedule(func: FuncOp) -> None:
