@@ -1,4 +1,4 @@
-"""The launch count in a kernel's comment."""
+"""The part of a kernel's comment that counts its launches."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _COUNT = re.compile(r", in \d+ launches$")
 
 
 def with_launches(comment: str, launches: int) -> str:
-    """Return `comment` with ", in N launches" appended if there are several launches."""
+    """A comment, with the number of launches if there are several."""
     return f"{comment}, in {launches} launches" if launches > 1 else comment
 
 
 def without_launches(comment: str) -> str:
-    """Return `comment` without the count that `with_launches` appended."""
+    """A comment without the number that `with_launches` added."""
     return _COUNT.sub("", comment)

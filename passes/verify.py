@@ -1,4 +1,4 @@
-"""Verification between stages, so that a broken invariant is reported close to its cause."""
+"""Check the module between stages, so that a broken invariant shows where it broke."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class VerifyPass(ModulePass):
     name: ClassVar[str] = "verify"
 
     bodies: bool = True
-    """Also verify the operations in kernels."""
+    """Also those of operations in kernels."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         op.verify(verify_nested_ops=self.bodies)
         if self.bodies:
             return
-        for child in op.body.block.ops:
-            child.verify(verify_nested_ops=not isinstance(child, FuncOp))
+        for each in op.body.block.ops:
+            each.verify(verify_nested_ops=not isinstance(each, FuncOp))

@@ -17,7 +17,6 @@ from ..errors import CloptError
 from ..files.folders import add_written
 from ..messages.printable import printable
 from ..options import Quantization
-from ..reports.memory.summary import summary
 from ..tensor_info import TensorInfo
 from .console import (
     Options,
@@ -30,7 +29,7 @@ from .console import (
 )
 from .json_output import VERSION, json_option, print_json
 from .memory_report.files import check_path, write_report
-from .memory_report.table import memory_table
+from .memory_report.summary import memory_table, summary
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .quantization_table import quantization_table
 from .tables import table, terminal

@@ -131,8 +131,14 @@ class CloptMain(xDSLOptMain):
         """Compile every piece of the input; leave with exit code 1 when one had an error."""
         if self.args.list_passes:
             return print_passes(self.available_passes, self.args.json)
+        if self.args.list_rules:
+            from .rules import print_rules
+
+            return print_rules(self.args.json)
         if self.args.json:
-            raise CloptError("--json goes with --list-passes; -t description prints a program.")
+            raise CloptError(
+                "--json goes with --list-passes and --list-rules; -t description prints a program."
+            )
         if self.args.weights:
             self.context.weights = Weights.load(self.args.weights)
         texts: list[str] = []

@@ -24,7 +24,11 @@ OPTIONS: Options = [
         ("--list-passes",),
         {"action": "store_true", "help": "list the passes and pipelines and leave"},
     ),
-    json_option("the result of --list-passes"),
+    (
+        ("--list-rules",),
+        {"action": "store_true", "help": "list the schedule rules and their parameters"},
+    ),
+    json_option("the result of --list-passes or --list-rules"),
     (
         ("--weights",),
         {"metavar": "FILE", "help": "safetensors file with the arrays that the input names"},

@@ -1,4 +1,4 @@
-"""Loads and stores: each becomes a scalar, vector or register access, or one access per lane."""
+"""Loads and stores: each becomes a scalar, a vector, a register, or one access per lane."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .values import (
     Block,
     Declare,
     DeclareArray,
-    ElementStore,
-    ExpressionGraph,
     Fetch,
+    Graph,
     Node,
     Register,
     Statement,
     Storage,
+    Store,
     Texture,
 )
 
@@ -42,12 +42,12 @@ _SPACES = {
 }
 
 
-class KernelMemory:
+class Memory:
     """The buffers of one kernel and the accesses to them."""
 
     def __init__(self, expressions: Expressions, storages: Storages, target: Target):
         self.ex = expressions
-        self.graph: ExpressionGraph = expressions.graph
+        self.graph: Graph = expressions.graph
         self.storages = storages
         self.target = target
         self.buffers: dict[SSAValue, Buffer] = {}
@@ -57,7 +57,7 @@ class KernelMemory:
     # Declarations
 
     def parameter(self, value: SSAValue, hint: str, written: bool) -> Array:
-        """Declare a kernel parameter in global or constant memory."""
+        """A kernel parameter."""
         type_ = memref_type(value)
         ctype = value_type(type_.element_type, self.target)
         array = self._array(type_, hint, ctype, written)
@@ -71,7 +71,7 @@ class KernelMemory:
         return array
 
     def share(self, first: SSAValue, second: SSAValue) -> None:
-        """Record that two parameters may be the same memory."""
+        """State that two parameters may be the same memory."""
         one, other = self._addressed(first), self._addressed(second)
         assert isinstance(one, Array), "a parameter is no register"
         assert isinstance(other, Array), "a parameter is no register"
@@ -88,7 +88,7 @@ class KernelMemory:
         return Array(hint, space, storage, ctype, size, written)
 
     def allocate(self, value: SSAValue, hint: str) -> None:
-        """Declare a local or private buffer; local ones are declared at the start of the kernel."""
+        """A local or private buffer; local ones are declared at the start of the kernel."""
         type_ = memref_type(value)
         scope = scope_of(type_)
         if scope not in (tir.Scope.Private, tir.Scope.Local):
@@ -131,22 +131,22 @@ class KernelMemory:
             self.graph.invalidate(frozenset((statement.array,)))
 
     def storages_of(self, values: frozenset[SSAValue]) -> frozenset[Storage]:
-        """Return the storages that a store to one of these memrefs may change."""
-        storages: set[Storage] = set()
+        """The memory whose loaded values are outdated after a store to one of these memrefs."""
+        found: set[Storage] = set()
         for value in values:
             match self.buffers.get(value):
                 case Array() as array:
-                    storages |= array.names
+                    found |= array.names
                 case Texture() as texture:
-                    storages.add(texture)
+                    found.add(texture)
                 case RegisterFile() as file:
-                    storages.update(file.registers.values())
+                    found.update(file.registers.values())
                 case None:
                     pass
-        return frozenset(storages)
+        return frozenset(found)
 
     def shared(self) -> frozenset[Storage]:
-        """Return the memory that other work-items may write, so that it changes at a barrier."""
+        """The memory that other work-items may write: it changes at a barrier."""
         return frozenset(
             buffer
             for buffer in self.buffers.values()
@@ -156,7 +156,7 @@ class KernelMemory:
     # Accesses
 
     def _addressed(self, value: SSAValue) -> Array | RegisterFile:
-        """Return the buffer of a load or store; raise CloptError for a texture."""
+        """The buffer of a load or store."""
         buffer = self.buffers[value]
         if isinstance(buffer, Texture):
             raise CloptError(
@@ -166,7 +166,7 @@ class KernelMemory:
         return buffer
 
     def _flat(self, value: SSAValue, indices: Sequence[Linear]) -> Linear:
-        """Return the element number of an access."""
+        """The element number of an access."""
         if value not in self._strides:
             self._strides[value] = layout_of(memref_type(value))[1:]
         strides, offset = self._strides[value]
@@ -176,7 +176,7 @@ class KernelMemory:
         return self.ex.space.normal(total)
 
     def load(self, value: SSAValue, indices: Sequence[Linear], hint: str) -> Node | None:
-        """Return the loaded value, or None if each lane must load separately."""
+        """The loaded value; None if each lane must load separately."""
         buffer = self._addressed(value)
         if isinstance(buffer, RegisterFile):
             return self._load_registers(buffer, indices)
@@ -188,7 +188,7 @@ class KernelMemory:
         return None if stride is None else self._load_strided(buffer, form, stride, hint)
 
     def load_quads(self, value: SSAValue, indices: Sequence[Linear]) -> Node | None:
-        """Return four bytes per lane as an int, or None if each lane must load separately."""
+        """Four bytes as an int, in each lane its own; None if each lane must load separately."""
         array = self._addressed(value)
         assert isinstance(array, Array), "quads lie in global or local memory"
         form, width = self._flat(value, indices), 1
@@ -203,7 +203,7 @@ class KernelMemory:
         )  # fmt: skip
 
     def fetch(self, value: SSAValue, indices: Sequence[Linear], distance: int) -> None:
-        """Prefetch the address `distance` bytes behind an element, once per block."""
+        """Ask for what lies so many bytes behind an element, once in a block."""
         array = self._addressed(value)
         assert isinstance(array, Array), "a parameter is no register"
         element_bytes = cast(FixedBitwidthType, memref_type(value).element_type).size
@@ -219,10 +219,9 @@ class KernelMemory:
         self.graph.add(Fetch(self.graph.block, operands, frozenset(), array, ahead))
 
     def _load_strided(self, array: Array, form: Linear, stride: int, hint: str) -> Node | None:
-        """Load a vector that spans the lanes, and pick every `stride`-th element of it.
+        """A vector load that spans the lanes, of which every `stride`-th element is taken.
 
-        The load also reads the elements in between, so it must provably stay inside the array.
-        Return None if that is not certain.
+        It also reads the elements in between, so these must certainly exist.
         """
         lanes, step = self.ex.lane_width, abs(stride)
         first = self.ex.at_lane(form, 0 if stride > 0 else lanes - 1)
@@ -235,9 +234,9 @@ class KernelMemory:
         return self._load_vector(array, first + constant(-shift), lanes * step, picked, hint)
 
     def _shift(self, array: Array, first: Linear, step: int) -> int | None:
-        """Return how far before the first lane a vector inside the array can start, or None.
+        """The distance before the first lane at which a vector inside of the array can start.
 
-        The preferred distance lets loads of neighbouring elements share one vector.
+        Of several distances it takes the one that loads of neighbouring elements share.
         """
         width = self.ex.lane_width * step
         low, high = self.ex.space.bounds(first)
@@ -250,7 +249,7 @@ class KernelMemory:
         return None
 
     def load_element(self, array: Array, form: Linear) -> Node:
-        """Return the element with this number."""
+        """The element of this number."""
         return self._load_element(array, form, array.hint)
 
     def store_element(self, array: Array, form: Linear, stored: Node) -> None:
@@ -279,17 +278,17 @@ class KernelMemory:
         return self.ex.convert(node, BOOL) if array.ctype.base == "bool" else node
 
     def _load_registers(self, file: RegisterFile, indices: Sequence[Linear]) -> Node | None:
-        place = self._registers(file, indices)
-        if place is None:
+        found = self._registers(file, indices)
+        if found is None:
             return None
-        register, lane = place
+        register, lane = found
         node = self.graph.read(register)
         return node if lane is None else self.ex.lane(node, lane)
 
     def _registers(
         self, file: RegisterFile, indices: Sequence[Linear]
     ) -> tuple[Register, int | None] | None:
-        """Return the register of an access and its lane in it (None for all lanes), or None."""
+        """The register of an access, and its lane in it (None for all lanes)."""
         space = self.ex.space
         varying = [d for d, form in enumerate(indices) if space.is_varying(form)]
         if not varying:
@@ -303,13 +302,13 @@ class KernelMemory:
         return file.find(first)[0], None
 
     def store(self, value: SSAValue, indices: Sequence[Linear], stored: Node) -> bool:
-        """Add a store statement; return False if each lane must store separately."""
+        """Add the statement; False if each lane must store separately."""
         buffer = self._addressed(value)
         if isinstance(buffer, RegisterFile):
-            place = self._registers(buffer, indices)
-            if place is None:
+            found = self._registers(buffer, indices)
+            if found is None:
                 return False
-            register, lane = place
+            register, lane = found
             if lane is None:
                 stored = self.ex.as_type(stored, register.ctype)
             self.graph.add(
@@ -329,11 +328,11 @@ class KernelMemory:
         array.has_elements = True
         stored = self.as_stored(array, stored, width)
         operands: tuple[Node, ...] = (stored, *self.ex.address(form))
-        statement: Statement = ElementStore(self.graph.block, operands, array.names, array, form)
+        statement: Statement = Store(self.graph.block, operands, array.names, array, form)
         self.graph.add(statement)
 
     def as_stored(self, array: Array, stored: Node, width: int) -> Node:
-        """Return a value of `width` elements, converted to the array's type in memory."""
+        """A value of `width` elements, converted to the type in which the array stores them."""
         if width > 1:
             stored = self.ex.broadcast(stored, width)
         ctype = array.ctype
@@ -349,7 +348,7 @@ class KernelMemory:
 
 
 def form_key(form: Linear) -> tuple[object, ...]:
-    """Return a hashable key that identifies a form."""
+    """A hashable identity of a form."""
     return frozenset(form.terms.items()), form.constant
 
 

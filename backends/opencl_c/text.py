@@ -1,4 +1,6 @@
-"""C text of expressions, each with the precedence of its outermost operator."""
+"""The C text of expressions: returned, with the precedence of its outermost operator, never
+printed.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,12 @@ _BITWISE = ("<<", ">>", "&", "^", "|")
 
 
 def atom(text: Text, precedence: int) -> str:
-    """Return the text, in parentheses if its operator binds less tightly than `precedence`."""
+    """The text, in parentheses if its operator binds less tightly than `precedence`."""
     return text[0] if text[1] >= precedence else f"({text[0]})"
 
 
 class Texts:
-    """A renderer of the nodes of one kernel, with one method per kind of node."""
+    """Renders the nodes of one kernel; one method per kind of node."""
 
     def __init__(
         self,
@@ -69,25 +71,25 @@ class Texts:
         }
 
     def __call__(self, node: Node) -> Text:
-        """Return the variable of a node if it has one, else the expression."""
+        """The variable of a node if it has one, else the expression."""
         return (node.name, PRIMARY) if node.name else self.expression(node)
 
     def expression(self, node: Node) -> Text:
-        """Return the expression, even if a variable holds its value."""
+        """The expression, even where a variable holds it."""
         return self._renderers[node.kind](node)
 
     def plain(self, node: Node, operand: int) -> str:
-        """Return an operand as a function argument."""
+        """An operand as an argument between commas."""
         return self(node.operands[operand])[0]
 
     def postfix(self, node: Node) -> str:
-        """Return a node as text that `.s0` can follow."""
+        """A node as text that `.s0` can follow."""
         return atom(self(node), PRIMARY)
 
     # Indices
 
     def linear(self, form: Linear, nodes: Sequence[Node]) -> Text:
-        """Return a sum of products; subtracted terms and the constant come last.
+        """A sum of products; subtracted terms and the constant come last.
 
         `nodes` come from `Expressions.atoms` or `Expressions.address`.
         """
@@ -106,7 +108,7 @@ class Texts:
         return self._sum(parts, form.constant, leads)
 
     def _sum(self, parts: list[tuple[str, Text]], constant: int, leads: bool) -> Text:
-        """Return the sum of signed parts and a constant, which comes first if `leads`."""
+        """The sum of signed parts and a constant, which `leads` if all parts are subtracted."""
         if constant or not parts:
             place = 0 if leads else len(parts)
             number = str(abs(constant)), PRIMARY
@@ -131,14 +133,13 @@ class Texts:
         )
 
     def _division(self, node: Node) -> Text:
-        """Return a quotient or remainder, rounded down."""
+        """Quotient or remainder, rounded down; C does that for operands that are not negative."""
         expr, form, low = node.payload
         assert isinstance(expr, AffineBinaryOpExpr)
         divisor, is_mod = divisor_of(expr), expr.kind is AffineBinaryOpKind.Mod
         symbol = "%" if is_mod else "/"
         if low is None:
             return self._division_of_unknown(node, form, divisor, is_mod)
-        # C rounds towards zero, so a multiple of the divisor makes the dividend positive first.
         shift = max(0, -(low // divisor))
         dividend = self.linear(form + Linear({}, shift * divisor), node.operands)
         text = f"{atom(dividend, PRECEDENCE[symbol])} {symbol} {divisor}"
@@ -188,22 +189,22 @@ class Texts:
         if self.is_mad(node):
             return self._mad(node)
         symbol: str = node.payload
-        precedence = PRECEDENCE[symbol]
-        left, right = precedence, precedence + 1
+        own = PRECEDENCE[symbol]
+        left, right = own, own + 1
         if symbol in _BITWISE:
             left = right = UNARY
-        elif precedence in (PRECEDENCE["<"], PRECEDENCE["=="]):
+        elif own in (PRECEDENCE["<"], PRECEDENCE["=="]):
             left = right = PRECEDENCE["+"]
         elif symbol in ("&&", "||"):
             left = right = PRECEDENCE["=="]
         operands = [
-            self._side(operand, symbol, least)
-            for operand, least in zip(node.operands, (left, right), strict=True)
+            self._side(operand, symbol, precedence)
+            for operand, precedence in zip(node.operands, (left, right), strict=True)
         ]
-        return f" {symbol} ".join(operands), precedence
+        return f" {symbol} ".join(operands), own
 
     def is_mad(self, node: Node) -> bool:
-        """Return whether a sum is printed as `mad(a, b, c)`."""
+        """Whether a sum is written as `mad(a, b, c)`."""
         return (
             self.mad
             and node.kind == "binary"
@@ -221,7 +222,7 @@ class Texts:
         return f"mad({arguments})", PRIMARY
 
     def _as_wide(self, node: Node, ctype: CType) -> str:
-        """Return an argument of a function whose arguments must have one type."""
+        """An argument of a function that takes arguments of one type."""
         text = self(node)[0]
         return text if node.ctype.width == ctype.width else f"({ctype.text})({text})"
 
@@ -289,7 +290,7 @@ class Texts:
         return self.element(array, form, node.operands), PRIMARY
 
     def _quads(self, node: Node) -> Text:
-        """Return four bytes as an int, or a vector of such ints."""
+        """Four bytes as an int, or a vector of such."""
         array, form, width = node.payload
         address, size = self.pointer(array, form, node.operands), WIDE_BYTES // QUAD
         is_wide = array.space in self.wide and width == size and is_multiple(form, WIDE_BYTES)
@@ -300,7 +301,7 @@ class Texts:
     def _load_half(self, array: Array, form: Linear, node: Node, width: int) -> str:
         if width == 1:
             return f"vload_half({self.linear(form, node.operands)[0]}, {array.name})"
-        # Four at a time: LLVM 15 (in PoCL 3.1) crashes on some uses of a wider load.
+        # Four at a time: LLVM 15, in PoCL 3.1, crashes on some uses of a wider load.
         step = min(width, 4)
         parts = [
             f"vload_half{step}(0, {self.pointer(array, form + Linear({}, at), node.operands)})"
@@ -322,7 +323,7 @@ class Texts:
         return f"vload{half}4({at}, {buffer.name})", PRIMARY
 
     def texel_store(self, buffer: Array | Texture, value: Node, coords: Sequence[Node]) -> str:
-        """Return the statement that writes a whole texel."""
+        """The statement that writes a whole texel."""
         text, at = self(value)[0], self.coordinates(coords)
         if isinstance(buffer, Texture):
             return f"write_image{_IMAGE_SUFFIX[value.ctype.base]}({buffer.name}, {at}, {text});"
@@ -332,7 +333,7 @@ class Texts:
         return f"vstore{half}4({text}, {at}, {buffer.name});"
 
     def coordinates(self, nodes: Sequence[Node]) -> str:
-        """Return coordinates as one argument: a scalar, a vector of 2, or of 4 with a layer."""
+        """A texel's coordinates as one argument: a scalar, two of them, or four with the layer."""
         ctype = "float" if nodes[0].ctype.is_float else "int"
         texts = [
             self(node)[0] if node.ctype.base == ctype else f"({ctype})({self(node)[0]})"
@@ -347,7 +348,7 @@ class Texts:
     def vector_store(
         self, array: Array, form: Linear, nodes: Sequence[Node], value: str, width: int
     ) -> str:
-        """Return the statement that stores a vector of elements."""
+        """The statement that writes a vector of elements as they are."""
         if self._is_wide(array, form, width):
             return f"{self.wide_element(array, form, nodes, width)} = {value};"
         pointer = self.pointer(array, form, nodes)
@@ -357,10 +358,10 @@ class Texts:
         return f"vstore{width}({value}, 0, {pointer});"
 
     def _is_wide(self, array: Array, form: Linear, width: int) -> bool:
-        """Return whether a vector of 16 bytes provably starts at a multiple of 16 bytes.
+        """Whether a vector of elements surely starts at a multiple of its 16 bytes.
 
-        Parameters start at multiples of 16 bytes, because buffers and aligned parts of buffers do.
-        Local arrays are declared with that alignment.
+        Parameters do: they start where buffers, or parts that are aligned as images are, start.
+        Local arrays are aligned.
         """
         return (
             array.space in self.wide
@@ -370,17 +371,17 @@ class Texts:
         )
 
     def wide_element(self, array: Array, form: Linear, nodes: Sequence[Node], width: int) -> str:
-        """Return `*(__global float4 *)(x + i)`."""
+        """`*(__global float4 *)(x + i)`."""
         pointer = atom((self.pointer(array, form, nodes), PRECEDENCE["+"]), PRIMARY)
         constant = "" if array.written else "const "
         return f"*(__{array.space} {constant}{array.storage}{width} *){pointer}"
 
     def element(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
-        """Return `x[i]`."""
+        """`x[i]`."""
         return f"{array.name}[{self.linear(form, nodes)[0]}]"
 
     def pointer(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
-        """Return `x + i`."""
+        """`x + i`."""
         if not form.terms and form.constant == 0:
             return array.name
         text = atom(self.linear(form, nodes), PRECEDENCE["+"])
@@ -388,7 +389,7 @@ class Texts:
 
 
 def _is_product(node: Node, ctype: CType) -> bool:
-    """Return whether an operand of a sum is an unnamed product of the sum's vector width."""
+    """Whether an operand of a sum of this type is a product of its width without a name."""
     return (
         not node.name
         and node.kind == "binary"

@@ -1,4 +1,4 @@
-"""Facts about this machine's processor, as the operating system reports them."""
+"""What the operating system tells about the processor of this machine."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _IDENTITY = ("vendor_id", "cpu family", "model", "model name", "stepping", "flag
 
 
 def has_avx512() -> bool:
-    """Return whether the processor has AVX-512; False if the system does not report it."""
+    """Whether this machine's processor has AVX-512, where the system tells."""
     return " avx512vl " in f"{_processor_lines().get('flags', '')} "
 
 
 def has_byte_products() -> bool:
-    """Return whether the processor has AVX-512 VNNI; False if the system does not report it."""
+    """Whether it has AVX-512's instructions for products of bytes, where the system tells."""
     return " avx512_vnni " in f"{_processor_lines().get('flags', '')} "
 
 
 def processor() -> str:
-    """Return a text that identifies the processor, including features beyond its name."""
+    """A text that differs between processors: two of one name may differ in all that matters."""
     lines = _processor_lines()
-    identity = "; ".join(lines[key] for key in _IDENTITY if key in lines)
-    return identity or f"{platform.machine()} {platform.processor()}"
+    found = "; ".join(lines[key] for key in _IDENTITY if key in lines)
+    return found or f"{platform.machine()} {platform.processor()}"
 
 
 def data_cache_bytes() -> dict[int, int]:
-    """Return the bytes of a core's data caches by level, as far as the system reports them."""
+    """The sizes of a core's data caches by their level, where the system tells."""
     sizes: dict[int, int] = {}
     for folder in sorted(_CACHES.glob("index*")):
         try:
@@ -45,7 +45,7 @@ def data_cache_bytes() -> dict[int, int]:
 
 @cache
 def _processor_lines() -> dict[str, str]:
-    """Return the entries about the first processor in /proc/cpuinfo."""
+    """The lines about the first processor, by their names."""
     try:
         text = _CPUINFO.read_text(encoding="utf-8", errors="replace")
     except OSError:

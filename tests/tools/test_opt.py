@@ -242,6 +242,18 @@ def test_explanation_needs_plans(good: Path, capsys):
     assert said == "--plans: tir-choose-plan is not in the pipeline."
 
 
+def test_list_rules_needs_no_kernel(capsys: pytest.CaptureFixture[str]):
+    main(["--list-rules"])
+    out = capsys.readouterr().out
+    assert "register-tile" in out
+    assert "lanes of a vector along the columns" in out
+    main(["--list-rules", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    (rule,) = (each for each in told["rules"] if each["name"] == "register-tile")
+    types = {each["name"]: each["type"] for each in rule["parameters"]}
+    assert (types["rows"], types["panel"], types["order"]) == ("number", "word", "numbers")
+
+
 def test_the_passes_as_json(capsys: pytest.CaptureFixture[str]):
     main(["--list-passes", "--json"])
     told = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""Derivation of target facts from clock readings."""
+"""From readings of the clock to facts of a target."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from ..devices import AVX512_REGISTERS
 from .readings import WIDTHS, Readings
 
 AS_FAST = 0.95
-"""Least speed of a tile in wide vectors, relative to narrow ones, on processors that have wide
-vectors.
+"""How fast a tile in wide vectors must be, relative to narrow ones, where the processor has them.
 
-Arithmetic is not everything: kernels with wide vectors load less and are shorter. On Zen 4 with
-PoCL, where both tiles are equally fast, ten networks took 0.79 to 0.99 of the time and one took
-1.01."""
+A tile's arithmetic is not all: with wide vectors kernels load less and are shorter. On Zen 4 with
+PoCL, where the tiles are equally fast, ten networks took 0.79 to 0.99 of the time and one 1.01."""
 CLEARLY_FASTER = 1.2
-"""The same if the operating system does not report wide vectors: they may be pairs of narrow ones.
-"""
+"""The same where the operating system tells of no such vectors: they would be two narrow ones."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +27,14 @@ class Figure:
 
 
 _LEAST = 1e-15
-"""Least time in seconds: prevents a division by zero if a coarse clock did not advance."""
+"""Seconds: a clock that stood still divides nothing by zero."""
 
 
 def figures_of(readings: Readings, unmeasured: Target) -> dict[str, Figure]:
-    """Return the facts that follow from `readings`, by name; `unmeasured` holds the other facts.
+    """The facts that `readings` of a device give, by name; the others are those of `unmeasured`.
 
-    Vectors are wide if most rounds find them fast enough. Other load on the machine can only slow
-    down copies and launches, so their fastest times count.
+    The vectors are wide where most rounds find them fast enough. Load on the machine only makes
+    copies and launches slower, so the fastest of them count.
     """
     rounds = [[max(time, _LEAST) for time in times] for times in readings.tiles]
     narrow, wide = (_rate(median(times)) for times in zip(*rounds, strict=True))
@@ -72,10 +69,10 @@ def figures_of(readings: Readings, unmeasured: Target) -> dict[str, Figure]:
 
 
 def _rate(seconds: float) -> float:
-    """Return the rate per nanosecond of something that takes `seconds`."""
+    """How many in a nanosecond, if one takes `seconds`."""
     return _rounded(1e-9 / max(seconds, _LEAST))
 
 
 def _rounded(figure: float) -> float:
-    """Round to two significant digits, which a second run reproduces."""
+    """With the two digits that a second run would give, too."""
     return float(f"{figure:.2g}")

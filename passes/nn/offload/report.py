@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from ....messages.explanations import Choice, ExplainedTable
+from ..layout.explain import table_text
 from .partition import Partition
 
 
-def partition_table(title: str, function: str, partition: Partition) -> ExplainedTable:
+def partition_table(title: str, function: str, partition: Partition) -> str:
     """Each operation with its graph and command, or the reason why it has none, and a sum."""
     rows = [[n.name, n.operation, n.graph or "-", n.note] for n in partition.nodes]
-    return ExplainedTable(
-        Choice.PARTITION,
+    return table_text(
         f"{title} in {function}",
         ("node", "operation", "graph", "command, or why none"),
         rows,
